@@ -21,6 +21,7 @@ from softlookup.checking.own import OwnTasks, use
 from softlookup.checking.published import answer
 from softlookup.checking.registry import own_tasks
 from softlookup.checking.trial import problems
+from softlookup.checking.variant import variant_of
 from softlookup.grading import Course
 from softlookup.grading.samples.handins import answers, filled
 
@@ -180,7 +181,10 @@ def test_own_tasks_name_their_mistakes():
         assert [len(task.mistakes) for task in own] == [3, 2]
         assert [said for task in own for said in problems(task)] == []
         both = ("over-columns", "not-divided")
-        assert judge(own[1], LocalStudent(own[1], answer(own[1], both))).diagnosis == both
+        assert (
+            judge(variant_of(own[1]), LocalStudent(variant_of(own[1]), answer(variant_of(own[1]), both))).diagnosis
+            == both
+        )
     finally:
         use(None)
 

@@ -12,6 +12,7 @@ from softlookup.checking import CheckResult, check, get_task, tasks
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import CHAPTERS
+from softlookup.checking.variant import variant_of
 
 ROOT = find_root()
 
@@ -48,7 +49,7 @@ def everywhere(task_id: str, obj: Any) -> Iterator[CheckResult]:
     task = get_task(task_id)
     yield check(task_id, obj)
     for seed in range(3):
-        yield judge(task, LocalStudent(task, obj), seed=seed)
+        yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
 
 
 ALL_TASKS = tasks()

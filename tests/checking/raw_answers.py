@@ -15,6 +15,7 @@ from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.judge import TaskQuestions
 from softlookup.checking.oracle import mistaken
 from softlookup.checking.task import Task
+from softlookup.checking.variant import variant_of
 from softlookup.grading.sandbox.inside.frames import DTYPES, MAX_AXES
 from softlookup.grading.sandbox.outside.session import _KINDS
 
@@ -136,7 +137,7 @@ def _answer(
         return Answer(None, Failure(rng.choice(KINDS), rng.choice(WORDS), rng.choice(WORDS)), printed)
     base = right
     if slips and not case.gradients:
-        wrong = mistaken(task, slips, case)
+        wrong = mistaken(variant_of(task), slips, case)
         base = right if wrong is None else tuple(np.asarray(one) for one in wrong)
     with np.errstate(all="ignore"):
         arrays = tuple(_changed(one, case, how, dtype, rng) for one in base)

@@ -13,6 +13,7 @@ from softlookup.checking.baked import bake, read
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer
+from softlookup.checking.variant import variant_of
 
 WITHOUT_TORCH = """
 import json, sys
@@ -27,6 +28,7 @@ sys.meta_path.insert(0, NoTorch())
 from softlookup.checking import get_task
 from softlookup.checking.baked import read
 from softlookup.checking.judge import judge
+from softlookup.checking.variant import variant_of
 from softlookup.checking.result import panel
 from softlookup.checking.inside.probe import Answer, Failure
 
@@ -51,7 +53,7 @@ for line in open(f"{folder}/answers.jsonl"):
         )
         for names, failure, printed in told["answers"]
     ]
-    result = judge(get_task(told["task"]), Kept(answers), asked=asked[told["task"], 0])
+    result = judge(variant_of(get_task(told["task"])), Kept(answers), asked=asked[told["task"], 0])
     print(json.dumps([result.text(), panel(result)]))
 assert "torch" not in sys.modules
 """
@@ -66,8 +68,8 @@ def test_verdict_without_torch_is_that_of_check(chapter, tmp_path):
         for task in tasks(chapter):
             cases = asked[task.id, 0].cases
             for slugs in ((), *((one.slug,) for one in task.mistakes[::4])):
-                function, answers = answer(task, slugs), []
-                student = LocalStudent(task, function)
+                function, answers = answer(variant_of(task), slugs), []
+                student = LocalStudent(variant_of(task), function)
                 for one in student.answers((*cases, cases[0]), len(task.returns)):
                     names = None if one.arrays is None else [f"{len(arrays) + i}" for i in range(len(one.arrays))]
                     arrays |= dict(zip(names or (), one.arrays or (), strict=True))

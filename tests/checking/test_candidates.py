@@ -9,6 +9,7 @@ from softlookup.checking.inside.candidates import is_candidate, made
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import draw
+from softlookup.checking.variant import variant_of
 
 TESTS = ("09.find-leak", "09.find-shift", "09.find-padding", "09.find-dropout")
 
@@ -22,7 +23,7 @@ def test_other_arguments_come_back_as_they_are():
 
 @pytest.mark.parametrize("task_id", TESTS)
 def test_settings_are_drawn_anew_and_hold_no_verdict(task_id):
-    first, second = (draw(get_task(task_id), seed) for seed in (1, 2))
+    first, second = (draw(variant_of(get_task(task_id)), seed) for seed in (1, 2))
     assert len(first) == len(second) >= 7
     names = {tuple(case.args[0]) for case in first}
     assert len(names) == 1  # sound and broken ones have the same kinds of settings
@@ -33,12 +34,12 @@ def test_settings_are_drawn_anew_and_hold_no_verdict(task_id):
 @pytest.mark.parametrize("task_id", TESTS)
 def test_sound_and_broken_ones_are_both_among_the_cases(task_id):
     task = get_task(task_id)
-    verdicts = [bool(task.oracle(*(_tensor(arg) for arg in case.args))) for case in draw(task, 3)]
+    verdicts = [bool(task.oracle(*(_tensor(arg) for arg in case.args))) for case in draw(variant_of(task), 3)]
     assert 2 <= sum(verdicts) <= len(verdicts) - 2
 
 
 def test_a_sound_model_predicts_the_same_from_a_prefix():
-    case = draw(get_task("09.find-leak"), 5)[0]
+    case = draw(variant_of(get_task("09.find-leak")), 5)[0]
     model, ids = made(case.args[0]), torch.tensor(case.args[1])
     torch.testing.assert_close(model(ids)[:, :4], model(ids[:, :4]))
 

@@ -20,20 +20,19 @@ from softlookup.checking.judge import HOME_SEED, judge, questions
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer, in_variant, planted, solution
 from softlookup.checking.rewriting import NotCarriedOver, carried_over
-from softlookup.checking.variant import in_words, under
+from softlookup.checking.variant import variant_of
 
 VARIED = [pytest.param(task, id=task.id) for task in tasks() if task.conventions]
 
 
 def verdict(task, variant, function, seed=HOME_SEED):
-    asked = questions(task, seed, variant)
+    asked = variant_of(task, variant)
     with calm_torch():
         return judge(
-            task,
-            LocalStudent(task, function),
-            variant=variant,
-            asked=asked,
-            copied=partial(is_copy, task, function.__code__, variant),
+            asked,
+            LocalStudent(asked, function),
+            asked=questions(asked, seed),
+            copied=partial(is_copy, asked, function.__code__),
         )
 
 
@@ -44,9 +43,9 @@ def numbers(task):
 @pytest.mark.parametrize("task", VARIED)
 def test_published_answer_is_wrong_under_a_convention_and_its_own_answer_right(task):
     for variant in numbers(task):
-        own = verdict(task, variant, answer(task, (), variant))
+        own = verdict(task, variant, answer(variant_of(task, variant), ()))
         assert (own.verdict, own.points) == ("pass", task.points), own.text()
-        copied = verdict(task, variant, answer(task))
+        copied = verdict(task, variant, answer(variant_of(task)))
         assert copied.verdict != "pass" and copied.diagnosis == ("other-variant",), copied.text()
 
 
@@ -55,7 +54,7 @@ def test_published_answer_is_wrong_under_a_convention_and_its_own_answer_right(t
 def test_known_mistakes_are_rejected_under_a_convention(task):
     for variant, mistake in itertools.product(numbers(task)[:2], task.mistakes):
         try:
-            wrong = answer(task, (mistake.slug,), variant)
+            wrong = answer(variant_of(task, variant), (mistake.slug,))
         except (ValueError, SyntaxError):
             continue
         result = verdict(task, variant, wrong)
@@ -124,8 +123,12 @@ def test_carrying_over_refuses_what_it_cannot_read(source):
 def test_a_mistake_is_planted_before_its_answer_is_carried_over():
     task = get_task("04.head")
     variant = next(n for n, one in enumerate(task.conventions) if one and one.turned)
-    assert ".transpose(-2, -1)" in planted(task, (task.mistakes[0].slug,), variant)
-    assert solution(task, variant) != solution(task) == in_variant(task, solution(task), 0)
+    assert ".transpose(-2, -1)" in planted(variant_of(task, variant), (task.mistakes[0].slug,))
+    assert (
+        solution(variant_of(task, variant))
+        != solution(variant_of(task))
+        == in_variant(variant_of(task), solution(variant_of(task)))
+    )
 
 
 def test_notebook_says_what_the_variant_asks_for_and_its_first_line_shows_it():
@@ -134,8 +137,8 @@ def test_notebook_says_what_the_variant_asks_for_and_its_first_line_shows_it():
         cells = read_solution(ROOT / "solutions" / "04_one_head.py", {task.id: variant}).cells
         text = next(cell.source for cell in cells if "### Task 04.mix ·" in cell.source)
         code = next(cell.source for cell in cells if "def mix(" in cell.source)
-        assert text.endswith(in_words(task, variant)) and "In your notebook" in text
-        names = list(under(task, variant).parameters)
+        assert text.endswith(variant_of(task, variant).in_words()) and "In your notebook" in text
+        names = list(variant_of(task, variant).parameters)
         assert f"def mix({', '.join(names)}):" in code
     public = read_solution(ROOT / "solutions" / "04_one_head.py").cells
     assert not any("In your notebook" in cell.source for cell in public)
@@ -175,7 +178,7 @@ def test_an_answer_that_overlooks_one_of_several_changes_is_named_as_that():
     task = get_task("10.top-k")
     several = [one for one in task.conventions if one is not None and one.order and one.body != Convention().body]
     convention, variant = several[0], task.conventions.index(several[0])
-    partly = carried_over(solution(task), task.name, replace(convention, order=()), torch=True)
+    partly = carried_over(solution(variant_of(task)), task.name, replace(convention, order=()), torch=True)
     space = {"torch": torch, "math": math}
     exec(partly, space)
     result = check(task.id, space[task.name], variant=variant)

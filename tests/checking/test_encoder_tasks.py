@@ -8,6 +8,7 @@ from softlookup.checking import check, get_task, tasks
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import earlier
+from softlookup.checking.variant import variant_of
 
 
 def test_every_listed_mistake_of_the_encoder_is_known_to_some_task():
@@ -60,7 +61,9 @@ def test_wrong_or_blank_earlier_answers_never_sink_what_is_built_of_them(name):
     for one in earlier(task):
         blank = f"def {one.name}(*args):\n    raise NotImplementedError()\n"
         for source in (one.mistakes[0].applied_to(solutions(7)[one.slug]), blank):
-            result = judge(task, LocalStudent(task, world(7, {one.slug: source})[task.name]), seed=3)
+            result = judge(
+                variant_of(task), LocalStudent(variant_of(task), world(7, {one.slug: source})[task.name]), seed=3
+            )
             assert result.verdict == "pass", f"{one.id}: {result.text()}"
 
 

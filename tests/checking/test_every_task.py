@@ -19,7 +19,7 @@ from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.registry import earlier as earlier_tasks
-from softlookup.checking.variant import under
+from softlookup.checking.variant import variant_of
 
 
 def by_id(value):
@@ -28,7 +28,7 @@ def by_id(value):
 
 @lru_cache(maxsize=30)
 def drawn(task_id, seed, variant):
-    return questions(get_task(task_id), seed, variant)
+    return questions(variant_of(get_task(task_id), variant), seed)
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def verdicts(task, obj, seeds=(0,)):
     """At home, and as in grading with other inputs; the long run draws more of them."""
     yield check(task.id, obj)
     for seed in seeds:
-        yield judge(task, LocalStudent(task, obj), seed=seed)
+        yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
@@ -75,7 +75,7 @@ def test_blank_fails_with_not_implemented_alone(task):
     release = make_release(source_notebook(task.chapter))
     blank = next(c.source for c in release.cells if c.metadata.get("nbgrader", {}).get("grade_id") == task.slug)
     obj = world(task.chapter, {task.slug: blank})[task.name]
-    case = draw(task, 0)[0]
+    case = draw(variant_of(task), 0)[0]
     with pytest.raises(NotImplementedError):
         called(obj, case, list(case.args))
     for result in verdicts(task, obj, (0, 1)):
@@ -91,7 +91,7 @@ def test_known_mistake_is_rejected_and_named(task, mistake):
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_inputs_are_called_what_the_published_solution_calls_them(task):
     for variant in range(len(task.variants)):
-        solution, given = answer(task, (), variant), under(task, variant).parameters.values()
+        solution, given = answer(variant_of(task, variant), ()), variant_of(task, variant).parameters.values()
         names = [one.name for one in given if one.kind is not one.VAR_KEYWORD]
         made_with = list(inspect.signature(solution).parameters)
         if isinstance(solution, type):
@@ -137,7 +137,7 @@ def test_three_right_answers_written_otherwise_pass(task):
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_parts_of_the_cases_are_those_that_earn_points(task):
     for variant in constant_variants(task):
-        parts = {case.part for case in draw(task, HOME_SEED, variant)} - {SINGLE}
+        parts = {case.part for case in draw(variant_of(task, variant), HOME_SEED)} - {SINGLE}
         assert parts == set(task.parts), f"{task.id}: cases are in {parts}, points are for {set(task.parts)}"
 
 
@@ -146,11 +146,10 @@ def test_published_solution_gives_what_the_oracle_gives(task):
     """The oracle is torch's own functions, or another way to compute it: at home, and with other inputs."""
     with calm_torch():
         for variant in constant_variants(task):
-            constants = task.variants[variant]
-            for case in [*draw(task, HOME_SEED, variant), *draw(task, 11, variant)]:
+            for case in [*draw(variant_of(task, variant), HOME_SEED), *draw(variant_of(task, variant), 11)]:
                 if not case.gradients:
-                    given = mistaken(task, (), case, variant)
-                    assert given is not None and same(given, wanted(task, case, constants), case), case.label
+                    given = mistaken(variant_of(task, variant), (), case)
+                    assert given is not None and same(given, wanted(variant_of(task, variant), case), case), case.label
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
@@ -167,19 +166,19 @@ def test_all_pairs_of_mistakes_are_named(task):
 
 def assert_pairs_are_named(task, chosen):
     """Two known mistakes in one answer: named as the pair, or as what gives the same tensors; never accepted."""
-    asked = questions(task, HOME_SEED)
+    asked = questions(variant_of(task), HOME_SEED)
     unnamed = []
     for pair in chosen:
         try:
-            student = answer(task, pair)
+            student = answer(variant_of(task), pair)
         except NoEdit:
             continue  # both replace the same place
         with calm_torch():
-            outcome = [mistaken(task, pair, case) for case in asked.cases]
+            outcome = [mistaken(variant_of(task), pair, case) for case in asked.cases]
             told = zip(asked.cases, outcome, asked.rights, strict=True)
             if all(case.gradients or one is None or same(one, right, case) for case, one, right in told):
                 continue  # no wrong result comes back: the two undo each other, or what they raise is all there is
-            result = judge(task, LocalStudent(task, student), asked=asked)
+            result = judge(variant_of(task), LocalStudent(variant_of(task), student), asked=asked)
         assert result.verdict != "pass", pair
         if not result.diagnosis or not set(result.diagnosis) <= {m.slug for m in task.mistakes}:
             unnamed.append(pair)
@@ -207,7 +206,7 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
             check(task.id, world(task.chapter, {task.slug: cells[task.slug]})[task.name], variant=variant).verdict
             == "pass"
         )
-        asked = questions(task, HOME_SEED, variant)
+        asked = questions(variant_of(task, variant), HOME_SEED)
         for mistake in task.mistakes:
             if not (names := names_of(task, mistake, asked, variant)):
                 continue
@@ -221,7 +220,7 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
 def given_by(task, slug, asked, variant):
     """What a mistake gives for the cases that ask for values, with the right answers."""
     both = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
-    return [(case, mistaken(task, (slug,), case, variant), right) for case, right in both]
+    return [(case, mistaken(variant_of(task, variant), (slug,), case), right) for case, right in both]
 
 
 def names_of(task, mistake, asked, variant):

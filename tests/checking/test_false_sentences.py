@@ -9,7 +9,7 @@ import torch
 from softlookup.checking import check, get_task
 from softlookup.checking.judge import ORDER, SAME_AS_TIMES, SAME_AS_TWO, SAME_EVERYWHERE
 from softlookup.checking.published import answer
-from softlookup.checking.variant import in_words
+from softlookup.checking.variant import variant_of
 
 
 def positions(real, n_new):
@@ -76,7 +76,7 @@ def each_machines_rate(price, machines, input_rate, output_rate, utilisation, pr
 
 
 def without_eps(task_id):
-    solution = answer(get_task(task_id), ())
+    solution = answer(variant_of(get_task(task_id)), ())
     at = list(get_task(task_id).parameters).index("eps")
     return lambda *given: solution(*given[:at], 0.0, *given[at + 1 :])
 
@@ -94,7 +94,7 @@ def first_kept_and_crossing_dropped(probabilities, p):
 
 
 def all_paths(masks):
-    seen, _ = answer(get_task("08.leak"), ())(masks)
+    seen, _ = answer(variant_of(get_task("08.leak")), ())(masks)
     return seen, seen.triu(1).all()
 
 
@@ -110,7 +110,7 @@ def columns_as_they_are(w):
 
 
 def mean_of_squared_errors(states, labels, shown, ridge):
-    return answer(get_task("17.probe"), ())(states, labels, shown, ridge * int(shown.sum()))
+    return answer(variant_of(get_task("17.probe")), ())(states, labels, shown, ridge * int(shown.sum()))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_of_an_answer_that_is_one_number_everywhere_no_mistake_is_sure(task_id, 
 
 def test_two_mistakes_that_show_one_by_one_are_told_as_they_are():
     pair = ("no-eps", "summed-variance")
-    told = check("07.layer-norm", answer(get_task("07.layer-norm"), pair))
+    told = check("07.layer-norm", answer(variant_of(get_task("07.layer-norm")), pair))
     assert told.diagnosis == pair and SAME_AS_TWO not in told.text()
 
 
@@ -198,20 +198,20 @@ def conventions_of(task_id, has):
 def test_cells_of_a_result_with_its_axes_exchanged_are_called_by_no_other_place():
     task, number = conventions_of("04.weights", lambda one: one.turned_results == (0,))
     for mistake in ("mask-inverted", "no-sqrt"):
-        told = check(task.id, answer(task, (mistake,), number), variant=number)
+        told = check(task.id, answer(variant_of(task, number), (mistake,)), variant=number)
         assert "is masked and has the weight" not in told.text() and "of your weights sums" not in told.text()
 
 
 def test_half_of_what_is_asked_for_twice_need_not_be_the_mistake_that_halves():
     task, number = conventions_of("10.cache-bytes", lambda one: one.times == 2)
-    own = answer(task, (), number)
+    own = answer(variant_of(task, number), ())
     told = check(task.id, lambda *sizes: own(*sizes) // 2, variant=number)
     assert told.sentences[0] == SAME_AS_TIMES.format(2), told.text()
 
 
 def test_a_window_that_is_ignored_is_no_other_order_of_arguments():
     task, number = conventions_of("15.cache", lambda one: one.order == (1, 0, 2))
-    told = check(task.id, answer(task, ("window-ignored",), number), variant=number)
+    told = check(task.id, answer(variant_of(task, number), ("window-ignored",)), variant=number)
     assert told.diagnosis == ("window-ignored",), told.text()
 
 
@@ -227,8 +227,8 @@ def test_an_exception_under_another_order_points_to_the_order():
 
 def test_results_that_begin_with_a_preposition_and_matrices_are_named():
     task, number = conventions_of("17.silence", lambda one: one.turned_results)
-    assert "Return `with" in in_words(task, number)
+    assert "Return `with" in variant_of(task, number).in_words()
     mistake = task.mistakes[0].slug
-    assert "of with" not in check(task.id, answer(task, (mistake,))).text()
-    told = check("10.write", answer(get_task("10.write"), ("read-again",)))
+    assert "of with" not in check(task.id, answer(variant_of(task), (mistake,))).text()
+    told = check("10.write", answer(variant_of(get_task("10.write")), ("read-again",)))
     assert "multiplied with `w_q`" in told.text(), told.text()

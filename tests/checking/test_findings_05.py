@@ -6,6 +6,7 @@ from published import solutions, world
 from softlookup.checking import check, get_task
 from softlookup.checking.judge import draw, judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.variant import variant_of
 
 ONE_BATCH_AXIS = {
     "05.project-heads": "def project_heads(x, w, n):\n    B, T, D = x.shape\n"
@@ -139,7 +140,10 @@ def test_an_answer_for_one_batch_axis_alone_earns_most_of_the_points(task_id):
 @pytest.mark.parametrize("task_id", UP_TO_ONE_BATCH_AXIS)
 def test_an_answer_for_at_most_one_batch_axis_does_not_pass(task_id):
     task, obj = get_task(task_id), written(task_id, UP_TO_ONE_BATCH_AXIS[task_id])
-    for result in (check(task_id, obj), *(judge(task, LocalStudent(task, obj), seed=seed) for seed in range(3))):
+    for result in (
+        check(task_id, obj),
+        *(judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed) for seed in range(3)),
+    ):
         assert result.verdict == "partial", result.text()
 
 
@@ -152,7 +156,10 @@ def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slu
 @pytest.mark.parametrize(("task_id", "source"), WRONG)
 def test_answers_of_chapter_5_that_are_wrong_somewhere_do_not_pass(task_id, source):
     task, obj = get_task(task_id), written(task_id, source)
-    for result in (check(task_id, obj), *(judge(task, LocalStudent(task, obj), seed=seed) for seed in range(3))):
+    for result in (
+        check(task_id, obj),
+        *(judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed) for seed in range(3)),
+    ):
         assert result.verdict != "pass", result.text()
 
 
@@ -179,7 +186,7 @@ def test_boundary_of_dropout_costs_little():
 
 def test_core_cases_of_tasks_with_axes_in_front_have_one_batch_axis():
     for task_id, first_axes in (("05.split", 3), ("05.project-heads", 3), ("05.packed", 3), ("05.dropout", 3)):
-        asked = [case.args[0].ndim for case in draw(get_task(task_id), 0) if case.part == "core"]
+        asked = [case.args[0].ndim for case in draw(variant_of(get_task(task_id)), 0) if case.part == "core"]
         assert set(asked) == {first_axes}, task_id
 
 

@@ -8,6 +8,7 @@ from published import world
 from softlookup.checking import check, get_task
 from softlookup.checking.judge import draw, judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.variant import variant_of
 
 HANDS = (
     "def position_angles(positions, width, base):\n    i = torch.arange({0}, dtype=torch.float64){1}\n"
@@ -156,7 +157,10 @@ def written(task_id, source):
 
 def results(task_id, source):
     task, obj = get_task(task_id), written(task_id, source)
-    return [check(task_id, obj), *(judge(task, LocalStudent(task, obj), seed=seed) for seed in range(3))]
+    return [
+        check(task_id, obj),
+        *(judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed) for seed in range(3)),
+    ]
 
 
 @pytest.mark.parametrize(("task_id", "source", "slug"), NAMED)
@@ -185,7 +189,7 @@ def test_scores_that_do_not_look_at_the_rows_given_do_not_pass():
 def test_published_slopes_pass_since_all_numbers_of_heads_are_powers_of_two():
     for result in results("06.alibi", PUBLISHED):
         assert result.verdict == "pass", result.text()
-    assert all(math.log2(case.args[0]).is_integer() for case in draw(get_task("06.alibi"), 0))
+    assert all(math.log2(case.args[0]).is_integer() for case in draw(variant_of(get_task("06.alibi")), 0))
 
 
 def test_a_slip_in_one_of_the_two_calls_is_named():

@@ -6,6 +6,7 @@ from published import world
 from softlookup.checking import check, get_task
 from softlookup.checking.judge import draw, judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.variant import variant_of
 
 NORM = "    m, v = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)\n"
 BACK = (
@@ -149,7 +150,7 @@ def everywhere(task_id, source):
     task, obj = get_task(task_id), written(task_id, source)
     yield check(task_id, obj)
     for seed in range(2):
-        yield judge(task, LocalStudent(task, obj), seed=seed)
+        yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
 
 
 @pytest.mark.parametrize(("task_id", "source", "slug"), NAMED)
@@ -195,7 +196,7 @@ def test_a_number_in_the_place_of_minus_infinity_has_to_be_below_every_score(fil
 def test_scores_of_the_loud_case_go_far_below_any_such_number():
     task = get_task("07.encoder-layer")
     for seed in range(5):
-        case = next(case for case in draw(task, seed) if "large" in case.label)
+        case = next(case for case in draw(variant_of(task), seed) if "large" in case.label)
         x, attention = case.args[:2]
         q, k = ((x @ w).reshape(3, 5, 2, 3).swapaxes(1, 2) for w in attention[:2])
         scores = q @ k.swapaxes(-1, -2) / 3**0.5

@@ -6,6 +6,7 @@ from published import solutions, world
 from softlookup.checking import check, get_task
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.variant import variant_of
 
 SOFT = "def masked_softmax(s, mask):\n    "
 CROSS = """def cross_attention(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
@@ -39,7 +40,7 @@ def everywhere(task_id, source):
     task, obj = get_task(task_id), written(task_id, source)
     yield check(task_id, obj)
     for seed in range(3):
-        yield judge(task, LocalStudent(task, obj), seed=seed)
+        yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
 
 
 @pytest.mark.parametrize(

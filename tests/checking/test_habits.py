@@ -16,6 +16,7 @@ from softlookup.checking.judge import SAME_AS_HABIT, SAME_AS_TWO, judge, questio
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import NoEdit, solution, with_earlier, with_habits
 from softlookup.checking.slips import can_run_away, planted, slips
+from softlookup.checking.variant import variant_of
 
 ANSWERS = {
     ("15.qk-norm", "reversed-axes"): """
@@ -142,10 +143,12 @@ def test_what_the_code_does_is_not_claimed_of_a_single_slip():
 def test_slips_that_are_rejected_are_named(task_id):
     """Each slip that fits a solution is named if an answer holds it: by its name, or by another that gives the same."""
     task = get_task(task_id)
-    asked, unnamed, rejected = questions_at_home(task), [], 0
+    asked, unnamed, rejected = questions_at_home(variant_of(task)), [], 0
     with calm_torch():
-        for slug in slips(solution(task)):
-            found = judge(task, LocalStudent(task, with_habits(task, (slug,))), asked=asked)
+        for slug in slips(solution(variant_of(task))):
+            found = judge(
+                variant_of(task), LocalStudent(variant_of(task), with_habits(variant_of(task), (slug,))), asked=asked
+            )
             if found.verdict in ("wrong", "partial") and _has_numbers(found.difference):
                 rejected += 1
                 unnamed += [slug] * (not found.diagnosis)
@@ -160,7 +163,7 @@ def _has_numbers(difference):
 
 def test_every_slip_can_be_planted_and_said():
     for task in tasks(4) + tasks(15):
-        source = with_earlier(task)
+        source = with_earlier(variant_of(task))
         before = ast.unparse(ast.parse(source))
         for slug in slips(source):
             assert planted(source, [slug], ast.unparse) != before, slug
@@ -173,12 +176,12 @@ def test_slips_that_leave_no_python_do_not_fit():
 
     def fits(slug):
         try:
-            with_habits(task, (slug,))
+            with_habits(variant_of(task), (slug,))
         except NoEdit:
             return False
         return True
 
-    fitting = [fits(slug) for slug in slips(with_earlier(task))]
+    fitting = [fits(slug) for slug in slips(with_earlier(variant_of(task)))]
     assert any(fitting) and not all(fitting)
 
 
@@ -212,12 +215,12 @@ def test_numbers_that_tell_nothing_name_no_slip():
 
 def test_slips_are_not_looked_for_where_no_solution_is():
     task = get_task("04.mix")
-    asked = questions_at_home(task)
-    student = LocalStudent(task, lambda weights, v: v @ weights)
+    asked = questions_at_home(variant_of(task))
+    student = LocalStudent(variant_of(task), lambda weights, v: v @ weights)
     answers = student.answers(asked.cases, 1)
     rows = list(zip(asked.cases, answers, asked.rights, strict=True))
-    assert diagnose(task, rows, 0, Given(computes=False)) == []
-    assert diagnose(task, rows, 0, Given()) == ["habit:sides-swapped"]
+    assert diagnose(variant_of(task), rows, Given(computes=False)) == []
+    assert diagnose(variant_of(task), rows, Given()) == ["habit:sides-swapped"]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +240,7 @@ def test_what_may_run_for_long_is_left_out(source, inputs, runs):
 def test_slips_are_named_under_other_conventions():
     task = get_task("04.column")
     for variant in range(1, len(task.variants)):
-        spoiled = with_habits(task, ("habit:largest-for-sum",), variant)
+        spoiled = with_habits(variant_of(task, variant), ("habit:largest-for-sum",))
         assert check("04.column", spoiled, variant=variant).diagnosis == ("habit:largest-for-sum",)
 
 

@@ -17,6 +17,7 @@ from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge
 from softlookup.checking.published import answer, help_texts, in_variant, solution
 from softlookup.checking.registry import UnknownTask
+from softlookup.checking.variant import variant_of
 
 
 def by_id(value):
@@ -33,8 +34,8 @@ def test_every_task_has_its_texts_and_another_right_answer(task):
         return
     under_conventions = [number for number, one in enumerate(task.conventions) if one is not None]
     for variant in (*constant_variants(task), *under_conventions[:2]):
-        cell = in_variant(task, texts.other, variant)
-        assert ast.dump(ast.parse(cell)) != ast.dump(ast.parse(solution(task, variant)))
+        cell = in_variant(variant_of(task, variant), texts.other)
+        assert ast.dump(ast.parse(cell)) != ast.dump(ast.parse(solution(variant_of(task, variant))))
         result = check(task.id, world(task.chapter, {task.slug: cell})[task.name], variant=variant)
         assert result.verdict == "pass", result.text()
 
@@ -45,18 +46,18 @@ def test_nine_of_ten_tasks_have_another_way():
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_every_task_can_be_worked_through(task):
-    for case in draw(task, 4)[:3]:
+    for case in draw(variant_of(task), 4)[:3]:
         if case.gradients:
             continue
-        text = "\n".join(work_through(task, case).lines())
+        text = "\n".join(work_through(variant_of(task), case).lines())
         assert text.startswith("Question: ") and "Result:" in text and len(text) < 6000
         assert "return " not in text and "def " not in text
 
 
 def test_example_shows_the_numbers_on_the_way():
     task = get_task("04.softmax")
-    case = draw(task, 4)[0]
-    found = work_through(task, case)
+    case = draw(variant_of(task), 4)[0]
+    found = work_through(variant_of(task), case)
     assert [name for name, _ in found.values] == ["top", "e"]
     assert sys.gettrace() is None or "softlookup" not in repr(sys.gettrace())
 
@@ -111,7 +112,7 @@ def test_a_course_can_stop_before_the_last_step(monkeypatch, last, titles):
 def test_where_the_value_is_the_answer_the_example_has_other_numbers():
     task = get_task("04.by-hand")
     shown = [str(hint(task.id)) for _ in range(2)][-1]
-    (own,) = questions_at_home(task).rights[0]
+    (own,) = questions_at_home(variant_of(task)).rights[0]
     assert "other numbers" in shown
     assert np.array2string(np.round(own, 2), separator=", ") not in shown
 
@@ -124,7 +125,7 @@ def test_unknown_tasks_and_variants_are_said_to_be_such():
 
 
 def solved(task_id):
-    return answer(get_task(task_id), ())
+    return answer(variant_of(get_task(task_id)), ())
 
 
 def squared_softmax(x):
@@ -177,12 +178,17 @@ def test_a_factor_of_one_question_alone_is_not_told(task_id, obj):
 @pytest.mark.parametrize("pair", ALL_MISTAKES[::7], ids=lambda pair: f"{pair[0].id}:{pair[1].slug}")
 def test_every_known_mistake_gets_a_nudge(pair):
     task, mistake = pair
-    asked = questions_at_home(task)
-    obj = answer(task, (mistake.slug,))
+    asked = questions_at_home(variant_of(task))
+    obj = answer(variant_of(task), (mistake.slug,))
     found = nudge(
-        task,
+        variant_of(task),
         list(
-            zip(asked.cases, LocalStudent(task, obj).answers(asked.cases, len(task.returns)), asked.rights, strict=True)
+            zip(
+                asked.cases,
+                LocalStudent(variant_of(task), obj).answers(asked.cases, len(task.returns)),
+                asked.rights,
+                strict=True,
+            )
         ),
     )
     if task.reveals or len(asked.cases) > 1:

@@ -18,13 +18,14 @@ from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.judge import judge, questions
 from softlookup.checking.oracle import mistaken
 from softlookup.checking.result import VERDICTS, panel
+from softlookup.checking.variant import variant_of
 
 TEXT_TASKS = [task for task in ALL_TASKS if task.frame == "text"]
 
 
 def judged(task, answers, asked, reveals=True):
     """Judge, and make everything that is made of a result."""
-    result = judge(task, Sends(answers), asked=asked, reveals=reveals)
+    result = judge(variant_of(task), Sends(answers), asked=asked, reveals=reveals)
     assert result.verdict in VERDICTS and 0 <= result.points <= task.points
     html = panel(result)
     assert len(html) < 100_000 and "<script" not in html
@@ -42,7 +43,7 @@ def everywhere(task, arrays, asked):
 def fuzzed(task, count, seed):
     rng = random.Random(f"{task.id} {seed}")
     with calm_torch():
-        asked = questions(task, 3, shuffled=True)
+        asked = questions(variant_of(task), 3, shuffled=True)
         for number in range(count):
             judged(task, sent(task, asked, rng), asked, reveals=number % 2 == 0)
 
@@ -60,7 +61,7 @@ def test_judge_has_a_verdict_on_whatever_is_sent_in_the_long_run(task):
 
 @pytest.mark.parametrize("task", TEXT_TASKS, ids=lambda task: task.id)
 def test_text_that_is_written_in_another_way_is_a_wrong_answer_and_has_words(task):
-    asked = questions(task, 3)
+    asked = questions(variant_of(task), 3)
     for text in JSON_TEXTS:
         result = everywhere(task, (np.frombuffer(text, np.uint8),) * len(task.returns), asked)
         assert result.verdict == "wrong"
@@ -68,7 +69,7 @@ def test_text_that_is_written_in_another_way_is_a_wrong_answer_and_has_words(tas
 
 def test_text_that_says_the_right_thing_in_other_bytes_cannot_be_read():
     task = get_task("03.words")
-    asked = questions(task, 3)
+    asked = questions(variant_of(task), 3)
     for change in (
         lambda raw: raw.replace(b",", b", "),
         lambda raw: raw + b"\n",
@@ -83,7 +84,7 @@ def test_text_that_says_the_right_thing_in_other_bytes_cannot_be_read():
 
 def test_text_comes_as_bytes_and_not_as_numbers_near_them():
     task = get_task("03.words")
-    asked = questions(task, 3)
+    asked = questions(variant_of(task), 3)
     for dtype, off in ((np.float64, 0.0), (np.float32, 1e-4), (np.int64, 0)):
         others = [Answer(((right[0].astype(dtype) + dtype(off)),)) for right in asked.rights]
         assert judged(task, [*others, others[0]], asked).verdict == "wrong"
@@ -91,15 +92,15 @@ def test_text_comes_as_bytes_and_not_as_numbers_near_them():
 
 @pytest.mark.parametrize("task", [task for task in ALL_TASKS if task.properties], ids=lambda task: task.id)
 def test_properties_of_an_answer_without_cells_say_nothing(task):
-    asked = questions(task, 3)
+    asked = questions(variant_of(task), 3)
     for shape in ((0, 3), (3, 0), (0,), (0, 0, 2)):
         assert everywhere(task, (np.zeros(shape),) * len(asked.rights[0]), asked).verdict == "wrong"
 
 
 def test_judge_takes_a_lost_dtype_where_none_was_asked_for():
     task = get_task("05.parameters")
-    asked = questions(task, 3)
-    known = (mistaken(task, (one.slug,), asked.cases[0]) for one in task.mistakes)
+    asked = questions(variant_of(task), 3)
+    known = (mistaken(variant_of(task), (one.slug,), asked.cases[0]) for one in task.mistakes)
     wrong = next(one for one in known if one is not None and not np.array_equal(one[0], asked.rights[0][0]))
     rest = [Answer(None, Failure("dtype", "lost"))] * len(asked.cases)
     assert judged(task, [Answer(wrong), *rest], asked).verdict == "wrong"
@@ -109,7 +110,7 @@ def test_judge_takes_a_lost_dtype_where_none_was_asked_for():
 @pytest.mark.parametrize("task_id", ["04.scale", "04.softmax-backward", "03.bpe", "05.shapes"])
 def test_judge_has_words_for_every_failure(task_id, kind):
     task = get_task(task_id)
-    asked = questions(task, 3)
+    asked = questions(variant_of(task), 3)
     for words in WORDS:
         result = judged(task, [Answer(None, Failure(kind, words, words), words)] * (len(asked.cases) + 1), asked)
         assert result.verdict in ("wrong", "blank", "error") and result.points == 0
@@ -119,7 +120,7 @@ def test_judge_has_words_for_every_failure(task_id, kind):
 def test_judge_is_quick_and_small_with_answers_of_sixteen_megabytes(task_id):
     task = get_task(task_id)
     with calm_torch():
-        asked = questions(task, 3, shuffled=True)
+        asked = questions(variant_of(task), 3, shuffled=True)
         judged(task, [Answer(None, Failure("raised", "x"))] * (len(asked.cases) + 1), asked)
         count = len(asked.rights[0])
         share = 16_000_000 // count // (len(asked.cases) + 1)

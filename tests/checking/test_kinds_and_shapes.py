@@ -12,8 +12,9 @@ from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import HOME_SEED, questions
 from softlookup.checking.published import answer
+from softlookup.checking.variant import variant_of
 
-FUNCTIONS = [task for task in tasks() if task.frame != "text" and not isinstance(answer(task), type)]
+FUNCTIONS = [task for task in tasks() if task.frame != "text" and not isinstance(answer(variant_of(task)), type)]
 
 
 def are_whole(value: Any) -> bool:
@@ -68,7 +69,7 @@ class Changed:
     """A published solution with its results changed; ``seen`` says whether there was anything to change."""
 
     def __init__(self, task: Task, change: Callable[[Any], Any]) -> None:
-        self.function, self.change, self.seen, self.__name__ = answer(task), change, False, task.name
+        self.function, self.change, self.seen, self.__name__ = answer(variant_of(task)), change, False, task.name
 
     def __call__(self, *args: Any) -> Any:
         result = self.function(*args)
@@ -141,7 +142,7 @@ def passed(make: Callable[[Task], Changed]) -> set[str]:
     """The tasks that take what is made of their solutions, though it can be told from them."""
     found = set()
     for task in FUNCTIONS:
-        spoiled, asked = make(task), questions(task, HOME_SEED)
+        spoiled, asked = make(task), questions(variant_of(task), HOME_SEED)
         pairs = zip(asked.cases, asked.rights, strict=True)
         if all(is_right(case, run(spoiled, case, len(task.returns)), right) for case, right in pairs) and spoiled.seen:
             found.add(task.id)

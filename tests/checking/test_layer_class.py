@@ -11,6 +11,7 @@ from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent, stand_in
 from softlookup.checking.registry import earlier
+from softlookup.checking.variant import variant_of
 from softlookup.tasks.ch08_decoder_and_masks.whole_cases import shapes
 
 LAYER = """
@@ -115,7 +116,7 @@ def test_wrong_earlier_answers_never_sink_the_layer():
         wrongs = [one.mistakes[0].applied_to(solutions(5)[one.slug])] if one.mistakes else []
         for source in (*wrongs, f"def {one.name}(*args):\n    raise NotImplementedError()\n"):
             obj = world(5, {one.slug: source})["MultiHeadAttention"]
-            result = judge(task, LocalStudent(task, obj), seed=3)
+            result = judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=3)
             assert result.verdict == "pass", f"{one.id}: {result.text()}"
 
 
@@ -139,7 +140,7 @@ def test_a_class_that_lacks_parameters_is_not_made_sound():
 
 
 def test_what_is_lent_has_the_precision_of_what_it_is_given():
-    rotate = stand_in(get_task("06.rotary"), "torch")
+    rotate = stand_in(variant_of(get_task("06.rotary")), "torch")
     for dtype in (torch.float32, torch.float64):
         assert rotate(torch.ones(1, 1, 3, 4, dtype=dtype), 0).dtype == dtype
 

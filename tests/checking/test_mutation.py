@@ -12,6 +12,7 @@ from softlookup.checking import check, get_task, tasks
 from softlookup.checking.judge import TaskQuestions, judge, questions
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import CHAPTERS
+from softlookup.checking.variant import variant_of
 
 SEED = 300
 SAMPLE = 60
@@ -34,7 +35,7 @@ def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def drawn(task_id: str, seed: int, variant: int) -> TaskQuestions:
-    return questions(get_task(task_id), seed, variant)
+    return questions(variant_of(get_task(task_id), variant), seed)
 
 
 @cache
@@ -51,7 +52,9 @@ def survives(mutant: Mutant) -> bool:
         return False  # it does not even define the function
     if check(task.id, obj).verdict != "pass":
         return False
-    return all(judge(task, LocalStudent(task, obj), seed=seed).verdict == "pass" for seed in range(3))
+    return all(
+        judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed).verdict == "pass" for seed in range(3)
+    )
 
 
 def unexplained(chosen: list[Mutant]) -> list[str]:

@@ -4,11 +4,12 @@ import pytest
 
 from softlookup.checking import get_task
 from softlookup.checking.published import NoEdit, planted
+from softlookup.checking.variant import variant_of
 
 
 def test_mistakes_that_do_not_fit_in_together_are_refused():
     scale = get_task("04.scale")
     with pytest.raises(NoEdit, match="divided-by-width: .* which the solution does not hold"):
-        planted(scale, ("no-sqrt", "divided-by-width"))
+        planted(variant_of(scale), ("no-sqrt", "divided-by-width"))
     with pytest.raises(NoEdit, match="together they are no Python"):
-        planted(get_task("04.weights"), ("mask-renormalised", "nan-rows"))
+        planted(variant_of(get_task("04.weights")), ("mask-renormalised", "nan-rows"))

@@ -15,6 +15,7 @@ from softlookup.checking.inside.answers import Refused
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.result import panel
+from softlookup.checking.variant import variant_of
 
 KEYS = st.text(max_size=3) | st.integers(-9, 9) | st.tuples(st.text(max_size=2), st.integers(0, 3))
 VALUES = st.recursive(
@@ -167,7 +168,7 @@ def test_panel_frames_the_first_piece_that_differs():
 
 def test_wanted_text_is_not_shown_where_a_course_hides_it():
     task = get_task("03.words")
-    result = judge(task, LocalStudent(task, str.split), reveals=False)
+    result = judge(variant_of(task), LocalStudent(variant_of(task), str.split), reveals=False)
     assert "wanted is" not in result.text() and "wanted" not in panel(result)
 
 

@@ -10,10 +10,9 @@ from softlookup.checking import get_task, tasks
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, judge, questions
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.own import kept
 from softlookup.checking.published import NoEdit, names_used, planted
 from softlookup.checking.registry import CHAPTERS, earlier
-from softlookup.checking.variant import under
+from softlookup.checking.variant import variant_of
 
 SEEDS = (None, "spring", "summer", "autumn")
 """The public course, and three with a secret."""
@@ -45,17 +44,19 @@ def world(chapter, seed, replaced=None):
     return space
 
 
-@kept
+@cache
 def asked(task, variant):
-    return questions(task, HOME_SEED, variant)
+    return questions(variant_of(task, variant), HOME_SEED)
 
 
 def points(task_id, seed, space):
     variants = asked_by(seed)
-    task = under(get_task(task_id), variants[task_id])
-    student = LocalStudent(task, space[task.name], variants)
+    task = variant_of(get_task(task_id), variants[task_id])
+    student = LocalStudent(variant_of(task), space[task.name], variants)
     with calm_torch():
-        return judge(task, student, variant=variants[task_id], asked=asked(task, variants[task_id]), names=False).points
+        return judge(
+            variant_of(task, variants[task_id]), student, asked=asked(task, variants[task_id]), names=False
+        ).points
 
 
 @cache
@@ -77,9 +78,11 @@ EARLY = [task for chapter in sorted(CHAPTERS) for task in tasks(chapter) if lean
 @pytest.mark.parametrize("chapter", sorted(CHAPTERS))
 def test_a_variant_is_lent_the_same_earlier_functions(chapter, seed):
     for task in tasks(chapter):
-        changed = under(task, asked_by(seed)[task.id])
+        changed = variant_of(task, asked_by(seed)[task.id])
         assert earlier(changed) == earlier(task)
-        assert set(LocalStudent(changed, print).earlier) == set(LocalStudent(task, print).earlier)
+        assert set(LocalStudent(variant_of(changed), print).earlier) == set(
+            LocalStudent(variant_of(task), print).earlier
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS[1:])
@@ -93,7 +96,7 @@ def test_the_solution_of_a_variant_earns_everything(chapter, seed):
 def lost(task, slug, seed):
     """What a known mistake costs, by task: its own and all that lean on it; None where it does not fit in."""
     try:
-        wrong = planted(task, (slug,), asked_by(seed)[task.id])
+        wrong = planted(variant_of(task, asked_by(seed)[task.id]), (slug,))
     except NoEdit:
         return None
     space = world(task.chapter, seed, {task.slug: wrong})

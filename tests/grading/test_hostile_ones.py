@@ -19,6 +19,7 @@ from small_class import NAME
 from softlookup.authoring import make_release
 from softlookup.checking import tasks
 from softlookup.checking.judge import HOME_SEED, draw
+from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
 from softlookup.grading.samples.hostile import ROWS, HostileHandIn, hostile_ones, remarks
 from softlookup.grading.samples.hostile.answering import stored_answers
@@ -143,7 +144,7 @@ def test_whoever_is_stopped_in_the_middle_left_the_rest_blank(bench: Bench, host
 
 def test_stored_answers_are_those_of_the_home_questions(bench: Bench) -> None:
     held = json.loads(zlib.decompress(base64.b64decode(stored_answers(bench))))
-    assert len(held) == len(draw(bench.target, HOME_SEED))
+    assert len(held) == len(draw(variant_of(bench.target), HOME_SEED))
     assert all(len(numbers) == math.prod(shape) for shape, numbers in held.values())
 
 

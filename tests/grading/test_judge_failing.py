@@ -54,10 +54,10 @@ def failing(monkeypatch):
     """Let the judge itself fail on one task."""
     sound = examine.judge
 
-    def judge(task, *given, **named):
-        if task.id == "04.mix":
+    def judge(variant, *given, **named):
+        if variant.task.id == "04.mix":
             raise IndexError("a wanted number: 0.123")
-        return sound(task, *given, **named)
+        return sound(variant, *given, **named)
 
     monkeypatch.setattr(examine, "judge", judge)
 

@@ -13,6 +13,7 @@ from softlookup.checking import local
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import draw
 from softlookup.checking.registry import tasks
+from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import is_solution
 from softlookup.grading.judging.lent import owns
 from softlookup.grading.samples.handins import answers
@@ -36,6 +37,10 @@ def defined(name):
     return vars(module)
 
 
+def owns_of(task_id):
+    return owns(variant_of(get_task(task_id)))
+
+
 def plain(value):
     return value.detach().numpy() if hasattr(value, "detach") else value
 
@@ -45,11 +50,13 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
     calls = []
     sound = local.stand_in
 
-    def noted(task, asking="", variant=0):
-        computed = sound(task, asking, variant)
+    def noted(variant, asking=""):
+        computed = sound(variant, asking)
 
         def call(*args, **named):
-            calls.append((task.id, [plain(one) for one in args], {key: plain(one) for key, one in named.items()}))
+            calls.append(
+                (variant.task.id, [plain(one) for one in args], {key: plain(one) for key, one in named.items()})
+            )
             return computed(*args, **named)
 
         return call
@@ -57,9 +64,9 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
     monkeypatch.setattr(local, "stand_in", noted)
     world = defined(name)
     for task in tasks(int(name.split("_")[0])):
-        student = local.LocalStudent(task, world[task.name])
+        student = local.LocalStudent(variant_of(task), world[task.name])
         # One by one: where several are lent, the last of them computes what the others would be asked for.
-        for lent, case in itertools.product(student.lendable(sound_too=True), draw(task, 20261120)):
+        for lent, case in itertools.product(student.lendable(sound_too=True), draw(variant_of(task), 20261120)):
             calls.clear()
             with calm_torch():
                 student.ask(case, len(task.returns), (lent,))
@@ -67,7 +74,7 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
             for task_id, args, named in calls:
                 arrays: list[np.ndarray] = []
                 told = {"call": task_id, "args": frames.plain(args, arrays), "named": frames.plain(named, arrays)}
-                passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns)
+                passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns_of)
                 assert passed == ({"result": None}, []), (task.id, task_id, case.label, most, largest(args, arrays))
 
 
@@ -75,9 +82,9 @@ def test_own_questions_of_every_task_pass_the_checks_of_its_numbers():
     for task in tasks():
         if task.lends:
             for seed in range(3):
-                for case in draw(task, seed):
+                for case in draw(variant_of(task), seed):
                     arrays: list[np.ndarray] = []
                     told = {"call": task.id, "args": frames.plain(list(case.args), arrays), "named": {"dict": {}}}
                     most = reason(case.args, in_text=case.frame == "text")
-                    passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns)
+                    passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns_of)
                     assert passed == ({"result": None}, []), (task.id, case.label)

@@ -5,6 +5,7 @@ from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold
 
 from softlookup.checking import get_task
 from softlookup.checking.judge import draw
+from softlookup.checking.variant import variant_of
 from softlookup.grading.data.work import Limits
 
 pytestmark = NEEDS_SANDBOX
@@ -17,7 +18,7 @@ def test_candidates_are_made_beside_the_students_code(begin):
     source = "import torch\ndef f(model, x):\n    model.eval()\n    return not torch.equal(model(x), model(x))"
     assert hold(session, source).callable
     task = get_task("09.find-dropout")
-    for case in draw(task, 2):
+    for case in draw(variant_of(task), 2):
         wanted = any(use > 0 for _, use in case.args[0]["shares"])
         answer = ask(session, *case.args, frame=case.frame, seconds=20.0)
         assert answer.failure is None and answer.arrays[0] == np.array(wanted), case.label
@@ -27,6 +28,6 @@ def test_losses_and_models_can_be_called_in_the_sandbox(begin):
     session = begin(ROOMY)
     source = "def f(loss_of, n):\n    import torch\n    ids = torch.ones(2, 5).long()\n"
     hold(session, source + "    return loss_of(lambda inputs: torch.zeros(*inputs.shape, n), ids)")
-    case = draw(get_task("09.find-shift"), 2)[0]
+    case = draw(variant_of(get_task("09.find-shift")), 2)[0]
     answer = ask(session, *case.args, frame=case.frame, seconds=20.0)
     assert abs(float(answer.arrays[0]) - np.log(case.args[1])) < 1e-6

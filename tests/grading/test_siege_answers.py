@@ -20,6 +20,7 @@ from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import functions_behind, shortcut, standing_in
 from softlookup.checking.registry import get_task, tasks
+from softlookup.checking.variant import variant_of
 from softlookup.grading.judging.names import Leaning
 from softlookup.grading.judging.rebuild import ReleasedCheck
 from softlookup.grading.judging.remote import Remote
@@ -145,7 +146,7 @@ class Slow:
 
 
 def test_a_round_with_lent_functions_that_takes_too_long_takes_no_points() -> None:
-    asked = ReleasedCheck(get_task("04.weights"), 0, "attention_weights", True)
+    asked = ReleasedCheck(variant_of(get_task("04.weights")), "attention_weights", True)
     cases = [Case("a", ()), Case("b", ()), Case("c", ())]
     found = list(Remote(Slow(1), asked, dict, 5.0, {}).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
     assert [one.failure and one.failure.kind for one in found] == [None, "raised", "raised"]

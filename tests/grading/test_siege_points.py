@@ -15,6 +15,7 @@ from softlookup.checking.judge import judge, questions
 from softlookup.checking.registry import get_task
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
+from softlookup.checking.variant import variant_of
 
 
 class AsInGrading:
@@ -35,7 +36,7 @@ class AsInGrading:
 
 def judged(task_id: str, obj: Callable[..., Any]) -> CheckResult:
     task = get_task(task_id)
-    return judge(task, AsInGrading(task, obj), asked=questions(task, 11, shuffled=True))
+    return judge(variant_of(task), AsInGrading(task, obj), asked=questions(variant_of(task), 11, shuffled=True))
 
 
 def from_logs(log_sum: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -19,6 +19,7 @@ from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import questions_at_home
 from softlookup.checking.published import answer, solution
 from softlookup.checking.registry import CHAPTERS
+from softlookup.checking.variant import variant_of
 from softlookup.in_page.packing import chosen, library, pack, why_not
 
 IN_PAGE = """
@@ -105,10 +106,10 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
     """The published solution is right there, and known mistakes have the names that they have at home."""
     assert page.load(chapter) == [task.id for task in chosen(chapter)]
     for task in chosen(chapter):
-        cases = [case for case in questions_at_home(task).cases if not case.gradients]
+        cases = [case for case in questions_at_home(variant_of(task)).cases if not case.gradients]
         shown = [one.slug for one in task.mistakes if one.symptom is None]
         for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
-            function = answer(task, slugs)
+            function = answer(variant_of(task), slugs)
             with calm_torch():
                 arrays = [run(function, replace(case, fed=None), len(task.returns)).arrays for case in cases]
                 home = check(task.id, function)
@@ -121,7 +122,7 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
                 assert found["named"] == list(home.diagnosis), (task.id, slugs)
             assert slugs or found["verdict"] == "pass", (task.id, found)
             if slugs and found["verdict"] == "pass":
-                assert any(case.gradients for case in questions_at_home(task).cases), (task.id, slugs)
+                assert any(case.gradients for case in questions_at_home(variant_of(task)).cases), (task.id, slugs)
 
 
 SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)\n"
@@ -199,7 +200,9 @@ def test_what_a_page_gets_holds_no_solution():
     for chapter in CHAPTERS:
         file = pack(chapter)
         for task in chosen(chapter):
-            tree = next(one for one in ast.parse(solution(task)).body if getattr(one, "name", "") == task.name)
+            tree = next(
+                one for one in ast.parse(solution(variant_of(task))).body if getattr(one, "name", "") == task.name
+            )
             body = [ast.unparse(one) for one in tree.body if not isinstance(one, ast.Expr)]
             whole = "\n".join(body)
             if len(whole) > 60:

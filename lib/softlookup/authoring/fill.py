@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from softlookup.authoring.variants import constants
 from softlookup.checking import Task, get_task, tasks
 from softlookup.checking.published import CONSTANT, in_variant
-from softlookup.checking.variant import in_words
+from softlookup.checking.variant import variant_of
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 BOOK = "../../_build/html/"
@@ -80,7 +80,7 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], book: str = "")
 
     asked = task_of(text)
     text = PLACE.sub(fill, text)
-    if asked and (said := in_words(get_task(asked), chosen.get(asked, 0))):
+    if asked and (said := variant_of(get_task(asked), chosen.get(asked, 0)).in_words()):
         text = f"{text.rstrip()}\n\n{said}"
     return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text
 
@@ -106,7 +106,7 @@ def code(text: str, chosen: Mapping[str, int], task: Task | None = None) -> str:
 
     text = CONSTANT.sub(fill, text)
     if task is not None:
-        text = in_variant(task, text, chosen.get(task.id, 0))
+        text = in_variant(variant_of(task, chosen.get(task.id, 0)), text)
     for task_id, number in chosen.items():
         if number:
             text = re.sub(

@@ -17,6 +17,7 @@ from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task
+from softlookup.checking.variant import variant_of
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -40,9 +41,10 @@ def _bare(task: Task) -> Callable[[], None]:
     """The least that a check could do: call the answer, compare with the reference by torch's own function."""
     import torch
 
-    cases = [c for c in draw(task, HOME_SEED) if not c.gradients]
-    rights = [wanted(task, c, task.variants[0]) for c in cases]
-    student = LocalStudent(task, published.answer(task))
+    variant = variant_of(task)
+    cases = [c for c in draw(variant, HOME_SEED) if not c.gradients]
+    rights = [wanted(variant, c) for c in cases]
+    student = LocalStudent(variant, published.answer(variant))
 
     def run() -> None:
         for case, right in zip(cases, rights, strict=True):
@@ -79,7 +81,8 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
     with calm_torch():
         for task in tasks():
             slugs = [m.slug for m in task.mistakes if m.symptom is None]
-            answers = [published.answer(task), *(published.answer(task, (s,)) for s in slugs), _nothing_known]
+            variant = variant_of(task)
+            answers = [published.answer(variant), *(published.answer(variant, (s,)) for s in slugs), _nothing_known]
             check(task.id, answers[0])
             bare = _bare(task)
             right: list[float] = []

@@ -81,7 +81,7 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
 
     notebook = read_release(RunSettings(assignment, release, seed))
     checks = {name: one for name, one in asked_by(notebook).items() if one is not None}
-    drawn = [(one.expression, questions(one.task, seed, one.variant, shuffled=True).cases) for one in checks.values()]
+    drawn = [(one.expression, questions(one.variant, seed, shuffled=True).cases) for one in checks.values()]
     calls = tuple((name, (*cases, cases[0])) for name, cases in drawn)  # the first one comes twice
     found = []
     for text in texts:

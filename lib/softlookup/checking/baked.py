@@ -16,7 +16,7 @@ from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.judge import TaskQuestions, questions_at_home
 from softlookup.checking.oracle import mistaken, of_other_variant
 from softlookup.checking.task import Task
-from softlookup.checking.variant import under
+from softlookup.checking.variant import Variant, variant_of
 
 _TABLE = "questions"
 
@@ -65,7 +65,7 @@ class Baked:
     """What was written down of some tasks.
 
     Attributes:
-        questions: The questions of each task and variant, for ``judge(task, student, asked=...)``.
+        questions: The questions of each task and variant, for ``judge(variant, student, asked=...)``.
         more: What was written down beside them, by task id.
     """
 
@@ -106,28 +106,27 @@ def bake(
     arrays = _Arrays()
     rows = []
     for task in chosen:
-        for variant in range(len(task.variants) if variants else 1):
-            rows.append(_row(task, variant, arrays, turned) | {"more": arrays.put(more(task))})
+        for number in range(len(task.variants) if variants else 1):
+            rows.append(_row(variant_of(task, number), arrays, turned) | {"more": arrays.put(more(task))})
     table = np.frombuffer(json.dumps(rows).encode(), np.uint8)
     return save({**arrays.held, _TABLE: table})
 
 
-def _row(task: Task, variant: int, arrays: _Arrays, turned: Callable[[Case], Case | None]) -> dict[str, Any]:
-    task = under(task, variant)
-    asked = questions_at_home(task, variant)
+def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None]) -> dict[str, Any]:
+    asked = questions_at_home(variant)
     found = [(case, turned(case), right) for case, right in zip(asked.cases, asked.rights, strict=True)]
     kept = [(case, other, right) for case, other, right in found if other is not None]
     valued = [case for case, _, _ in kept if not case.gradients]
-    slugs = [one.slug for one in task.mistakes if one.symptom is None]
+    slugs = [one.slug for one in variant.task.mistakes if one.symptom is None]
     return {
-        "task": task.id,
-        "variant": variant,
+        "task": variant.task.id,
+        "variant": variant.number,
         "cases": [{name: arrays.put(one) for name, one in vars(other).items()} for _, other, _ in kept],
         "rights": arrays.put([right for _, _, right in kept]),
-        "given": {slug: arrays.put([mistaken(task, (slug,), case, variant) for case in valued]) for slug in slugs},
+        "given": {slug: arrays.put([mistaken(variant, (slug,), case) for case in valued]) for slug in slugs},
         "others": {
-            number: arrays.put([of_other_variant(task, case, variant, number) for case, _, _ in kept])
-            for number in task.others(variant)
+            other.number: arrays.put([of_other_variant(variant, other, case) for case, _, _ in kept])
+            for other in variant.others
         },
     }
 

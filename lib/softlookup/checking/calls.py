@@ -16,7 +16,7 @@ from softlookup.checking.inside.answers import is_tensor
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import results_of
-from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class Call:
     """A call of a lent function.
 
     Attributes:
-        task: The task whose function was lent.
+        variant: The task whose function was lent, as it was asked for.
         args: What it was given: plain values and numpy arrays.
         named: The same, by name.
         result: What it gave; gradients of the arguments (None for what has none) where ``upstream`` is there.
         upstream: The gradient of a loss with respect to the result, where its gradients were asked for.
     """
 
-    task: Task
+    variant: Variant
     args: Sequence[Any]
     result: Any
     named: Mapping[str, Any] = field(default_factory=dict)
@@ -46,17 +46,18 @@ class Call:
         Returns:
             None where the arguments make no question, as where one of them is missing.
         """
-        order = list(self.task.parameters)[len(self.args) :]
+        task = self.variant.task
+        order = list(self.variant.parameters)[len(self.args) :]
         args = (*self.args, *(self.named[name] for name in order if name in self.named))
         given = tuple(plain(one) for one in args)
-        case = Case("", given, frame="text" if self.task.frame == "text" else frame)
-        if self.task.layer is not None:
-            sizes = self.task.layer.sizes
-            case = replace(case, sizes=sizes, parameters=tuple(self.task.layer.names(given[:sizes])))
+        case = Case("", given, frame="text" if task.frame == "text" else frame)
+        if task.layer is not None:
+            sizes = task.layer.sizes
+            case = replace(case, sizes=sizes, parameters=tuple(task.layer.names(given[:sizes])))
         if self.upstream is None:
-            return case, results_of(self.result, self.task)
+            return case, results_of(self.result, task)
         grads = [(at, one) for at, one in enumerate(self.result) if one is not None]
-        if len(self.task.returns) > 1 or not grads:
+        if len(task.returns) > 1 or not grads:
             return None
         case = replace(case, gradients=tuple(at for at, _ in grads), upstream=self.upstream)
         return case, tuple(np.asarray(one) for _, one in grads)

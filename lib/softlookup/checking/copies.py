@@ -6,7 +6,7 @@ from types import CodeType
 from typing import Any
 
 from softlookup.checking.published import solution
-from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant
 
 
 def code_of(source: str, name: str) -> CodeType | None:
@@ -29,18 +29,17 @@ def code_of(source: str, name: str) -> CodeType | None:
     return next((one for one in made.co_consts if isinstance(one, CodeType) and one.co_name == name), None)
 
 
-def is_copy(task: Task, code: CodeType | None, variant: int) -> bool:
+def is_copy(variant: Variant, code: CodeType | None) -> bool:
     """Whether some code is that of another variant's published solution; names and comments aside.
 
     Args:
-        task: The task.
+        variant: What was asked.
         code: The code of a student's function.
-        variant: Which variant was asked.
     """
     if code is None:
         return False
     own = list(_steps(code))
-    others = (code_of(solution(task, number), task.name) for number in task.others(variant))
+    others = (code_of(solution(other), other.task.name) for other in variant.others)
     return any(own == list(_steps(one)) for one in others if one is not None)
 
 

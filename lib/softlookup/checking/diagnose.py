@@ -13,7 +13,7 @@ from softlookup.checking.oracle import mistaken, of_other_variant
 from softlookup.checking.published import with_earlier
 from softlookup.checking.slips import can_run_away, slips
 from softlookup.checking.symptoms import by_symptom
-from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant
 from softlookup.checking.words import number
 
 OTHER_VARIANT = "other-variant"
@@ -52,18 +52,18 @@ class Given:
         self.mistakes, self.variants = mistakes or {}, variants or {}
         self.computes = computes
 
-    def by(self, task: Task, slugs: tuple[str, ...], case: Case, variant: int) -> Arrays | None:
+    def by(self, variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | None:
         """What code with these mistakes gives, None where it raises an exception."""
         key = slugs, id(case)
         if key not in self.mistakes and self.computes:
-            self.mistakes[key] = mistaken(task, slugs, case, variant)
+            self.mistakes[key] = mistaken(variant, slugs, case)
         return self.mistakes.get(key)
 
-    def of_variant(self, task: Task, case: Case, variant: int, number: int) -> Arrays | None:
+    def of_variant(self, variant: Variant, other: Variant, case: Case) -> Arrays | None:
         """What the right answer to another variant gives, None where it raises an exception."""
-        key = number, id(case)
+        key = other.number, id(case)
         if key not in self.variants and self.computes:
-            self.variants[key] = of_other_variant(task, case, variant, number)
+            self.variants[key] = of_other_variant(variant, other, case)
         return self.variants.get(key)
 
 
@@ -72,7 +72,7 @@ def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
     return [one for one in asked if not one[0].gradients]
 
 
-def each_shows(task: Task, slugs: Sequence[str], asked: Asked, variant: int, given: Given) -> bool:
+def each_shows(variant: Variant, slugs: Sequence[str], asked: Asked, given: Given) -> bool:
     """Whether each of several mistakes is seen by itself: it alone would have given the same wrong answer to some case.
 
     Where it is not, the answer equals code with all of them, but what is said of one of them may not be true of it.
@@ -80,7 +80,7 @@ def each_shows(task: Task, slugs: Sequence[str], asked: Asked, variant: int, giv
     wrong = [(case, answer.arrays) for case, answer, right in _told(asked) if not is_right(case, answer, right)]
 
     def shows(slug: str) -> bool:
-        alone = ((case, arrays, given.by(task, (slug,), case, variant)) for case, arrays in wrong)
+        alone = ((case, arrays, given.by(variant, (slug,), case)) for case, arrays in wrong)
         return any(a is not None and b is not None and same(a, b, case) for case, a, b in alone)
 
     return all(shows(slug) for slug in slugs)
@@ -107,11 +107,11 @@ def everywhere(asked: Asked) -> str:
     return str(bool(got.pop())) if truth else number(got.pop())
 
 
-def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, given: Given) -> bool:
+def _agrees(variant: Variant, slugs: tuple[str, ...], asked: Asked, given: Given) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
     for case, answer, right in _told(asked):
-        expected = given.by(task, slugs, case, variant)
+        expected = given.by(variant, slugs, case)
         lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
         if expected is not None and lost:
             # The numbers are not there to compare; a mistake that keeps the dtype is not this one.
@@ -132,33 +132,33 @@ def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, give
     return tells
 
 
-def _named(task: Task, slugs: list[str], size: int, asked: Asked, variant: int, given: Given) -> list[str]:
+def _named(variant: Variant, slugs: list[str], size: int, asked: Asked, given: Given) -> list[str]:
     """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
-    return _first(task, combinations(slugs, size), asked, variant, given)
+    return _first(variant, combinations(slugs, size), asked, given)
 
 
-def _habit(task: Task, asked: Asked, variant: int, given: Given) -> list[str]:
+def _habit(variant: Variant, asked: Asked, given: Given) -> list[str]:
     """A habit that agrees with every answer; empty if none does, or where what is not known is not computed."""
     if _wrong_numbers(asked) < _SLIP_NEEDS:
         return []
-    return _first(task, ((slug,) for slug in _slips(task, asked, variant, given)), asked, variant, given)
+    return _first(variant, ((slug,) for slug in _slips(variant, asked, given)), asked, given)
 
 
-def _beside_habit(task: Task, known: Sequence[str], asked: Asked, variant: int, given: Given) -> list[str]:
+def _beside_habit(variant: Variant, known: Sequence[str], asked: Asked, given: Given) -> list[str]:
     """A known mistake and a common habit, or two common habits, that agree together with every answer."""
     if _wrong_numbers(asked) < _PAIR_NEEDS:
         return []
-    common = [slug for slug in _slips(task, asked, variant, given) if rule_of(slug) in PAIRED]
+    common = [slug for slug in _slips(variant, asked, given) if rule_of(slug) in PAIRED]
     pairs = chain(((other, slug) for slug in common for other in known), combinations(common, 2))
     most = MOST_PAIRS // 4 if any(case.parameters for case, _, _ in asked) else MOST_PAIRS  # layers take longer
-    return _first(task, islice(pairs, most), asked, variant, given)
+    return _first(variant, islice(pairs, most), asked, given)
 
 
-def _slips(task: Task, asked: Asked, variant: int, given: Given) -> list[str]:
+def _slips(variant: Variant, asked: Asked, given: Given) -> list[str]:
     """The habits that can be tried on these questions, the most common ones first."""
     if not given.computes:
         return []
-    source = with_earlier(task, (), variant)
+    source = with_earlier(variant)
     return [] if can_run_away(source, [arg for case, _, _ in asked for arg in case.args]) else slips(source)
 
 
@@ -180,9 +180,9 @@ def _wrong_numbers(asked: Asked) -> float:
     return len(found) + flipped / 4
 
 
-def _first(task: Task, every: Iterable[tuple[str, ...]], asked: Asked, variant: int, given: Given) -> list[str]:
+def _first(variant: Variant, every: Iterable[tuple[str, ...]], asked: Asked, given: Given) -> list[str]:
     """The first of several sets of mistakes that agrees with every answer; empty if none does."""
-    return next((list(some) for some in every if _agrees(task, some, asked, variant, given)), [])
+    return next((list(some) for some in every if _agrees(variant, some, asked, given)), [])
 
 
 def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
@@ -192,15 +192,15 @@ def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
     return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
 
 
-def _is_other_variant(task: Task, asked: Asked, variant: int, given: Given) -> bool:
-    return any(_fits(task, asked, variant, number, given) for number in task.others(variant))
+def _is_other_variant(variant: Variant, asked: Asked, given: Given) -> bool:
+    return any(_fits(variant, other, asked, given) for other in variant.others)
 
 
-def _fits(task: Task, asked: Asked, variant: int, number: int, given: Given) -> bool:
+def _fits(variant: Variant, other: Variant, asked: Asked, given: Given) -> bool:
     """Whether the right answer to another variant would have answered every case as the student's did, one wrongly."""
     tells = False
     for case, answer, right in asked:
-        expected = given.of_variant(task, case, variant, number)
+        expected = given.of_variant(variant, other, case)
         if expected is None or answer.arrays is None:
             if (expected is None) != (answer.arrays is None) and not case.gradients:
                 return False
@@ -213,7 +213,7 @@ def _fits(task: Task, asked: Asked, variant: int, number: int, given: Given) -> 
     return tells
 
 
-def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None) -> list[str]:
+def diagnose(variant: Variant, asked: Asked, given: Given | None = None) -> list[str]:
     """Name what is wrong with a wrong answer.
 
     In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
@@ -222,38 +222,37 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
     on every case; then what shows as a kind of failure, or beside the right answer.
 
     Args:
-        task: The task.
+        variant: What was asked.
         asked: The cases, the student's answers, the right answers.
-        variant: Which variant was asked.
         given: What mistakes were found to give in these cases; is added to, and serves as long as the cases live.
 
     Returns:
         Slugs: empty if nothing known fits, one, or two where a pair does; those of habits begin with ``habit:``.
     """
     given = given or Given()
-    slugs = [m.slug for m in task.mistakes if m.symptom is None]
+    slugs = [m.slug for m in variant.task.mistakes if m.symptom is None]
     wrong = any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked))
     if not wrong:
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
     core = [one for one in asked if one[0].part == CORE]
     # Under a convention of its own, a verbatim copy of another variant's answer may give what a known mistake gives.
-    if task.published and _is_other_variant(task, asked, variant, given):
+    if variant.convention is not None and _is_other_variant(variant, asked, given):
         return [OTHER_VARIANT]
-    found = _named(task, slugs, 1, asked, variant, given)
-    if not found and _is_other_variant(task, asked, variant, given):
+    found = _named(variant, slugs, 1, asked, given)
+    if not found and _is_other_variant(variant, asked, given):
         return [OTHER_VARIANT]
     if found:
         return found
-    pair = _named(task, slugs, 2, asked, variant, given)
-    if pair and each_shows(task, pair, asked, variant, given):
+    pair = _named(variant, slugs, 2, asked, given)
+    if pair and each_shows(variant, pair, asked, given):
         return pair
-    if wrong and not pair and (habit := _habit(task, asked, variant, given)):
+    if wrong and not pair and (habit := _habit(variant, asked, given)):
         return habit
     return (
-        _named(task, slugs, 1, core, variant, given)
+        _named(variant, slugs, 1, core, given)
         or pair
-        or _named(task, slugs, 2, core, variant, given)
-        or (_beside_habit(task, slugs, asked, variant, given) if wrong else [])
-        or by_symptom(task, [one for one in asked if not is_right(*one)])
+        or _named(variant, slugs, 2, core, given)
+        or (_beside_habit(variant, slugs, asked, given) if wrong else [])
+        or by_symptom(variant.task, [one for one in asked if not is_right(*one)])
     )

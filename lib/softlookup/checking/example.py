@@ -16,7 +16,7 @@ from softlookup.checking.inside.answers import is_tensor
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import called, inputs_for
 from softlookup.checking.published import answer
-from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant
 
 MOST_VALUES = 12
 """So many values are shown of one example, the first ones."""
@@ -59,31 +59,30 @@ class Example:
                     yield f"  {name} = {value}".replace("\n", "\n" + " " * (len(name) + 5))
 
 
-def work_through(task: Task, case: Case, variant: int = 0) -> Example:
+def work_through(variant: Variant, case: Case) -> Example:
     """Run the published solution on a question and note the values that it names.
 
     Args:
-        task: The task.
+        variant: What is asked.
         case: The question.
-        variant: Which variant of the task.
 
     Returns:
         Inputs, values on the way and results, in words. No line of the solution is in it.
     """
     inputs = inputs_for(case)
     most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE
-    given = zip(task.input_names(case), inputs, strict=True)
+    given = zip(variant.input_names(case), inputs, strict=True)
     example = Example(case.label, [(name, in_words(value, most)) for name, value in given])
-    solution, before = answer(task, (), variant), set(map(id, inputs))
-    with _values_of(f"<published {task.id}>") as found, warnings.catch_warnings(), np.errstate(all="ignore"):
+    solution, before = answer(variant), set(map(id, inputs))
+    with _values_of(f"<published {variant.task.id}>") as found, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         with contextlib.redirect_stdout(io.StringIO()):
             result = called(solution, case, inputs)
     values = [(name, in_words(value)) for name, value in found if id(value) not in before]
     more = [("…", "and so on")] * (len(values) > MOST_VALUES)
     example.values = values[:MOST_VALUES] + more
-    many = result if isinstance(result, tuple) and len(task.returns) > 1 else (result,)
-    example.results = [(name, in_words(value)) for name, value in zip(task.returns, many, strict=False)]
+    many = result if isinstance(result, tuple) and len(variant.returns) > 1 else (result,)
+    example.results = [(name, in_words(value)) for name, value in zip(variant.returns, many, strict=False)]
     return example
 
 

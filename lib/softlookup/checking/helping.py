@@ -21,6 +21,7 @@ from softlookup.checking.panel import STYLE, rich
 from softlookup.checking.published import help_texts, in_variant, solution
 from softlookup.checking.result import HELP_MIME, HELP_STEPS, READ, CheckResult, Way, book_link
 from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant, variant_of
 
 SETTING = "SOFTLOOKUP_HELP"
 """The environment variable that names the last step a course allows; a released notebook may set it."""
@@ -45,7 +46,7 @@ class Tries:
 
     Attributes:
         student: The last answer that was checked, None before the first check.
-        variant: Which variant it was asked for.
+        number: Which variant it was asked for.
         failures: How many checks were not passed.
         passed: Whether the last one was.
         steps: How many steps of help were shown.
@@ -54,7 +55,7 @@ class Tries:
     """
 
     student: Student | None = None
-    variant: int = 0
+    number: int = 0
     failures: int = 0
     passed: bool = False
     steps: int = 0
@@ -126,41 +127,40 @@ class Hint:
         return {"text/plain": self.text(), "text/html": html, HELP_MIME: record}
 
 
-def noted(task: Task, student: Student, result: CheckResult) -> CheckResult:
+def noted(variant: Variant, student: Student, result: CheckResult) -> CheckResult:
     """Take note of a verdict, and add to it what it brings: a nudge after failures, other ways once it is right.
 
     Args:
-        task: The task.
+        variant: What was asked.
         student: The answer that was checked.
         result: The verdict on it.
     """
-    own = tries(task.id)
-    own.student, own.variant, own.passed = student, result.variant, result.verdict == "pass"
+    task, own = variant.task, tries(variant.task.id)
+    own.student, own.number, own.passed = student, variant.number, result.verdict == "pass"
     result = replace(result, help=own.steps)
     if own.passed:
-        return replace(result, ways=tuple(_ways(task, result.variant)) if last_step(task) == len(HELP_STEPS) else ())
+        return replace(result, ways=tuple(_ways(variant)) if last_step(task) == len(HELP_STEPS) else ())
     if result.verdict not in ("partial", "wrong", "error") or SHORTCUT in result.diagnosis:
         return result
     own.failures += 1
     own.shown = result.question
     if own.failures < NUDGE_AFTER or last_step(task) == 0:
         return result
-    said, more = _nudge(task, own), f'`hint("{task.id}")` gives more help.'
+    said, more = _nudge(variant, own), f'`hint("{task.id}")` gives more help.'
     return replace(result, nudge=f"{said} {more}".strip())
 
 
-def next_step(task: Task, variant: int | None = None) -> Hint:
+def next_step(variant: Variant) -> Hint:
     """The next step of help on a task; once it is right, the other ways to write it.
 
     Args:
-        task: The task.
-        variant: Which variant the notebook asks for; None takes that of the last check.
+        variant: What the notebook asks for.
     """
-    own = tries(task.id)
-    own.variant = own.variant if variant is None else variant
+    task, own = variant.task, tries(variant.task.id)
+    own.number = variant.number
     most = last_step(task)
     if own.passed and most == len(HELP_STEPS):
-        ways = [part for way in _ways(task, own.variant) for part in (way.says, "\n" + way.code)]
+        ways = [part for way in _ways(variant) for part in (way.says, "\n" + way.code)]
         return Hint(task.id, own.steps, TITLES["ways"], tuple(ways))
     if most == 0:
         return Hint(task.id, 0, "Help", ("This course gives no help here.",), reading=task.book_url)
@@ -172,7 +172,7 @@ def next_step(task: Task, variant: int | None = None) -> Hint:
         said = "The next step is a complete solution. Try once more first; then ask again to see it."
         return Hint(task.id, own.steps, "One more step", (said,), f'`hint("{task.id}")` once more shows it.')
     own.steps = max(own.steps, HELP_STEPS.index(step) + 1)
-    paragraphs = tuple(_GIVES[step](task, own))
+    paragraphs = tuple(_GIVES[step](variant, own))
     return Hint(task.id, own.steps, TITLES[step], paragraphs, _then(task, own.steps, most), task.book_url)
 
 
@@ -183,54 +183,54 @@ def _then(task: Task, steps: int, most: int) -> str:
     return f'`hint("{task.id}")` once more gives {what}.'
 
 
-def _give_nudge(task: Task, own: Tries) -> Iterator[str]:
-    yield _nudge(task, own) or "Nothing can be seen of this answer beyond what its verdict says."
+def _give_nudge(variant: Variant, own: Tries) -> Iterator[str]:
+    yield _nudge(variant, own) or "Nothing can be seen of this answer beyond what its verdict says."
 
 
-def _give_formula(task: Task, own: Tries) -> Iterator[str]:
-    yield "\n" + (formula_written(task) or help_texts(task.id).formula)
+def _give_formula(variant: Variant, own: Tries) -> Iterator[str]:
+    yield "\n" + (formula_written(variant.task) or help_texts(variant.task.id).formula)
 
 
-def _give_example(task: Task, own: Tries) -> Iterator[str]:
+def _give_example(variant: Variant, own: Tries) -> Iterator[str]:
     """A question worked through: the one that failed; another variant's where the values are the whole answer."""
-    variant = own.variant
+    task = variant.task
     if not task.reveals:
-        others = [n for n in range(len(task.variants)) if n != variant]
+        others = [n for n in range(len(task.variants)) if n != variant.number]
         if not others:
             yield "The value is the whole answer here, so an example would be the solution."
             return
-        variant = others[0]
+        variant = variant_of(task, others[0])
         yield "The same task with other numbers than yours:"
-    asked = questions_at_home(task, variant)
+    asked = questions_at_home(variant)
     number = own.shown if own.shown is not None and task.reveals else 0
     case = asked.cases[number if number < len(asked.cases) else 0]
     if case.gradients:
         case = min((one for one in asked.cases if not one.gradients), key=size, default=case)
-    yield "\n" + "\n".join(work_through(task, case, variant).lines())
+    yield "\n" + "\n".join(work_through(variant, case).lines())
     yield "The values on the way have the names that the published solution gives them; yours may have others."
 
 
-def _give_solution(task: Task, own: Tries) -> Iterator[str]:
-    yield "\n" + solution(task, own.variant)
-    yield help_texts(task.id).explained
+def _give_solution(variant: Variant, own: Tries) -> Iterator[str]:
+    yield "\n" + solution(variant)
+    yield help_texts(variant.task.id).explained
 
 
 _GIVES = {"nudge": _give_nudge, "formula": _give_formula, "example": _give_example, "solution": _give_solution}
 
 
-def _nudge(task: Task, own: Tries) -> str:
+def _nudge(variant: Variant, own: Tries) -> str:
     """What can be seen of the last answer; empty where it takes too long to ask it again."""
     if own.student is None:
         return ""
-    asked = questions_at_home(task, own.variant)
+    asked = questions_at_home(variant)
     try:
         with calm_torch(), time_limit(_NUDGE_TIME_S):
-            rounds = _answers(own.student, asked, len(task.returns))
+            rounds = _answers(own.student, asked, len(variant.returns))
     except TimeIsUp:
         return ""
     at = smallest_failed(rounds)
     own.shown = own.shown if at is None or at >= len(asked.cases) else at
-    return nudge(task, rounds)
+    return nudge(variant, rounds)
 
 
 def _answers(student: Student, asked: TaskQuestions, results: int) -> Asked:
@@ -238,9 +238,9 @@ def _answers(student: Student, asked: TaskQuestions, results: int) -> Asked:
     return list(zip(asked.cases, answers, asked.rights, strict=True))
 
 
-def _ways(task: Task, variant: int) -> Iterator[Way]:
+def _ways(variant: Variant) -> Iterator[Way]:
     """The published answer, and another one."""
-    texts = help_texts(task.id)
-    yield Way("The published answer", solution(task, variant), texts.explained)
+    texts = help_texts(variant.task.id)
+    yield Way("The published answer", solution(variant), texts.explained)
     if texts.other:
-        yield Way("Another way", in_variant(task, texts.other, variant), texts.differs)
+        yield Way("Another way", in_variant(variant, texts.other), texts.differs)

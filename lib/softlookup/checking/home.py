@@ -16,23 +16,23 @@ from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, in_use
 from softlookup.checking.registry import UnknownTask, get_task, tasks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
-from softlookup.checking.variant import under
+from softlookup.checking.variant import Variant, variant_of
 from softlookup.checking.whole import compositions, first_failing
 
 TIME_LIMIT_S = 10.0
 """How long a student's code may take in one check at home, where the system can tell (not on Windows)."""
 
 
-def not_callable(task: Task, kind: str, variant: int) -> CheckResult:
+def not_callable(variant: Variant, kind: str) -> CheckResult:
     """The result where something else than a function was handed over."""
-    said = f"Hand over the function `{task.name}` itself, without calling it: check got {kind}."
-    return no_points(task, "wrong", said, variant)
+    said = f"Hand over the function `{variant.task.name}` itself, without calling it: check got {kind}."
+    return no_points(variant, "wrong", said)
 
 
-def too_slow(task: Task, seconds: float, variant: int) -> CheckResult:
+def too_slow(variant: Variant, seconds: float) -> CheckResult:
     """The result where an answer did not come back."""
     said = f"Your function was still running after {seconds:g} s and was stopped. Is there a loop that never ends?"
-    return no_points(task, "timeout", said, variant)
+    return no_points(variant, "timeout", said)
 
 
 def our_mistake(error: Exception) -> str:
@@ -81,13 +81,13 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     number = _number(variant, task)
     if number is None:
         said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
-        return no_points(task, "error", said)
-    task = under(task, number)
+        return no_points(variant_of(task), "error", said)
+    asked = variant_of(task, number)
     if not callable(obj):
-        return not_callable(task, type(obj).__name__, number)
-    result = replace(_judged(task, obj, number), answer=cell_hash(obj))
+        return not_callable(asked, type(obj).__name__)
+    result = replace(_judged(asked, obj), answer=cell_hash(obj))
     try:
-        return _whole(task, noted(task, LocalStudent(task, obj, _variants(task)), result))
+        return _whole(task, noted(asked, LocalStudent(asked, obj, _known(task)), result))
     except (Exception, TimeIsUp):  # what is added must not take the verdict with it
         return result
 
@@ -99,9 +99,10 @@ class _Alone(LocalStudent):
         return ()
 
 
-def _variants(task: Task) -> dict[str, int]:
+def _known(task: Task) -> dict[str, Variant]:
     """Which variants the notebook asks for, as its checks have said since the kernel was started."""
-    return {one.id: tries(one.id).variant for one in tasks(task.chapter) if tries(one.id).student is not None}
+    checked = [one for one in tasks(task.chapter) if tries(one.id).student is not None]
+    return {one.id: variant_of(one, tries(one.id).number) for one in checked}
 
 
 def _whole(task: Task, result: CheckResult) -> CheckResult:
@@ -112,7 +113,7 @@ def _whole(task: Task, result: CheckResult) -> CheckResult:
     own = {name: one.student.obj for name, one in every.items() if isinstance(one.student, LocalStudent)}
     with calm_torch():
         student = partial(_Alone, clock=Clock(TIME_LIMIT_S))
-        failing = first_failing(task.chapter, own, student, _variants(task))
+        failing = first_failing(task.chapter, own, student, _known(task))
     if failing is None:
         said = f"All {len(every)} tasks of this notebook are right, and your functions work together."
     else:
@@ -144,7 +145,7 @@ def hint(task_id: str, *, variant: int | None = None) -> Hint:
     number = None if variant is None else _number(variant, task)
     if number is None and variant is not None:
         raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
-    return next_step(under(task, tries(task_id).variant if number is None else number), number)
+    return next_step(variant_of(task, tries(task_id).number if number is None else number))
 
 
 def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
@@ -164,8 +165,7 @@ def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
 
     Book: 00_before_you_start_running.html#before-check.
     """
-    task = get_task(task_id)
-    return tuple(inputs_for(questions_at_home(task, variant).cases[number]))
+    return tuple(inputs_for(questions_at_home(variant_of(get_task(task_id), variant)).cases[number]))
 
 
 def _with_inputs(task: Task, result: CheckResult) -> CheckResult:
@@ -174,22 +174,22 @@ def _with_inputs(task: Task, result: CheckResult) -> CheckResult:
     return replace(result, again=f'inputs("{task.id}", {result.question}{variant})') if result.asked else result
 
 
-def _judged(task: Task, obj: Any, number: int) -> CheckResult:
+def _judged(variant: Variant, obj: Any) -> CheckResult:
     """The verdict on an answer that can be called."""
+    task = variant.task
     stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
     used = shortcut(obj, task.barred, stop)
     if used:
-        return used_shortcut(task, used, number)
+        return used_shortcut(variant, used)
     started = time.monotonic()
     try:
         with calm_torch():
-            student = LocalStudent(task, obj, _variants(task), Clock(TIME_LIMIT_S))
-            asked = questions_at_home(task, number)
-            return _with_inputs(task, judge(task, student, variant=number, asked=asked))
+            student = LocalStudent(variant, obj, _known(task), Clock(TIME_LIMIT_S))
+            return _with_inputs(task, judge(variant, student, asked=questions_at_home(variant)))
     except TimeIsUp:
-        return too_slow(task, TIME_LIMIT_S, number)
+        return too_slow(variant, TIME_LIMIT_S)
     except KeyboardInterrupt:
         said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
-        return no_points(task, "stopped", said, number)
+        return no_points(variant, "stopped", said)
     except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
-        return no_points(task, "error", our_mistake(error), number)
+        return no_points(variant, "error", our_mistake(error))

@@ -32,7 +32,7 @@ from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.overlooked import overlooks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
-from softlookup.checking.variant import convention_of, under
+from softlookup.checking.variant import Variant, variant_of
 from softlookup.checking.words import describe, failure_sentence, inputs_in_words
 
 SAME_AS_TWO = (
@@ -110,21 +110,19 @@ class TaskQuestions:
     given: Given = field(default_factory=Given)
 
 
-def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False) -> TaskQuestions:
+def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQuestions:
     """Draw the questions of one check and answer them.
 
     Args:
-        task: The task.
+        variant: What is asked.
         seed: Draws the inputs, and the order.
-        variant: Which variant was asked.
         shuffled: Whether they come in another order for each seed: an answer must not count its calls.
     """
-    task = under(task, variant)
-    cases = draw(task, seed, variant)
+    cases = draw(variant, seed)
     if shuffled:
-        order = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant, 1]).permutation(len(cases))
+        order = _generator(variant, seed, 1).permutation(len(cases))
         cases = [cases[i] for i in order]
-    return TaskQuestions(tuple(cases), tuple(wanted(task, case, task.variants[variant]) for case in cases))
+    return TaskQuestions(tuple(cases), tuple(wanted(variant, case) for case in cases))
 
 
 _written: dict[Task, tuple[Mapping[int, TaskQuestions], str]] = {}
@@ -147,19 +145,23 @@ def formula_written(task: Task) -> str | None:
 
 
 @lru_cache(maxsize=32)
-def questions_at_home(task: Task, variant: int = 0) -> TaskQuestions:
+def questions_at_home(variant: Variant) -> TaskQuestions:
     """The questions that a check at home asks: drawn and answered at the first check of a task, or written down."""
-    return _written[task][0][variant] if task in _written else questions(task, HOME_SEED, variant)
+    written = _written.get(variant.task)
+    return written[0][variant.number] if written else questions(variant, HOME_SEED)
 
 
-def draw(task: Task, seed: int, variant: int = 0) -> list[Case]:
-    """The questions of one check: the same for the same task, seed and variant."""
-    task = under(task, variant)
-    rng = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant])
-    cases = task.cases(rng, **task.variants[variant])
-    if not task.cuts:
+def draw(variant: Variant, seed: int) -> list[Case]:
+    """The questions of one check: the same for the same variant and seed."""
+    cases = variant.cases(_generator(variant, seed))
+    if not variant.task.cuts:
         return cases
-    return [*cases, *(case for case in with_axes_of_one(cases) if _can_be_asked(task, case, variant))]
+    return [*cases, *(case for case in with_axes_of_one(cases) if _can_be_asked(variant, case))]
+
+
+def _generator(variant: Variant, *seed: int) -> np.random.Generator:
+    first, *rest = seed
+    return np.random.default_rng([first, zlib.crc32(variant.task.id.encode()), variant.number, *rest])
 
 
 def with_axes_of_one(cases: Sequence[Case]) -> Iterator[Case]:
@@ -181,24 +183,23 @@ def with_axes_of_one(cases: Sequence[Case]) -> Iterator[Case]:
         yield replace(base, label=f"the axis of length {length} cut to length 1", args=args, part=SINGLE)
 
 
-def _can_be_asked(task: Task, case: Case, variant: int) -> bool:
+def _can_be_asked(variant: Variant, case: Case) -> bool:
     """Whether a question made from another has a right answer: finite, and the published solution gives it, too."""
     try:
-        right = wanted(task, case, task.variants[variant])
+        right = wanted(variant, case)
     except Exception:  # the inputs do not fit together any more
         return False
     if not all(one.size and np.isfinite(one.astype(np.float64)).all() for one in right):
         return False
-    published = mistaken(task, (), case, variant)
+    published = mistaken(variant, (), case)
     return published is not None and is_right(case, Answer(published), right)
 
 
 def judge(
-    task: Task,
+    variant: Variant,
     student: Student,
     *,
     seed: int = 0,
-    variant: int = 0,
     asked: TaskQuestions | None = None,
     reveals: bool = True,
     names: bool = True,
@@ -207,10 +208,9 @@ def judge(
     """Judge one answer.
 
     Args:
-        task: The task.
+        variant: What is asked.
         student: Where answers come from.
         seed: Draws the inputs.
-        variant: Which variant was asked.
         asked: The questions, where they have been drawn already; the seed is not looked at then.
         reveals: Whether the wanted numbers may be shown, if the task allows it.
         names: Whether the mistake is looked for; not where the verdict alone counts.
@@ -219,45 +219,45 @@ def judge(
     Returns:
         The result; wrong answers never raise.
     """
-    task = under(task, variant)
-    asked = asked or questions(task, seed, variant)
-    shown = reveals and task.reveals
+    asked = asked or questions(variant, seed)
+    shown = reveals and variant.task.reveals
 
     def attempt(lent: tuple[str, ...]) -> Outcome:
-        found = _ask_all(task, student, asked.cases, asked.rights, lent)
-        return _outcome(task, _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found)
+        found = _ask_all(variant, student, asked.cases, asked.rights, lent)
+        kept = _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found
+        return _outcome(variant.task, kept)
 
     def named(found: Outcome) -> list[str]:
         """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
         if not names or found.failed is None or found.verdict == "blank" or _used(found):
             return []
-        slugs = diagnose(task, found.asked, variant, asked.given)
+        slugs = diagnose(variant, found.asked, asked.given)
         # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
         doubtful = len(slugs) != 1 or slugs[0].startswith(HABIT)
-        if doubtful and task.published is not None:
+        if doubtful and variant.convention is not None:
             if copied is not None and copied():
                 return [OTHER_VARIANT]
-            if found.points == 0 and overlooks(task.published, variant, student, questions_at_home(task.published)):
+            if found.points == 0 and overlooks(variant, student, questions_at_home(variant_of(variant.task))):
                 return [OTHER_VARIANT]
         leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
         if leans_on:
-            again = _ask_all(task, student, asked.cases, asked.rights, leans_on)
-            slugs = diagnose(task, again, variant, asked.given)
+            again = _ask_all(variant, student, asked.cases, asked.rights, leans_on)
+            slugs = diagnose(variant, again, asked.given)
         return slugs
 
     def result(outcome: Outcome, *extra: str) -> CheckResult:
         slugs = named(outcome)
-        says = [_says(task, slug) for slug in slugs]
+        says = [_says(variant.task, slug) for slug in slugs]
         slip = any(map(is_slip, slugs))
         if len(slugs) == 1 and slip:
             says = [SAME_AS_HABIT, *says]
-        if len(slugs) > 1 and (slip or not each_shows(task, slugs, outcome.asked, variant, asked.given)):
+        if len(slugs) > 1 and (slip or not each_shows(variant, slugs, outcome.asked, asked.given)):
             says = [SAME_AS_TWO, *says]
-        elif slugs and slugs != [OTHER_VARIANT] and (times := _times_forgotten(task, outcome.asked, variant)):
+        elif slugs and slugs != [OTHER_VARIANT] and (times := _times_forgotten(variant, outcome.asked)):
             says = [SAME_AS_TIMES.format(times), *says]
         elif slugs and (one := everywhere(outcome.asked)):
             says = [SAME_EVERYWHERE.format(one), *says]
-        return _result(task, outcome, slugs, says, variant, shown, extra)
+        return _result(variant, outcome, slugs, says, shown, extra)
 
     outcome = attempt(())
     lent = student.lendable() if outcome.verdict != "pass" else ()
@@ -275,10 +275,10 @@ def judge(
     return result(outcome)
 
 
-def _times_forgotten(task: Task, asked: Asked, variant: int) -> int:
+def _times_forgotten(variant: Variant, asked: Asked) -> int:
     """What a variant's convention multiplies results by, if all results are right but for that; else 0."""
-    right = convention_of(task, variant)
-    if right is None or right.times == 1 or task.frame == "text":
+    right = variant.convention
+    if right is None or right.times == 1 or variant.task.frame == "text":
         return 0
     told = [(case, tuple(right.times * one for one in answer.arrays or ()), wanted) for case, answer, wanted in asked]
     return right.times if all(got and same(got, wanted, case) for case, got, wanted in told) else 0
@@ -293,34 +293,32 @@ def _stood_in(lent: Sequence[str]) -> str:
     return f"{said}: that costs you no points here."
 
 
-def no_points(
-    task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()
-) -> CheckResult:
+def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[str, ...] = ()) -> CheckResult:
     """A result without a question asked.
 
     Args:
-        task: The task.
+        variant: What was asked.
         verdict: One of result.VERDICTS.
         sentence: What to tell the student.
-        variant: Which variant was asked.
         diagnosis: What the mistake is called, if it has a name.
     """
+    task, number = variant.task, variant.number
     readings = task.readings(diagnosis)
-    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, readings)
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), number, readings)
 
 
-def used_shortcut(task: Task, used: str, variant: int) -> CheckResult:
+def used_shortcut(variant: Variant, used: str) -> CheckResult:
     """The result where an answer uses what the task forbids."""
     said = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
     if used in INSIDES:
         said = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
-    return no_points(task, "wrong", said, variant, (SHORTCUT,))
+    return no_points(variant, "wrong", said, (SHORTCUT,))
 
 
 def _ask_all(
-    task: Task, student: Student, cases: Sequence[Case], rights: Sequence[Arrays], lent: tuple[str, ...]
+    variant: Variant, student: Student, cases: Sequence[Case], rights: Sequence[Arrays], lent: tuple[str, ...]
 ) -> list[tuple[Case, Answer, Arrays]]:
-    count = len(task.returns)
+    count = len(variant.returns)
     asked: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
     answers = student.answers((*cases, cases[0]), count, lent)
@@ -404,21 +402,21 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
 
 @np.errstate(all="ignore")
 def _result(
-    task: Task,
+    variant: Variant,
     outcome: Outcome,
     slugs: list[str],
     says: list[str],
-    variant: int,
     reveals: bool,
     extra: tuple[str, ...] = (),
 ) -> CheckResult:
+    task = variant.task
     common: dict[str, Any] = {
         "task_id": task.id,
         "title": task.title,
         "points": outcome.points,
         "max_points": task.points,
         "verdict": outcome.verdict,
-        "variant": variant,
+        "variant": variant.number,
         "reveals": reveals,
     }
     if outcome.failed is None:
@@ -427,23 +425,23 @@ def _result(
         said = "This task is still blank: write your answer in the cell above and run both."
         return CheckResult(**common, readings=task.readings(()), sentences=(said,))
     if used := _used(outcome):
-        return used_shortcut(task, used if used in task.barred else task.barred[0], variant)
+        return used_shortcut(variant, used if used in task.barred else task.barred[0])
     case, answer, right = outcome.failed if slugs else _smallest(outcome.asked, outcome.failed)
     difference = _difference(case, answer, right)
-    names, input_names = task.result_names(case), tuple(task.input_names(case))
+    names, input_names = variant.result_names(case), tuple(variant.input_names(case))
     sentences = list(says)
     if answer.failure is not None:
         sentences.append(failure_sentence(case, answer.failure, input_names))
         if not slugs:
             sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
-            if answer.failure.kind == "raised" and (own := convention_of(task, variant)) and own.order:
+            if answer.failure.kind == "raised" and (own := variant.convention) and own.order:
                 sentences.append(ORDER)
     if difference is not None:
         sentences.append(describe(case, difference, names, reveals))
-        sentences += [said for cell, said in task.cells.items() if cell == difference.index]
-        sentences += _broken_properties(task, case, answer)
+        sentences += [said for cell, said in variant.cells.items() if cell == difference.index]
+        sentences += _broken_properties(variant, case, answer)
         if not slugs:
-            sentences += _raised_elsewhere(task, outcome.asked)
+            sentences += _raised_elsewhere(variant, outcome.asked)
     return CheckResult(
         **common,
         names=names,
@@ -470,10 +468,10 @@ def _smallest(asked: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, A
     return min(alike, key=lambda one: sum(np.size(arg) for arg in one[0].args if isinstance(arg, np.ndarray)))
 
 
-def _raised_elsewhere(task: Task, asked: Asked) -> list[str]:
+def _raised_elsewhere(variant: Variant, asked: Asked) -> list[str]:
     """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
     raised = [(case, answer.failure) for case, answer, _ in asked if answer.failure is not None]
-    return [failure_sentence(case, one, task.input_names(case)) for case, one in raised if one.kind == "raised"][:1]
+    return [failure_sentence(case, one, variant.input_names(case)) for case, one in raised if one.kind == "raised"][:1]
 
 
 def _says(task: Task, slug: str) -> str:
@@ -485,9 +483,9 @@ def _says(task: Task, slug: str) -> str:
     return task.mistake(slug).says
 
 
-def _broken_properties(task: Task, case: Case, answer: Answer) -> list[str]:
+def _broken_properties(variant: Variant, case: Case, answer: Answer) -> list[str]:
     arrays = answer.arrays or ()
     if not arrays or not all(0 < one.size <= _LOOKED_AT for one in arrays):
         return []
-    said = [prop(case, arrays) for prop in task.properties]
+    said = [prop(case, arrays) for prop in variant.properties]
     return [s for s in said if s][:1]

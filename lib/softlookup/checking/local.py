@@ -18,26 +18,23 @@ from softlookup.checking.inside.source import functions_behind, names_in, reache
 from softlookup.checking.judge import formula_written, judge, questions_at_home
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import earlier
-from softlookup.checking.task import Task
-from softlookup.checking.variant import under
+from softlookup.checking.variant import Variant, variant_of
 
 
-def stand_in(task: Task, asking: str = "", variant: int = 0) -> Callable[..., Any]:
+def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
     """A sound function in place of a student's own, for torch tensors and numpy arrays alike.
 
     Arguments that the task does not speak of (an extra ``dim=-1``) are left aside.
 
     Args:
-        task: The task whose function is lent.
+        variant: The task whose function is lent, as the notebook asks for it.
         asking: The frame of the question meanwhile: given numbers alone, the function gives what is used there.
-        variant: Which variant of the task the notebook asks for.
     """
     import torch
 
-    task = under(task, variant)
-    in_torch = task.frame == "torch"
+    in_torch = variant.task.frame == "torch"
     own = "torch" if in_torch else "numpy"
-    parameters = task.parameters
+    parameters = variant.parameters
     some = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
 
     def turn(value: Any, frame: str = own) -> Any:
@@ -47,11 +44,11 @@ def stand_in(task: Task, asking: str = "", variant: int = 0) -> Callable[..., An
             return value.detach().numpy()
         return value
 
-    @wraps(task.oracle)
+    @wraps(variant.task.oracle)
     def call(*args: Any, **named: Any) -> Any:
         kept = {name: turn(value) for name, value in named.items() if name in parameters}
         given = (*args, *named.values())
-        result = task.oracle(*map(turn, args if some else args[: len(parameters)]), **kept, **task.variants[variant])
+        result = variant.oracle(*map(turn, args if some else args[: len(parameters)]), **kept)
         many = tuple(_like(r, given) for r in (result if isinstance(result, tuple) else (result,)))
         if in_torch and any(isinstance(a, np.ndarray) for a in given):
             many = tuple(r.numpy() for r in many)
@@ -86,24 +83,24 @@ class LocalStudent:
     """Answers from an object in this process.
 
     Args:
-        task: The task.
+        variant: What is asked.
         obj: The answer.
-        variants: Which variants the notebook asks for in earlier tasks, by id, as far as that is known.
+        known: Which variants the notebook asks for in earlier tasks, by id, as far as that is known.
         clock: How long the student's code may take altogether; the judge's own work does not count.
     """
 
     def __init__(
         self,
-        task: Task,
+        variant: Variant,
         obj: Callable[..., Any],
-        variants: Mapping[str, int] | None = None,
+        known: Mapping[str, Variant] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.obj, self.barred = obj, task.barred
+        self.obj, self.barred = obj, variant.task.barred
         self.clock = clock or Clock(None)
-        self.variants = variants or {}
-        known = (one for one in earlier(task) if formula_written(one) is None)
-        self.earlier = {one.name: under(one, self.variants.get(one.id, 0)) for one in known}
+        self.known = known or {}
+        before = (one for one in earlier(variant.task) if formula_written(one) is None)
+        self.earlier = {one.name: self.known.get(one.id) or variant_of(one) for one in before}
         self.own: dict[str, Any] = {}
         self.rounds: list[tuple[Case, list[Call]]] = []
 
@@ -115,17 +112,17 @@ class LocalStudent:
         functions = reached(self.obj)
         cells = _cells_of(self.obj)
         lent = []
-        for name, task in self.earlier.items():
+        for name, variant in self.earlier.items():
             callers = [f for f in functions if name in names_in(f)]
             own = [f.__globals__.get(name) for f in callers]
             if callers and not any(inspect.isfunction(g) and _cells_of(g) & cells for g in own):
-                if sound_too or not self.passes(task, own[0]):
-                    lent.append(task.id)
+                if sound_too or not self.passes(variant, own[0]):
+                    lent.append(variant.task.id)
         return tuple(lent)
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
         """Call the object on one case, with sound functions in place of those of some earlier tasks."""
-        sound = {name: partial(self._instead, task, case) for name, task in self.earlier.items() if task.id in lent}
+        sound = {name: partial(self._instead, one, case) for name, one in self.earlier.items() if one.task.id in lent}
         self.rounds.append((case, []))
         with standing_in(self.obj, sound):
             return self._run(self.obj, case, results, self.barred)
@@ -146,7 +143,7 @@ class LocalStudent:
         return any(self._gives_another(call, asked) for call in calls)
 
     def _gives_another(self, call: Call, asked: Case) -> bool:
-        task = call.task
+        variant, task = call.variant, call.variant.task
         put = call.question(asked.frame)
         if put is None:
             return True
@@ -158,34 +155,38 @@ class LocalStudent:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
         own = self._run(self.own[task.id], case, 1, task.barred)
-        return differs(case, own, wanted(task, case, task.variants[self.variants.get(task.id, 0)]))
+        return differs(case, own, wanted(variant, case))
 
-    def _instead(self, task: Task, asked: Case, own: Any) -> Any:
+    def _instead(self, variant: Variant, asked: Case, own: Any) -> Any:
         """What stands in for a function of the student's, and notes each call."""
+        task, calls = variant.task, self.rounds[-1][1]
         self.own[task.id] = own
-        sound, calls = self.sound(task, asked), self.rounds[-1][1]
+        sound = self.sound(variant, asked)
 
         @wraps(sound)
         def call(*args: Any, **named: Any) -> Any:
             given = [plain(one) for one in args], {name: plain(one) for name, one in named.items()}
             with self.clock.halted(), opened():
                 result = sound(*args, **named)
-            calls.append(Call(task, given[0], result, given[1]))
+            calls.append(Call(variant, given[0], result, given[1]))
             return result
 
         return layer_around(own, call, task.layer) if task.layer else called_like(own, call)
 
-    def passes(self, task: Task, own: Any) -> bool:
+    def passes(self, variant: Variant, own: Any) -> bool:
         """Whether a function of the student's is right by itself, whichever variant it was asked for."""
         if not callable(own):
             return False
-        student = LocalStudent(task, own, self.variants, self.clock)
-        known = self.variants.get(task.id)
+        task = variant.task
+        possible = [variant] if task.id in self.known else [variant_of(task, n) for n in range(len(task.variants))]
         return any(
-            judge(task, student, variant=n, asked=questions_at_home(task, n), names=False).verdict == "pass"
-            for n in (range(len(task.variants)) if known is None else [known])
+            judge(
+                one, LocalStudent(one, own, self.known, self.clock), asked=questions_at_home(one), names=False
+            ).verdict
+            == "pass"
+            for one in possible
         )
 
-    def sound(self, task: Task, asked: Case) -> Callable[..., Any]:
+    def sound(self, variant: Variant, asked: Case) -> Callable[..., Any]:
         """A sound function of an earlier task, for one question."""
-        return stand_in(task, asked.frame, self.variants.get(task.id, 0))
+        return stand_in(variant, asked.frame)

@@ -10,7 +10,7 @@ import numpy as np
 from softlookup.checking.compare import close, inputs_of, tolerance
 from softlookup.checking.diagnose import Asked, is_right
 from softlookup.checking.inside.case import SINGLE, Case
-from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant
 from softlookup.checking.words import number, shape
 
 MOST_LABELS = 3
@@ -38,11 +38,11 @@ def smallest_failed(asked: Asked) -> int | None:
     return min((n for n, one in enumerate(asked) if not is_right(*one)), key=rank, default=None)
 
 
-def nudge(task: Task, asked: Asked) -> str:
+def nudge(variant: Variant, asked: Asked) -> str:
     """Say what can be seen of a wrong answer without naming the mistake.
 
     Args:
-        task: The task.
+        variant: What was asked.
         asked: The questions, the answers, the right answers.
 
     Returns:
@@ -53,8 +53,8 @@ def nudge(task: Task, asked: Asked) -> str:
         return ""
     sentences = [_where(asked)]
     case, answer, _ = asked[at]
-    if task.reveals and answer.arrays is not None and case.frame != "text":
-        sentences.append(_relation(task, asked, at))
+    if variant.task.reveals and answer.arrays is not None and case.frame != "text":
+        sentences.append(_relation(variant, asked, at))
     return " ".join(filter(None, sentences))
 
 
@@ -78,12 +78,12 @@ def _listed(labels: Sequence[str]) -> str:
 
 
 @np.errstate(all="ignore")
-def _relation(task: Task, asked: Asked, at: int) -> str:
+def _relation(variant: Variant, asked: Asked, at: int) -> str:
     """What the smallest wrong answer has in common with the right one."""
     case, answer, wanted = asked[at]
     got = answer.arrays or ()
     looked = f'In the question "{case.label}"'
-    names, results = task.input_names(case), task.result_names(case)
+    names, results = variant.input_names(case), variant.result_names(case)
     for one, (g, w) in enumerate(zip(got, wanted, strict=True)):
         own = f"`{results[one]}`" if len(wanted) > 1 else "your result"
         other = next((m for m, right in enumerate(wanted) if m != one and _equal(g, right, case)), None)

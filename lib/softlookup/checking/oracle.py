@@ -4,7 +4,6 @@ import contextlib
 import copy
 import io
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from softlookup.checking.inside.probe import called, inputs_for
 from softlookup.checking.inside.texts import to_texts
 from softlookup.checking.published import answer, with_habits
 from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant
 
 
 def results_of(result: Any, task: Task) -> Arrays:
@@ -26,13 +26,12 @@ def results_of(result: Any, task: Task) -> Arrays:
     return tuple(np.asarray(r.detach().numpy() if hasattr(r, "detach") else r) for r in many)
 
 
-def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
+def wanted(variant: Variant, case: Case) -> Arrays:
     """The right answer to a case: floats in float64, whole numbers, booleans and a text's bytes as they are.
 
     Args:
-        task: The task.
+        variant: What is asked.
         case: The question; its float arrays are taken to float64 first.
-        constants: The variant's constants.
     """
     args: list[Any] = []
     for i, arg in enumerate(case.args):
@@ -47,7 +46,7 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
         elif isinstance(arg, list | dict | tuple):
             arg = copy.deepcopy(arg)
         args.append(arg)
-    result = task.oracle(*args, **constants)
+    result = variant.oracle(*args)
     if case.gradients:
         import torch
 
@@ -57,46 +56,44 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
         result = tuple(
             torch.zeros_like(args[i]) if g is None else g for i, g in zip(case.gradients, grads, strict=True)
         )
-    arrays = results_of(result, task)
+    arrays = results_of(result, variant.task)
     exact = "biu"  # a text's bytes, too
     return tuple(a if a.dtype.kind in exact else a.astype(np.float64) for a in arrays)
 
 
-def mistaken(task: Task, slugs: tuple[str, ...], case: Case, variant: int = 0) -> Arrays | None:
+def mistaken(variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | None:
     """What the published solution gives for a case with some mistakes in it.
 
     Args:
-        task: The task.
+        variant: Which variant's solution.
         slugs: The known mistakes, and habits.
         case: The question.
-        variant: Which variant was asked.
 
     Returns:
         The arrays, or None where such code raises an exception, and where the mistakes do not fit in together.
     """
     try:
         made = with_habits if any(slug.startswith(HABIT) for slug in slugs) else answer
-        function = made(task, slugs, variant)
+        function = made(variant, slugs)
     except ValueError:  # they do not fit in together
         return None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             result = called(function, case, inputs_for(case))
-            return (to_texts if task.frame == "text" else to_arrays)(result, len(task.returns))
+            return (to_texts if variant.task.frame == "text" else to_arrays)(result, len(variant.returns))
     except Exception:  # whatever goes wrong in wrong code
         return None
 
 
-def of_other_variant(task: Task, case: Case, variant: int, number: int) -> Arrays | None:
+def of_other_variant(variant: Variant, other: Variant, case: Case) -> Arrays | None:
     """What the right answer to another variant of a task gives in a question of this one; None where it raises.
 
     Args:
-        task: The task.
+        variant: What was asked.
+        other: The variant whose right answer is taken.
         case: The question, as it was asked.
-        variant: Which variant was asked.
-        number: The other one.
     """
-    if not any((task.conventions[variant], task.conventions[number]) if task.conventions else ()):
-        return wanted(task, case, task.variants[number])
-    return mistaken(task, (), case, number)
+    if variant.convention is None and other.convention is None:
+        return wanted(other, case)
+    return mistaken(other, (), case)

@@ -6,7 +6,7 @@ from typing import Protocol
 from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, TimeIsUp
-from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant
 
 
 class _Asked(Protocol):
@@ -25,16 +25,15 @@ class _Answers(Protocol):
     def answers(self, cases: Sequence[Case], results: int) -> Iterator[Answer]: ...
 
 
-def overlooks(task: Task, variant: int, student: _Answers, asked: _Asked) -> bool:
+def overlooks(variant: Variant, student: _Answers, asked: _Asked) -> bool:
     """Whether an answer overlooks something that the notebook changes: it is right where that is as published.
 
     Args:
-        task: The task as it is published.
-        variant: Which variant the notebook asks for.
+        variant: What the notebook asks for.
         student: Answers questions.
-        asked: Questions of the published task.
+        asked: Questions of the published variant.
     """
-    convention = task.conventions[variant]
+    task, convention = variant.task, variant.convention
     told = [one for one in zip(asked.cases, asked.rights, strict=True) if not one[0].gradients]
     for partly in convention.overlooked() if convention is not None and told else ():
         if task.frame == "text" and partly.times != 1:

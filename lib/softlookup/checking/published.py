@@ -21,6 +21,7 @@ from softlookup.checking.habits import HABIT
 from softlookup.checking.own import OwnTasksError, in_use, kept, own_assignments
 from softlookup.checking.rewriting import carried_over
 from softlookup.checking.task import Mistake, Task
+from softlookup.checking.variant import Variant, variant_of
 
 _NAMED = re.compile(r" (?P<name>[\w-]+)(?: from (?P<origin>[\w-]+))?")
 _MARKS = re.compile(r"^\s*### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
@@ -243,50 +244,49 @@ def _origin(task_id: str) -> str:
     return origin.replace("-", ".", 1)
 
 
-def solution(task: Task, variant: int = 0) -> str:
+def solution(variant: Variant) -> str:
     """The published solution's cell, with a variant's constants and under its convention."""
-    return in_variant(task, cells(task.chapter)[task.slug], variant)
+    return in_variant(variant, cells(variant.task.chapter)[variant.task.slug])
 
 
-def in_variant(task: Task, source: str, variant: int) -> str:
+def in_variant(variant: Variant, source: str) -> str:
     """An answer's source with the constants of a variant, carried over to its convention."""
-    return _carried_over(task, with_constants(task, source, variant), variant)
+    return _carried_over(variant, with_constants(variant, source))
 
 
-def _carried_over(task: Task, source: str, variant: int) -> str:
-    convention = task.conventions[variant] if variant < len(task.conventions) else None
+def _carried_over(variant: Variant, source: str) -> str:
+    task, convention = variant.task, variant.convention
     return source if convention is None else carried_over(source, task.name, convention, torch=task.frame == "torch")
 
 
-def with_constants(task: Task, source: str, variant: int) -> str:
+def with_constants(variant: Variant, source: str) -> str:
     """An answer's source with the constants of a variant on the lines that are marked as such."""
-    values = task.variants[variant]
+    values = variant.constants
 
     def fill(match: re.Match[str]) -> str:
-        return f"{match['name']} = {values[match['key']]!r}" if match["task"] == task.id else match[0]
+        return f"{match['name']} = {values[match['key']]!r}" if match["task"] == variant.task.id else match[0]
 
     return CONSTANT.sub(fill, source).strip() + "\n"
 
 
-def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
+def planted(variant: Variant, slugs: Sequence[str]) -> str:
     """The published solution's cell with known mistakes in it, planted in the first order in which they fit.
 
     Args:
-        task: The task.
-        slugs: The known mistakes.
         variant: Which variant's solution.
+        slugs: The known mistakes.
 
     Raises:
         NoEdit: If they fit in no order, as where both replace the same place.
     """
-    return _first_order(task, slugs, variant, lambda source: _carried_over(task, source, variant))
+    return _first_order(variant, slugs, lambda source: _carried_over(variant, source))
 
 
-def _first_order(task: Task, slugs: Sequence[str], variant: int, finished: Callable[[str], str]) -> str:
+def _first_order(variant: Variant, slugs: Sequence[str], finished: Callable[[str], str]) -> str:
     """What is made of the published solution with known mistakes in it, in the first order in which that is Python."""
-    reasons = []
+    task, reasons = variant.task, []
     for order in permutations(slugs):
-        source = with_constants(task, cells(task.chapter)[task.slug], variant)
+        source = with_constants(variant, cells(task.chapter)[task.slug])
         try:
             for slug in order:
                 source = task.mistake(slug).applied_to(source)
@@ -303,18 +303,17 @@ def _first_order(task: Task, slugs: Sequence[str], variant: int, finished: Calla
 
 
 @kept
-def with_earlier(task: Task, known: tuple[str, ...] = (), variant: int = 0) -> str:
+def with_earlier(variant: Variant, known: tuple[str, ...] = ()) -> str:
     """The published solution in the published convention, behind the functions of earlier tasks that it calls.
 
     Args:
-        task: The task.
-        known: The known mistakes that are planted in it.
         variant: Which variant's constants.
+        known: The known mistakes that are planted in it.
 
     Raises:
         NoEdit: If the mistakes do not fit in together.
     """
-    source = _first_order(task, known, variant, str)
+    task, source = variant.task, _first_order(variant, known, str)
     names = {facts["name"] for facts in _beside_task(task.id).get("tasks", {}).values()}
     earlier = [one.tree for one in _needed(task.chapter, task.slug, source)]
     functions = [ast.unparse(one) for one in earlier if isinstance(one, ast.FunctionDef) and one.name in names]
@@ -326,21 +325,20 @@ def _names_above(task: Task, source: str) -> dict[str, Any]:
     return _before(task.chapter, task.slug, source)
 
 
-def with_habits(task: Task, slugs: tuple[str, ...], variant: int = 0) -> Any:
+def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
     """The published function of a task with habits in it; there are too many of them for all to be kept.
 
     Args:
-        task: The task.
-        slugs: The habits, and known mistakes beside them.
         variant: Which variant's.
+        slugs: The habits, and known mistakes beside them.
 
     Raises:
         ValueError: If they do not fit in together.
     """
-    own = [slug for slug in slugs if slug.startswith(HABIT)]
-    source = with_earlier(task, tuple(slug for slug in slugs if slug not in own), variant)
-    if variant < len(task.conventions) and task.conventions[variant] is not None:
-        return _made(task, _carried_over(task, slips.planted(source, own, ast.unparse), variant), {})
+    task, own = variant.task, [slug for slug in slugs if slug.startswith(HABIT)]
+    source = with_earlier(variant, tuple(slug for slug in slugs if slug not in own))
+    if variant.convention is not None:
+        return _made(task, _carried_over(variant, slips.planted(source, own, ast.unparse)), {})
     space = dict(_names_above(task, source))
     try:
         with _quiet():
@@ -352,29 +350,27 @@ def with_habits(task: Task, slugs: tuple[str, ...], variant: int = 0) -> Any:
 
 
 @kept
-def answer(task: Task, slugs: tuple[str, ...] = (), variant: int = 0) -> Any:
+def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
     """The published function of a task, with known mistakes planted in it.
 
     Args:
-        task: The task.
-        slugs: The known mistakes; none gives the published one.
         variant: Which variant's.
+        slugs: The known mistakes; none gives the published one.
 
     Raises:
         NoEdit: If the mistakes do not fit in together.
     """
-    return _made(task, planted(task, slugs, variant), {})
+    return _made(variant.task, planted(variant, slugs), {})
 
 
-def composed(task: Task, own: Mapping[str, Any], variant: int = 0) -> Any:
+def composed(variant: Variant, own: Mapping[str, Any]) -> Any:
     """The published function of a task, made of other functions than the published ones.
 
     Args:
-        task: The task.
-        own: What stands in place of functions of earlier tasks, by name.
         variant: Which variant's.
+        own: What stands in place of functions of earlier tasks, by name.
     """
-    return _made(task, solution(task, variant), own)
+    return _made(variant.task, solution(variant), own)
 
 
 def _made(task: Task, source: str, own: Mapping[str, Any]) -> Any:
@@ -386,7 +382,7 @@ def _made(task: Task, source: str, own: Mapping[str, Any]) -> Any:
 
 def names_used(task: Task) -> frozenset[str]:
     """The names that the published solution of a task uses and does not define itself."""
-    nodes = list(ast.walk(ast.parse(solution(task))))
+    nodes = list(ast.walk(ast.parse(solution(variant_of(task)))))
     names = [one for one in nodes if isinstance(one, ast.Name)]
     own = {one.id for one in names if not isinstance(one.ctx, ast.Load)} | {
         one.arg for one in nodes if isinstance(one, ast.arg)

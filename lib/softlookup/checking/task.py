@@ -95,7 +95,6 @@ class Task:
         mistakes: The known mistakes; they stand beside the published solution (see ``published.described``).
         varies: What a course's variants may change besides constants (see ``conventions.conventions``).
         conventions: The convention of each variant, None where it is the published one; made from ``varies``.
-        published: The task as it is published, where this is one under another convention.
 
     Raises:
         ValueError: If the parts lack the core or do not sum to 1, or the difficulty is not 1, 2 or 3.
@@ -128,7 +127,6 @@ class Task:
     mistakes: tuple[Mistake, ...] = ()
     varies: Mapping[str, Any] = field(default_factory=dict)
     conventions: tuple[Convention | None, ...] = ()
-    published: "Task | None" = None
 
     def __post_init__(self) -> None:
         if CORE not in self.parts or abs(sum(self.parts.values()) - 1) > 1e-12:
@@ -144,22 +142,6 @@ class Task:
         given = self.parameters.values()
         required = sum(one.default is one.empty for one in given)
         return conventions(self.id, required, [one.name for one in given], len(self.returns), self.varies)
-
-    def others(self, variant: int) -> list[int]:
-        """The variants whose right answers are looked for in a wrong one.
-
-        Under the published convention these are the ones with other constants; else all, the published one first.
-
-        Args:
-            variant: Which variant was asked.
-
-        Returns:
-            Their numbers.
-        """
-        every = [number for number in range(len(self.variants)) if number != variant]
-        if not self.conventions or self.conventions[variant] is not None:
-            return every
-        return [number for number in every if self.conventions[number] is None]
 
     @property
     def chapter(self) -> int:
@@ -186,36 +168,6 @@ class Task:
         """What a student's function is given, as the oracle declares it: without the constants of a variant."""
         declared = _parameters(self.oracle)
         return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
-
-    def input_names(self, case: Case) -> list[str]:
-        """What a question's inputs are called.
-
-        Args:
-            case: The question.
-
-        Returns:
-            A name for each of its arguments: the oracle's, which are those of the published function; for a layer the
-            names of its sizes, its parameters, and what it is called with.
-        """
-        names = list(_parameters(self.oracle))
-        if case.parameters:
-            names = [*names[: case.sizes], *case.parameters, *self.called_with]
-        elif len(names) < len(case.args):
-            *names, rest = names
-            names += [f"{rest}[{i}]" for i in range(len(case.args) - len(names))]
-        return names[: len(case.args)]
-
-    def result_names(self, case: Case) -> tuple[str, ...]:
-        """What a question's results are called.
-
-        Args:
-            case: The question.
-
-        Returns:
-            The task's names, or those of the inputs whose gradients are asked for.
-        """
-        names = self.input_names(case)
-        return tuple(f"the gradient of {names[i]}" for i in case.gradients) or self.returns
 
     def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
         """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.

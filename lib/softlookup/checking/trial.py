@@ -8,6 +8,7 @@ from softlookup.checking.judge import HOME_SEED, TaskQuestions, judge, questions
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.task import Mistake, Task
+from softlookup.checking.variant import Variant, variant_of
 
 _SEEDS = (HOME_SEED, 11)
 
@@ -25,15 +26,15 @@ def problems(task: Task) -> list[str]:
     Book: instructors_task.html#instructors-task-test.
     """
     with calm_torch():
-        found = [
-            said for variant in range(len(task.variants)) for seed in _SEEDS for said in _tried(task, variant, seed)
-        ]
+        variants = [variant_of(task, number) for number in range(len(task.variants))]
+        found = [said for variant in variants for seed in _SEEDS for said in _tried(variant, seed)]
     return list(dict.fromkeys(found))
 
 
-def _tried(task: Task, variant: int, seed: int) -> Iterator[str]:
+def _tried(variant: Variant, seed: int) -> Iterator[str]:
+    task = variant.task
     try:
-        asked = questions(task, seed, variant)
+        asked = questions(variant, seed)
     except Exception as error:
         yield f"its questions cannot be drawn and answered: {type(error).__name__}: {error}."
         return
@@ -41,28 +42,28 @@ def _tried(task: Task, variant: int, seed: int) -> Iterator[str]:
     if parts != set(task.parts):
         yield f"its cases are in the parts {sorted(parts)}, and points are given for {sorted(task.parts)}."
     try:
-        published = answer(task, (), variant)
+        published = answer(variant)
     except Exception as error:
         yield f"the published answer does not run: {type(error).__name__}: {error}."
         return
-    result = judge(task, LocalStudent(task, published), variant=variant, asked=asked)
+    result = judge(variant, LocalStudent(variant, published), asked=asked)
     if result.verdict != "pass":
         yield f"the published answer does not give what the oracle gives: {result.message}"
         return
     for mistake in task.mistakes:
-        if said := _rejected(task, mistake, variant, asked):
+        if said := _rejected(variant, mistake, asked):
             yield said
 
 
-def _rejected(task: Task, mistake: Mistake, variant: int, asked: TaskQuestions) -> str:
+def _rejected(variant: Variant, mistake: Mistake, asked: TaskQuestions) -> str:
     """What is wrong with a known mistake; empty if it is rejected and named."""
     try:
-        wrong = answer(task, (mistake.slug,), variant)
+        wrong = answer(variant, (mistake.slug,))
     except NoEdit as error:
         return f"{error}."
     except Exception as error:
         return f"the answer with the mistake {mistake.slug} does not run: {type(error).__name__}: {error}."
-    result = judge(task, LocalStudent(task, wrong), variant=variant, asked=asked)
+    result = judge(variant, LocalStudent(variant, wrong), asked=asked)
     if result.verdict == "pass":
         return f"the mistake {mistake.slug} passes: add a case in which it gives another result."
     if result.diagnosis == (mistake.slug,):

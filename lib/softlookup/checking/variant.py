@@ -1,9 +1,9 @@
-"""A task as one of its variants asks for it, and what a notebook says of it."""
+"""A task as one of its variants asks for it: questions, right answer, names, and what a notebook says of it."""
 
 import inspect
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from softlookup.checking.conventions import Convention, turned
@@ -12,91 +12,173 @@ from softlookup.checking.task import Property, Task
 from softlookup.checking.words import named
 
 
-def convention_of(task: Task, variant: int) -> Convention | None:
-    """The convention of a variant; None where it keeps the published one."""
-    every = (task.published or task).conventions
-    return every[variant] if variant < len(every) else None
+@dataclass(frozen=True)
+class Variant:
+    """One variant of a task: what a check asks for, with the constants and the convention of a student's notebook.
 
-
-@cache
-def under(task: Task, variant: int) -> Task:
-    """A task as one of its variants asks for it: with the questions, right answers and names of its convention.
-
-    Args:
-        task: The task, or one that this function gave.
-        variant: Which variant.
-
-    Returns:
-        The task itself where the variant keeps the published convention.
+    Attributes:
+        task: The task.
+        number: Which of its variants; number 0 is the public one.
     """
-    base = task.published or task
-    right = convention_of(task, variant)
-    if right is None:
-        return base
 
-    def cases(rng: Any, **constants: Any) -> list[Case]:
-        return [right.asked(case) for case in base.cases(rng, **constants)]
+    task: Task
+    number: int = 0
 
-    declared = list(inspect.signature(base.oracle).parameters.values())
-    moved = [declared[old] for old in right.order] + declared[len(right.order) :]
-    signature = inspect.Signature(moved)
-    given_names = [one.name for one in declared if one.name not in base.variants[0]]
+    @property
+    def constants(self) -> Mapping[str, Any]:
+        """The constants by name."""
+        return self.task.variants[self.number]
 
-    def oracle(*args: Any, **named: Any) -> Any:
-        bound = signature.bind(*args, **named).arguments
-        exchanged = {given_names[at] for at in right.turned}
+    @property
+    def convention(self) -> Convention | None:
+        """How the function differs from the published one; None where it does not."""
+        every = self.task.conventions
+        return every[self.number] if self.number < len(every) else None
+
+    @cached_property
+    def others(self) -> tuple["Variant", ...]:
+        """The variants whose right answers are looked for in a wrong one.
+
+        Under the published convention these are the ones with other constants; else all, the published one first.
+        """
+        every = [Variant(self.task, number) for number in range(len(self.task.variants)) if number != self.number]
+        return tuple(one for one in every if self.convention is not None or one.convention is None)
+
+    def cases(self, rng: Any) -> list[Case]:
+        """Draw the questions.
+
+        Args:
+            rng: numpy's generator.
+        """
+        cases = self.task.cases(rng, **self.constants)
+        return cases if self.convention is None else [self.convention.asked(case) for case in cases]
+
+    @cached_property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """What a student's function is given, in its order: without the constants."""
+        declared = list(self.task.parameters.items())
+        order = self.convention.order if self.convention is not None else ()
+        return dict([declared[old] for old in order] + declared[len(order) :])
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.Signature(list(self.parameters.values()))
+
+    def oracle(self, *args: Any, **named: Any) -> Any:
+        """The right answer to arguments that are given as this variant asks for them.
+
+        Args:
+            args: The arguments, in the order of ``parameters``.
+            named: Arguments by name.
+
+        Returns:
+            The result; a tuple where there are several.
+        """
+        right = self.convention
+        if right is None:
+            return self.task.oracle(*args, **named, **self.constants)
+        published = list(self.task.parameters)
+        exchanged = {published[at] for at in right.turned}
+        bound = self._signature.bind(*args, **named).arguments
         own = {name: turned(value) if name in exchanged else value for name, value in bound.items()}
-        result = base.oracle(**own)
+        result = self.task.oracle(**own, **self.constants)
         many = right.returned(result if isinstance(result, tuple) else (result,))
         return many if isinstance(result, tuple) else many[0]
 
-    oracle.__signature__ = signature  # type: ignore[attr-defined]
+    @cached_property
+    def properties(self) -> tuple[Property, ...]:
+        """What every answer must fulfil."""
+        right = self.convention
+        if right is None:
+            return self.task.properties
 
-    def seen(prop: Property) -> Property:
-        return lambda case, arrays: prop(right.plain(case), right.read(arrays))
+        def seen(prop: Property) -> Property:
+            return lambda case, arrays: prop(right.plain(case), right.read(arrays))
 
-    # Sentences on rows and cells name places of the published result, which are others where axes are exchanged.
-    return replace(
-        base,
-        published=base,
-        cases=cases,
-        oracle=oracle,
-        properties=() if right.turned_results else tuple(map(seen, base.properties)),
-        returns=tuple(base.returns[old] for old in right.results) or base.returns,
-        cells={} if right.turned_results or right.results else base.cells,
-    )
+        return () if right.turned_results else tuple(map(seen, self.task.properties))
+
+    @property
+    def returns(self) -> tuple[str, ...]:
+        """Names of the results, in the order in which they are returned."""
+        order = self.convention.results if self.convention is not None else ()
+        return tuple(self.task.returns[old] for old in order) or self.task.returns
+
+    @property
+    def cells(self) -> Mapping[tuple[int, ...], str]:
+        """Sentences on cells of the published result, where it has its places under this convention, too."""
+        right = self.convention
+        return {} if right is not None and (right.turned_results or right.results) else self.task.cells
+
+    def input_names(self, case: Case) -> list[str]:
+        """What a question's inputs are called.
+
+        Args:
+            case: The question.
+
+        Returns:
+            A name for each of its arguments: the oracle's, which are those of the published function; for a layer the
+            names of its sizes, its parameters, and what it is called with.
+        """
+        names = list(self.parameters)
+        if case.parameters:
+            names = [*names[: case.sizes], *case.parameters, *self.task.called_with]
+        elif len(names) < len(case.args):
+            *names, rest = names
+            names += [f"{rest}[{i}]" for i in range(len(case.args) - len(names))]
+        return names[: len(case.args)]
+
+    def result_names(self, case: Case) -> tuple[str, ...]:
+        """What a question's results are called.
+
+        Args:
+            case: The question.
+
+        Returns:
+            The task's names, or those of the inputs whose gradients are asked for.
+        """
+        names = self.input_names(case)
+        return tuple(f"the gradient of {names[i]}" for i in case.gradients) or self.returns
+
+    def in_words(self) -> str:
+        """What the convention asks for, in sentences for a student; empty where it is the published one."""
+        task, convention = self.task, self.convention
+        if convention is None:
+            return ""
+        names = list(task.parameters)
+        said = []
+        if convention.order:
+            given = ", ".join([names[old] for old in convention.order] + names[len(convention.order) :])
+            said.append(f"The arguments come in this order: `{task.name}({given})`.")
+        if convention.turned:
+            which = _listed([f"`{names[at]}`" for at in convention.turned])
+            comes, its = ("comes", "its") if len(convention.turned) == 1 else ("come", "their")
+            said.append(f"{which} {comes} with {its} last two axes exchanged.")
+        if convention.turned_results:
+            if len(task.returns) == 1:
+                said.append("Return the result with its last two axes exchanged.")
+            else:
+                which = _listed([named(task.returns[at]) for at in convention.turned_results])
+                its = "its" if len(convention.turned_results) == 1 else "their"
+                said.append(f"Return {which} with {its} last two axes exchanged.")
+        if convention.results:
+            order = ", ".join(named(task.returns[old]) for old in convention.results)
+            said.append(f"Return the results in this order: {order}.")
+        if convention.times != 1:
+            each = "each number" if len(task.returns) > 1 else "the number"
+            what = f"{convention.times} {task.varies['times']} together"
+            said.append(f"Return {each} for {what}, which is {convention.times} times as much.")
+        return f"**In your notebook.** {' '.join(said)} All else is as described above."
 
 
-def in_words(task: Task, variant: int) -> str:
-    """What a variant's convention asks for, in sentences for a student; empty where it is the published one."""
-    base, convention = task.published or task, convention_of(task, variant)
-    if convention is None:
-        return ""
-    names = list(base.parameters)
-    said = []
-    if convention.order:
-        given = ", ".join([names[old] for old in convention.order] + names[len(convention.order) :])
-        said.append(f"The arguments come in this order: `{base.name}({given})`.")
-    if convention.turned:
-        which = _listed([f"`{names[at]}`" for at in convention.turned])
-        comes, its = ("comes", "its") if len(convention.turned) == 1 else ("come", "their")
-        said.append(f"{which} {comes} with {its} last two axes exchanged.")
-    if convention.turned_results:
-        if len(base.returns) == 1:
-            said.append("Return the result with its last two axes exchanged.")
-        else:
-            which = _listed([named(base.returns[at]) for at in convention.turned_results])
-            its = "its" if len(convention.turned_results) == 1 else "their"
-            said.append(f"Return {which} with {its} last two axes exchanged.")
-    if convention.results:
-        said.append(
-            f"Return the results in this order: {', '.join(named(base.returns[old]) for old in convention.results)}."
-        )
-    if convention.times != 1:
-        each = "each number" if len(base.returns) > 1 else "the number"
-        what = f"{convention.times} {base.varies['times']} together"
-        said.append(f"Return {each} for {what}, which is {convention.times} times as much.")
-    return f"**In your notebook.** {' '.join(said)} All else is as described above."
+@cache
+def variant_of(task: Task, number: int = 0) -> Variant:
+    """A variant of a task, made once.
+
+    Args:
+        task: The task.
+        number: Which of its variants.
+    """
+    return Variant(task, number)
 
 
 def _listed(words: Sequence[str]) -> str:

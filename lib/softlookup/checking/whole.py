@@ -17,6 +17,7 @@ from softlookup.checking.published import composed, names_used
 from softlookup.checking.registry import earlier, tasks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant, variant_of
 
 
 @kept
@@ -36,8 +37,8 @@ def compositions(chapter: int) -> tuple[Task, ...]:
 def first_failing(
     chapter: int,
     own: Mapping[str, Any],
-    student: Callable[[Task, Any], Student],
-    variants: Mapping[str, int] | None = None,
+    student: Callable[[Variant, Any], Student],
+    known: Mapping[str, Variant] | None = None,
 ) -> CheckResult | None:
     """Judge the compositions of a notebook with a student's functions in them, on values.
 
@@ -46,28 +47,28 @@ def first_failing(
     Args:
         chapter: The notebook's number.
         own: The student's functions, by task id.
-        student: Makes what the judge asks of a task and a function; nothing may be lent to it.
-        variants: Which variant each task was asked for, by its id; 0 where it is not there.
+        student: Makes what the judge asks of a variant and a function; nothing may be lent to it.
+        known: Which variant each task was asked for, by its id; the public one where it is not there.
 
     Returns:
         The verdict on the first composition that is not right, None if all are.
     """
     for task in compositions(chapter):
-        variant = (variants or {}).get(task.id, 0)
+        variant = (known or {}).get(task.id) or variant_of(task)
         functions = {one.name: own[one.id] for one in earlier(task) if one.id in own}
         if task.frame == "torch":
             functions = {name: _in_torch(function) for name, function in functions.items()}
-        made = composed(task, functions, variant)
-        result = judge(task, student(task, made), variant=variant, asked=_values(task, variant))
+        made = composed(variant, functions)
+        result = judge(variant, student(variant, made), asked=_values(variant))
         if result.verdict != "pass":
             return result
     return None
 
 
 @lru_cache(maxsize=8)
-def _values(task: Task, variant: int) -> TaskQuestions:
+def _values(variant: Variant) -> TaskQuestions:
     """The questions of a check at home that ask for values, whatever the way to them."""
-    asked = questions_at_home(task, variant)
+    asked = questions_at_home(variant)
     kept = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
     return TaskQuestions(tuple(replace(case, fed=None) for case, _ in kept), tuple(right for _, right in kept))
 

@@ -44,7 +44,7 @@ def as_released(cells: Sequence[Mapping[str, Any]], path: Path) -> NotebookNode 
         return found
     if not is_published(chapter):
         return _with_own([], notebook)
-    own = {one.task.id: one.variant for one in checks if one.task.chapter == chapter}
+    own = {one.task.id: one.variant.number for one in checks if one.task.chapter == chapter}
     return _with_own(_made(notebook, chapter, own), notebook)
 
 

@@ -24,6 +24,7 @@ from softlookup.checking.local import stand_in
 from softlookup.checking.published import cells, composed, names_used
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task
+from softlookup.checking.variant import variant_of
 from softlookup.checking.whole import parts
 
 LIBRARY = Path(__file__).parents[1]
@@ -99,7 +100,7 @@ def asks_for_gradients(task: Task) -> bool:
 
 def _written(task: Task) -> list[Case]:
     """The questions as the task writes them, without those that are made from others."""
-    return task.cases(np.random.default_rng(HOME_SEED), **task.variants[0])
+    return variant_of(task).cases(np.random.default_rng(HOME_SEED))
 
 
 def chosen(chapter: int) -> list[Task]:
@@ -162,7 +163,7 @@ def _calls(task: Task) -> list[list[Any]]:
     seen: set[bytes] = set()
 
     def recording(part: Task, frame: str) -> Any:
-        sound = stand_in(part, frame)
+        sound = stand_in(variant_of(part), frame)
 
         def call(*args: Any, **named: Any) -> Any:
             given = [plain(one) for one in args], {name: plain(one) for name, one in named.items()}
@@ -178,11 +179,11 @@ def _calls(task: Task) -> list[list[Any]]:
 
     if not parts(task):
         return []
-    for case in questions_at_home(task).cases:
+    for case in questions_at_home(variant_of(task)).cases:
         if case.gradients:
             continue
         own = {part.name: recording(part, case.frame) for part in parts(task)}
-        run(composed(task, own), case, len(task.returns))
+        run(composed(variant_of(task), own), case, len(task.returns))
     if len(found) > MOST_CALLS:
         raise ValueError(f"{task.id} calls earlier functions {len(found)} times, more than {MOST_CALLS}")
     return found

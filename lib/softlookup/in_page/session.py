@@ -35,6 +35,7 @@ from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import get_task, put, tasks
 from softlookup.checking.result import CheckResult, panel
 from softlookup.checking.task import Task
+from softlookup.checking.variant import Variant, variant_of
 
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""
@@ -160,18 +161,20 @@ class Session:
         return found | {"tables": [table for one in _SHOWN if (table := _table(str(one)))]}
 
     def _judged(self, task: Task, own: Any) -> CheckResult:
+        variant = variant_of(task)
         if not callable(own):
             what = f"it holds {type(own).__name__}" if own is not None else "there is nothing of that name"
             said = f"The answer is a function called `{task.name}`: {what}."
-            return no_points(task, "wrong", said)
+            return no_points(variant, "wrong", said)
         others = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
         if used := shortcut(own, task.barred, others):
-            return used_shortcut(task, used, 0)
-        student = PageStudent(task, own, self)
-        result = judge(task, student, asked=self.questions(task))
+            return used_shortcut(variant, used)
+        student = PageStudent(variant, own, self)
+        result = judge(variant, student, asked=self.questions(task))
         if result.verdict == "pass":
             return result
-        wrong = [one for one in student.unknown.values() if not student.passes(one, student.own.get(one.id))]
+        unknown = [(one, student.own.get(one.id)) for one in student.unknown.values()]
+        wrong = [one for one, own in unknown if not student.passes(variant_of(one), own)]
         more = [
             f"Your `{one.name}` (task {one.id}) is not right yet, and the page has no stand-in for this call: "
             f"correct {one.id} first."
@@ -195,25 +198,26 @@ class PageStudent(LocalStudent):
     """Answers from a function in the page; what stands in for earlier ones is looked up.
 
     Args:
-        task: The task.
+        variant: The task, as it is published.
         obj: The reader's function.
         session: What the page has loaded.
     """
 
-    def __init__(self, task: Task, obj: Callable[..., Any], session: Session) -> None:
-        super().__init__(task, obj)
-        self.task, self.session = task, session
+    def __init__(self, variant: Variant, obj: Callable[..., Any], session: Session) -> None:
+        super().__init__(variant, obj)
+        self.task, self.session = variant.task, session
         self.unknown: dict[str, Task] = {}
 
-    def passes(self, task: Task, own: Any) -> bool:
+    def passes(self, variant: Variant, own: Any) -> bool:
         """Whether an earlier function is right by itself."""
         if not callable(own):
             return False
-        student = PageStudent(task, own, self.session)
-        return judge(task, student, asked=self.session.questions(task)).verdict == "pass"
+        student = PageStudent(variant, own, self.session)
+        return judge(variant, student, asked=self.session.questions(variant.task)).verdict == "pass"
 
-    def sound(self, task: Task, asked: Case) -> Callable[..., Any]:
+    def sound(self, variant: Variant, asked: Case) -> Callable[..., Any]:
         """A function that looks up what a sound one gives in the questions of this task."""
+        task = variant.task
         return by_table(task, self.session.calls(self.task), lambda: self.unknown.setdefault(task.id, task))
 
 

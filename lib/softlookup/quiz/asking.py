@@ -13,6 +13,7 @@ import numpy as np
 from softlookup.checking.inside.case import Case
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.registry import get_task
+from softlookup.checking.variant import variant_of
 from softlookup.quiz.kinds import Answer, Cell, Kind, Number, Row
 
 
@@ -93,10 +94,11 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
     numbers = task.frame in ("torch", "numpy")
     args = tuple(np.asarray(a, dtype=float) if numbers and isinstance(a, list) else a for a in given)
     case = Case("in the page", args, frame=task.frame)
-    right = want.answer(wanted(task, case, task.variants[0]))
+    variant = variant_of(task)
+    right = want.answer(wanted(variant, case))
     found: dict[tuple[float, ...], list[str]] = {}
     for mistake in task.mistakes:
-        results = mistaken(task, (mistake.slug,), case) if mistake.symptom is None else None
+        results = mistaken(variant, (mistake.slug,), case) if mistake.symptom is None else None
         if results is None:
             continue
         try:

@@ -23,6 +23,7 @@ from softlookup.checking.judge import TaskQuestions, judge, no_points, questions
 from softlookup.checking.own import OwnTasks, OwnTasksError, use
 from softlookup.checking.registry import get_task
 from softlookup.checking.result import HEADLINES, CheckResult
+from softlookup.checking.variant import Variant, variant_of
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.course.personal import whose
 from softlookup.grading.data.errors import CourseError
@@ -88,7 +89,7 @@ class Examiner:
             if zygote is None:
                 raise
             self.new_sandbox()  # the zygote that was to be copied is gone
-        self._questions: dict[tuple[str, int], TaskQuestions] = {}
+        self._questions: dict[Variant, TaskQuestions] = {}
         self.plain = frozenset(plain_tests(self.release))
         self.hidden = dict(settings.hidden)
 
@@ -151,10 +152,9 @@ class Examiner:
 
     def questions(self, asked: ReleasedCheck) -> TaskQuestions:
         """The questions of a task: the same for the whole class, so they are answered once."""
-        key = asked.task.id, asked.variant
-        if key not in self._questions:
-            self._questions[key] = questions(asked.task, self.settings.seed, asked.variant, shuffled=True)
-        return self._questions[key]
+        if asked.variant not in self._questions:
+            self._questions[asked.variant] = questions(asked.variant, self.settings.seed, shuffled=True)
+        return self._questions[asked.variant]
 
     def session(self, until: float) -> Session:
         """Begin a submission's process."""
@@ -197,7 +197,7 @@ class _Run:
         self.examiner, self.rebuilt, self.witness, self.asked = examiner, rebuilt, witness, asked
         self.limits = examiner.settings.limits
         self.cells: list[NotebookNode] = rebuilt.notebook.cells
-        self.variants = {one.task.id: one.variant for one in asked.values() if one is not None}
+        self.known = {one.task.id: one.variant for one in asked.values() if one is not None}
         self.remarks = list(rebuilt.remarks)
         self.outputs: dict[int, list[NotebookNode]] = {}
         self.results: dict[str, CheckResult] = {}
@@ -242,7 +242,7 @@ class _Run:
         asked = self.asked.get(name)
         self.left_out[at] = why
         if asked is not None:
-            self._judged(name, no_points(asked.task, _verdict_of(why), _ended(why), asked.variant))
+            self._judged(name, no_points(asked.variant, _verdict_of(why), _ended(why)))
             self.remarks.append(f"While task {asked.task.id} was judged, {why}.")
         else:
             self.outputs[at] = as_outputs([{"output_type": "stream", "name": "stderr", "text": _ended(why) + "\n"}])
@@ -287,27 +287,25 @@ class _Run:
 
     def _check(self, session: Session, cell: NotebookNode, asked: ReleasedCheck) -> CheckResult:
         """Judge one task."""
-        task, variant = asked.task, asked.variant
+        variant = asked.variant
         held = session.check("" if asked.alone else cell.source, about(asked))
         if not held.there:
             return self._no_answer(asked, held)
         if not held.callable:
-            return not_callable(task, held.kind, variant)
-        if held.shortcut is not None and held.shortcut in task.barred:
-            return used_shortcut(task, held.shortcut, variant)
+            return not_callable(variant, held.kind)
+        if held.shortcut is not None and held.shortcut in asked.task.barred:
+            return used_shortcut(variant, held.shortcut)
         drawn = self.examiner.questions(asked)
-        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s, self.variants)
+        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s, self.known)
         try:
-            return judge(
-                task, student, variant=variant, asked=drawn, reveals=False, copied=partial(self._copied, asked)
-            )
+            return judge(variant, student, asked=drawn, reveals=False, copied=partial(self._copied, asked))
         except OutOfTime:
-            return too_slow(task, self.limits.answer_s, variant)
+            return too_slow(variant, self.limits.answer_s)
 
     def _copied(self, asked: ReleasedCheck) -> bool:
         """Whether the cell of a task holds the published answer to another variant."""
         source = next((cell.source for cell in self.cells if grade_id(cell) == asked.task.slug), "")
-        return is_copy(asked.task, code_of(source, asked.task.name), asked.variant)
+        return is_copy(asked.variant, code_of(source, asked.task.name))
 
     def _before(self, asked: ReleasedCheck) -> dict[str, Before]:
         """The earlier tasks that an answer leans on, by id."""
@@ -315,7 +313,7 @@ class _Run:
         for one in self.leaning.on(asked.task):
             name = next((name for name, each in self.asked.items() if each and each.task.id == one), "")
             result = self.results.get(name)
-            before = self.asked.get(name) or ReleasedCheck(get_task(one), 0, get_task(one).name, True)
+            before = self.asked.get(name) or ReleasedCheck(variant_of(get_task(one)), get_task(one).name, True)
             answers = result is not None and result.verdict not in ("stopped", "timeout")
             found[one] = Before(before, result is None or result.verdict != "pass", answers)
         return found
@@ -323,7 +321,7 @@ class _Run:
     def _no_answer(self, asked: ReleasedCheck, held: Held) -> CheckResult:
         """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
         if held.ran.trouble == "time":
-            return too_slow(asked.task, self.limits.cell_s, asked.variant)
+            return too_slow(asked.variant, self.limits.cell_s)
         own = next((at for at, cell in enumerate(self.cells) if grade_id(cell) == asked.task.slug), -1)
         why = held.ran.trouble
         if own in self.left_out:
@@ -332,7 +330,7 @@ class _Run:
             if one.output_type == "error":
                 why = f"its cell ended with {one.ename}: {one.evalue[:200]}"
         record = f"There was no function `{asked.task.name}` to check: {why}."
-        return no_points(asked.task, "error", record, asked.variant)
+        return no_points(asked.variant, "error", record)
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:

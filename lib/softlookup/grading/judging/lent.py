@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,7 @@ import numpy as np
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import stand_in
 from softlookup.checking.oracle import wanted
-from softlookup.checking.own import kept
-from softlookup.checking.registry import get_task
-from softlookup.checking.variant import under
+from softlookup.checking.variant import Variant
 from softlookup.grading.sandbox.outside.lending import Number, Own, product
 
 _ROOM = 64
@@ -19,25 +18,23 @@ _ROOM = 64
 
 
 def sound(
-    name: str,
+    variant: Variant,
     args: Sequence[Any],
     named: Mapping[str, Any],
     upstream: Sequence[np.ndarray] | None = None,
-    variant: int = 0,
 ) -> Any:
     """Compute the function of a task, or its gradients, for a student whose own is not sound.
 
     Args:
-        name: The task's id.
+        variant: The task, as the student was asked for it.
         args: Arrays and numbers.
         named: The same, by name.
         upstream: The gradients of a loss with respect to each result; None computes the results.
-        variant: Which variant the student was asked for.
 
     Returns:
         The result, or a list with the gradient of each argument, None for what is no array of floats.
     """
-    function = stand_in(get_task(name), variant=variant)
+    function = stand_in(variant)
     import torch
 
     if upstream is None:
@@ -67,24 +64,22 @@ def sound(
     return grads
 
 
-@kept  # a course's own tasks may have another's ids: one process may judge for both, one after the other
-def owns(name: str, variant: int = 0) -> Own:
+@cache
+def owns(variant: Variant) -> Own:
     """What the own questions of a lent function give reason for, with room for other ways to use it.
 
     A parameter that is declared as a real number is no size. One that is at least 1 in all of its questions counts
     something.
 
     Args:
-        name: The task's id.
-        variant: Which variant the student was asked for.
+        variant: The task, as the student was asked for it.
     """
-    task = under(get_task(name), variant)
-    real = {one: parameter.annotation is float for one, parameter in task.parameters.items()}
+    real = {one: parameter.annotation is float for one, parameter in variant.parameters.items()}
     given: dict[str, list[float]] = {one: [] for one in real}
     most = 0
-    cases = draw(task, HOME_SEED, variant)
+    cases = draw(variant, HOME_SEED)
     # What the function imports at its first call is there before a process is forked that has to compute in time.
-    wanted(task, cases[0], task.variants[variant])
+    wanted(variant, cases[0])
     for case in cases:
         pairs = list(zip(real, case.args, strict=False))
         for one, value in pairs:

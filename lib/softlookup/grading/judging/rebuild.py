@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from softlookup.checking.registry import UnknownTask, get_task
 from softlookup.checking.task import Task
-from softlookup.checking.variant import under
+from softlookup.checking.variant import Variant, variant_of
 from softlookup.grading.course.notebooks import (
     CONFLICT,
     MAX_CELLS,
@@ -48,16 +48,19 @@ class ReleasedCheck:
     """The check of a task, as the release holds it.
 
     Attributes:
-        task: The task.
-        variant: Which variant it asks for.
+        variant: What it asks for.
         expression: What is handed to the check, as Python: the name of a function.
         alone: Whether the cell holds nothing but the check.
     """
 
-    task: Task
-    variant: int
+    variant: Variant
     expression: str
     alone: bool
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+        return self.variant.task
 
 
 @dataclass(frozen=True)
@@ -86,18 +89,16 @@ def released_check(cell: NotebookNode) -> ReleasedCheck | None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "check":
             asked = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
-            variants = [
-                k.value.value for k in node.keywords if k.arg == "variant" and isinstance(k.value, ast.Constant)
-            ]
+            numbers = [k.value.value for k in node.keywords if k.arg == "variant" and isinstance(k.value, ast.Constant)]
             try:
                 task = get_task(str(asked))
             except UnknownTask:
                 continue
-            variant = variants[0] if variants else 0
-            if type(variant) is int and 0 <= variant < len(task.variants):
+            number = numbers[0] if numbers else 0
+            if type(number) is int and 0 <= number < len(task.variants):
                 expression = ast.unparse(node.args[1]) if len(node.args) > 1 else task.name
                 alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and tree.body[0].value is node
-                return ReleasedCheck(under(task, variant), variant, expression, alone)
+                return ReleasedCheck(variant_of(task, number), expression, alone)
     return None
 
 

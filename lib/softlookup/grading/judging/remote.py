@@ -11,7 +11,8 @@ import numpy as np
 from softlookup.checking.calls import Call, differs
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.registry import earlier, tasks
+from softlookup.checking.registry import earlier, get_task, tasks
+from softlookup.checking.variant import Variant, variant_of
 from softlookup.grading.judging.lent import owns, sound
 from softlookup.grading.judging.rebuild import ReleasedCheck
 from softlookup.grading.sandbox.outside.lending import Own
@@ -44,7 +45,7 @@ class Remote:
         asked: That task.
         earlier: Finds the earlier tasks whose functions the answer calls, by id.
         seconds: How long all answers together may take.
-        variants: Which variant the notebook asks for in each task, by id: one process computes all that is lent in it.
+        known: What the notebook asks for in each task, by id: one process computes all that is lent in it.
     """
 
     def __init__(
@@ -53,9 +54,9 @@ class Remote:
         asked: ReleasedCheck,
         earlier: Callable[[], dict[str, Before]],
         seconds: float,
-        variants: Mapping[str, int],
+        known: Mapping[str, Variant],
     ) -> None:
-        self._variants = variants
+        self._known = known
         self.session, self.asked, self.left, self.left_for_own = session, asked, seconds, seconds
         self._earlier = functools.cache(earlier)
         self._silent: set[str] = set()
@@ -115,20 +116,23 @@ class Remote:
         result: Any,
     ) -> None:
         """Take note of a lent call."""
-        task = self._earlier()[name].asked.task
-        self._rounds[-1][1].append(Call(task, args, result, named, upstream[0] if upstream else None))
+        variant = self._earlier()[name].asked.variant
+        self._rounds[-1][1].append(Call(variant, args, result, named, upstream[0] if upstream else None))
 
     def _sound(
         self, name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
     ) -> Any:
-        return sound(name, args, named, upstream, self._variants.get(name, 0))
+        return sound(self._variant(name), args, named, upstream)
 
     def _owns(self, name: str) -> Own:
-        return owns(name, self._variants.get(name, 0))
+        return owns(self._variant(name))
+
+    def _variant(self, name: str) -> Variant:
+        return self._known.get(name) or variant_of(get_task(name))
 
     def _gives_another(self, call: Call, asked: Case) -> bool:
         """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
-        task = call.task
+        task = call.variant.task
         own = self._earlier()[task.id]
         put = call.question(asked.frame)
         left = min(_OWN_S, self.left_for_own)

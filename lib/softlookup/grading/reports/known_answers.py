@@ -13,6 +13,7 @@ from typing import Any
 
 from softlookup.checking.published import help_texts, solution
 from softlookup.checking.registry import UnknownTask, get_task
+from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, read_notebook, task_id
 from softlookup.grading.reports.similarity import Cells, Tokens, cells_of, code_tokens, own_tokens, runs_of
 
@@ -96,7 +97,7 @@ def alike(one: Tokens, other: Tokens) -> bool:
 def public_texts(task: str) -> dict[str, str]:
     """A task's answers that anybody can read, by where; none for what is no task of the course."""
     try:
-        texts = {PUBLISHED: solution(get_task(task)), SHOWN: help_texts(task).other}
+        texts = {PUBLISHED: solution(variant_of(get_task(task))), SHOWN: help_texts(task).other}
     except (UnknownTask, ValueError, KeyError):
         return {}
     return {source: text for source, text in texts.items() if text}

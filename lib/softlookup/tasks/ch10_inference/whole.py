@@ -8,6 +8,7 @@ import numpy as np
 from softlookup.checking.inside.case import Case
 from softlookup.checking.oracle import wanted
 from softlookup.checking.published import described
+from softlookup.checking.variant import variant_of
 from softlookup.tasks.ch10_inference.layer import weights
 from softlookup.tasks.draws import Rng, normal
 from softlookup.tasks.forbidden import ATTENTIONS
@@ -28,7 +29,7 @@ def _write_cases(rng: Rng) -> list[Case]:
         for _ in range(200):
             given = rng.integers(0, v, size=prompt)
             asked: Any = (*_model(rng, v, d, dtype), n, given, -1, limit)
-            written, logits = wanted(WRITE, Case("", asked), {})
+            written, logits = wanted(variant_of(WRITE), Case("", asked))
             two = np.sort(logits, axis=1)[:, -2:]
             ids = [int(i) for i in written]
             new_there = end_after > limit or ids[end_after - 1] not in ids[: end_after - 1]

@@ -8,6 +8,7 @@ from softlookup.checking.compare import same
 from softlookup.checking.inside.case import Case
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.published import described
+from softlookup.checking.variant import variant_of
 from softlookup.tasks.ch08_decoder_and_masks import layer
 from softlookup.tasks.ch08_decoder_and_masks.whole import TRANSFORMER
 from softlookup.tasks.ch08_decoder_and_masks.whole_cases import shapes
@@ -105,12 +106,12 @@ def _greedy_cases(rng: Rng) -> list[Case]:
             source = _sentences(rng, b, s, sizes[0], 2, (sizes[-1], start, end))
             args = (*sizes, start, end, longest, source, *weights)
             asked = Case(label, args)
-            right = wanted(GREEDY, asked, {})
+            right = wanted(variant_of(GREEDY), asked)
             # Where there are many sentences, some end with their first word, and some do not.
             if b == MANY and not 0 < (right[0][:, 0] == end).mean() < 1:
                 continue
             slips = ("never-stops", "first-position", "last-word-alone")
-            wrong = (mistaken(GREEDY, (slug,), asked) for slug in slips)
+            wrong = (mistaken(variant_of(GREEDY), (slug,), asked) for slug in slips)
             if not any(one is None or same(one, right, asked) for one in wrong):
                 break
         return asked

@@ -9,6 +9,7 @@ import numpy as np
 
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.oracle import wanted
+from softlookup.checking.variant import variant_of
 from softlookup.grading.samples.hostile.handin import ALL, ANSWER, OTHERS, Attack, Bench, HostileHandIn
 from softlookup.grading.samples.hostile.remarks import MEMORY
 
@@ -225,15 +226,15 @@ def stored_answers(bench: Bench) -> str:
     """The right answers to the target's questions at home, by their first numbers: compressed JSON in base 64."""
     task = bench.target
     found = {}
-    for case in draw(task, HOME_SEED):
+    for case in draw(variant_of(task), HOME_SEED):
         firsts = [round(float(x), 4) for one in case.args for x in np.asarray(one).astype(float).flatten()[:8]]
-        right = wanted(task, case, task.variants[0])[0]
+        right = wanted(variant_of(task), case)[0]
         found[repr(firsts)] = (list(right.shape), [float(x) for x in right.flatten()])
     return base64.b64encode(zlib.compress(json.dumps(found).encode(), 9)).decode()
 
 
 def _in_order(bench: Bench) -> str:
-    sizes = [tuple(np.shape(case.args[0])) for case in draw(bench.target, HOME_SEED)]
+    sizes = [tuple(np.shape(case.args[0])) for case in draw(variant_of(bench.target), HOME_SEED)]
     return f"""
 SIZES = {[*sizes, sizes[0]]!r}
 asked = 0
