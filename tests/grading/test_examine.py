@@ -13,7 +13,9 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
 from softlookup.authoring import draw_variants, read_solution
+from softlookup.checking.registry import get_task
 from softlookup.checking.result import MIME
+from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.work import Limits, RunSettings
