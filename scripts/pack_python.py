@@ -159,7 +159,7 @@ def questions(chapter: int) -> str:
 
 def facts(address: str) -> str:
     """Which tasks can be done in a page, why others cannot, and how large the download is."""
-    from softlookup.checking.registry import tasks
+    from softlookup.checking.catalogue import tasks
     from softlookup.in_page.packing import asks_for_gradients, why_not
 
     size = f"{(OUT / 'engine.js').stat().st_size / 1e6:.0f} MB"
@@ -198,7 +198,7 @@ def main(argv: list[str] | None = None) -> int:
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args(argv)
     # Before torch is loaded: questions are small, and threads that wait for each other take three times as long.
     os.environ["OMP_NUM_THREADS"] = "1"
-    from softlookup.checking.registry import CHAPTERS
+    from softlookup.checking.catalogue import CHAPTERS
     from softlookup.in_page.packing import shipped
 
     OUT.mkdir(parents=True, exist_ok=True)

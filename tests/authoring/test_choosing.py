@@ -7,7 +7,7 @@ import pytest
 from softlookup.authoring import find_root, make_release, read_solution
 from softlookup.authoring.choosing import BadChoice, choose, chosen_tasks
 from softlookup.checking import tasks
-from softlookup.checking.published import without_marks
+from softlookup.checking.notebook import without_marks
 
 ROOT = find_root()
 

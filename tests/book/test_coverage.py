@@ -9,7 +9,7 @@ import yaml
 from built_book import HTML, ROOT, Page, need_book
 
 from softlookup import checking, widgets
-from softlookup.checking.registry import CHAPTERS
+from softlookup.checking.catalogue import CHAPTERS
 from softlookup.widgets.interactive import InteractiveFigure
 
 # How many rows of the list (the lectures', and in chapters 15 to 17 what came after them) each chapter owes a place.

@@ -15,11 +15,11 @@ from guide_reader import Reader, missing, own_environment, steps
 
 from softlookup.authoring import read_solution
 from softlookup.checking import get_task
+from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.own import OwnTasks, use
+from softlookup.checking.own import OwnTasks
 from softlookup.checking.published import answer
-from softlookup.checking.registry import own_tasks
 from softlookup.checking.trial import problems
 from softlookup.checking.variant import variant_of
 from softlookup.grading import Course
@@ -174,19 +174,14 @@ def test_own_task_is_thirty_lines():
 
 
 def test_own_tasks_name_their_mistakes():
-    use(OwnTasks(tuple((Path(step.file).name, step.text) for step in steps("", OWN_TASK) if step.file)))
-    try:
-        own = [*own_tasks(4), *own_tasks(99)]
-        assert [task.id for task in own] == ["04.colder", "99.row-means"]
-        assert [len(task.mistakes) for task in own] == [3, 2]
-        assert [said for task in own for said in problems(task)] == []
-        both = ("over-columns", "not-divided")
-        assert (
-            judge(variant_of(own[1]), LocalStudent(variant_of(own[1]), answer(variant_of(own[1]), both))).diagnosis
-            == both
-        )
-    finally:
-        use(None)
+    files = tuple((Path(step.file).name, step.text) for step in steps("", OWN_TASK) if step.file)
+    catalogue = Catalogue(OwnTasks(files))
+    own = [*catalogue.own_tasks(4), *catalogue.own_tasks(99)]
+    assert [task.id for task in own] == ["04.colder", "99.row-means"]
+    assert [len(task.mistakes) for task in own] == [3, 2]
+    assert [said for task in own for said in problems(task)] == []
+    both, means = ("over-columns", "not-divided"), variant_of(own[1])
+    assert judge(means, LocalStudent(means, answer(means, both))).diagnosis == both
 
 
 @pytest.mark.parametrize("page", [*PAGES, "instructors_task"])

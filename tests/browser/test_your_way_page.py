@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from softlookup.bench.site.browser import settle
 from softlookup.checking import tasks
-from softlookup.checking.registry import CHAPTERS
+from softlookup.checking.catalogue import CHAPTERS
 from softlookup.curriculum import NAMES
 from softlookup.progress import ChapterState, TaskState, advise
 from softlookup.progress.report import FORMAT, SCRIPT, as_script

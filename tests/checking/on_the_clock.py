@@ -48,7 +48,7 @@ def watched() -> None:
 def _noted(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
     def noted(*args: Any, **named: Any) -> Any:
         if RUNNING:
-            FOUND["judged"].append(f"{name} {args[0].id}")
+            FOUND["judged"].append(f"{name} {args[0].task.id}")
         return own(*args, **named)
 
     return noted

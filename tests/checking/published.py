@@ -9,9 +9,9 @@ import numpy as np
 
 from softlookup.authoring import assignments, find_root, read_solution, solution_cells
 from softlookup.checking import CheckResult, check, get_task, tasks
+from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.registry import CHAPTERS
 from softlookup.checking.variant import variant_of
 
 ROOT = find_root()

@@ -137,7 +137,8 @@ def greedy_in_place(*given):
 
 
 RIGHT = {
-    f"90.{task.id.split('.')[1]}": (right_answers_05.RIGHT | right_answers_08.RIGHT)[task.id] for task in FROM_EARLIER
+    f"90.{one.task_id.split('.')[1]}": (right_answers_05.RIGHT | right_answers_08.RIGHT)[one.task_id]
+    for one in FROM_EARLIER
 } | {
     "90.loss": [loss_torch, loss_distribution, loss_loop],
     "90.train": [train_torch, train_functional, train_anew_each_step],

@@ -14,7 +14,6 @@ from softlookup.authoring import draw_variants, read_solution
 from softlookup.checking import check, get_task, tasks
 from softlookup.checking.conventions import MOST, Convention, conventions
 from softlookup.checking.copies import is_copy
-from softlookup.checking.helping import forget
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, judge, questions
 from softlookup.checking.local import LocalStudent
@@ -151,7 +150,6 @@ def test_a_course_with_a_secret_gets_no_published_variant_where_there_are_others
 
 def test_a_sound_function_is_lent_under_the_convention_that_was_asked():
     """An answer may call an earlier function that failed: the one that stands in takes what the notebook says."""
-    forget()
     mix = get_task("04.mix")
     variant = next(n for n, one in enumerate(mix.conventions) if one and one.order == (1, 0) and not one.turned)
     turns = bool(mix.conventions[variant].turned_results)
@@ -170,7 +168,6 @@ def test_a_sound_function_is_lent_under_the_convention_that_was_asked():
     assert check("04.mix", space["mix"], variant=variant).verdict != "pass"
     result = check("04.head", space["one_head"])
     assert result.verdict == "pass" and "04.mix" in result.text(), result.text()
-    forget()
 
 
 def test_an_answer_that_overlooks_one_of_several_changes_is_named_as_that():

@@ -7,7 +7,6 @@ from published import solutions, world
 from softlookup.checking import check, get_task, tasks
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.registry import earlier
 from softlookup.checking.variant import variant_of
 
 
@@ -58,7 +57,7 @@ def test_layer_of_torch_inside_an_answer_is_no_answer():
 @pytest.mark.parametrize("name", ["07.encoder-layer", "07.encoder", "07.sublayer"])
 def test_wrong_or_blank_earlier_answers_never_sink_what_is_built_of_them(name):
     task = get_task(name)
-    for one in earlier(task):
+    for one in task.earlier:
         blank = f"def {one.name}(*args):\n    raise NotImplementedError()\n"
         for source in (one.mistakes[0].applied_to(solutions(7)[one.slug]), blank):
             result = judge(

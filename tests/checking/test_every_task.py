@@ -18,7 +18,6 @@ from softlookup.checking.judge import HOME_SEED, draw, judge, questions
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.published import NoEdit, answer
-from softlookup.checking.registry import earlier as earlier_tasks
 from softlookup.checking.variant import variant_of
 
 
@@ -27,16 +26,14 @@ def by_id(value):
 
 
 @lru_cache(maxsize=30)
-def drawn(task_id, seed, variant):
-    return questions(variant_of(get_task(task_id), variant), seed)
+def drawn(variant, seed):
+    return questions(variant, seed)
 
 
 @pytest.fixture(autouse=True)
 def questions_drawn_once(monkeypatch):
     """All answers to a task are asked the same, as in a class: its known mistakes are then computed once, too."""
-    monkeypatch.setattr(
-        "softlookup.checking.judge.questions", lambda task, seed, variant=0: drawn(task.id, seed, variant)
-    )
+    monkeypatch.setattr("softlookup.checking.judge.questions", drawn)
 
 
 def verdicts(task, obj, seeds=(0,)):
@@ -246,7 +243,7 @@ def test_at_least_two_tasks_have_variants():
 def test_a_wrong_earlier_answer_never_sinks_a_later_one():
     """Each function that a head may call is wrong in every known way, or blank: the head is right all the same."""
     solution = solutions(4)["04-head"]
-    for earlier in earlier_tasks(get_task("04.head")):
+    for earlier in get_task("04.head").earlier:
         earlier_id = earlier.id
         for mistake in earlier.mistakes:
             source = mistake.applied_to(solutions(4)[earlier.slug])

@@ -7,8 +7,8 @@ import torch
 
 from published import RIGHT, world
 from softlookup.checking import check, get_task
+from softlookup.checking.catalogue import tasks
 from softlookup.checking.inside.gates import NotAllowed, _dispatcher, _gates, closed, opened, prepare
-from softlookup.checking.registry import tasks
 from softlookup.checking.variant import variant_of
 from softlookup.grading.samples.hostile.shortcuts import HIDDEN
 
@@ -136,6 +136,4 @@ def test_an_answer_turns_right_by_what_is_lent_alone(scores, weights, points):
 
 
 def test_functions_whose_values_are_the_answer_are_never_lent():
-    from softlookup.checking.registry import earlier
-
-    assert not [one.id for task in tasks() for one in earlier(task) if not one.reveals]
+    assert not [one.id for task in tasks() for one in task.earlier if not one.reveals]

@@ -10,13 +10,13 @@ import torch
 from published import ALL_MISTAKES, ALL_TASKS, constant_variants, world
 from softlookup import check, hint
 from softlookup.checking import get_task
+from softlookup.checking.catalogue import UnknownTask
 from softlookup.checking.example import work_through
 from softlookup.checking.helping import HELP_MIME, SETTING
 from softlookup.checking.judge import draw, questions_at_home
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge
-from softlookup.checking.published import answer, help_texts, in_variant, solution
-from softlookup.checking.registry import UnknownTask
+from softlookup.checking.published import answer, in_variant, solution
 from softlookup.checking.variant import variant_of
 
 
@@ -26,7 +26,7 @@ def by_id(value):
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_every_task_has_its_texts_and_another_right_answer(task):
-    texts = help_texts(task.id)
+    texts = task.notebook.help_texts(task.id)
     assert 5 <= len(texts.formula) <= 160 and "\n" not in texts.formula
     assert 120 <= len(texts.explained) <= 500 and texts.explained.endswith(".")
     assert bool(texts.other) == bool(texts.differs) and len(texts.differs) <= 240
@@ -41,7 +41,7 @@ def test_every_task_has_its_texts_and_another_right_answer(task):
 
 
 def test_nine_of_ten_tasks_have_another_way():
-    assert sum(bool(help_texts(task.id).other) for task in ALL_TASKS) >= 0.9 * len(ALL_TASKS)
+    assert sum(bool(task.notebook.help_texts(task.id).other) for task in ALL_TASKS) >= 0.9 * len(ALL_TASKS)
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)

@@ -16,7 +16,7 @@ import torch
 
 from published import world
 from softlookup.checking import MIME, check, get_task, home
-from softlookup.checking.registry import UnknownTask, tasks
+from softlookup.checking.catalogue import UnknownTask, tasks
 
 
 def test_text_plain_is_exactly_the_points_in_a_kernel_and_the_words_in_a_terminal(monkeypatch):

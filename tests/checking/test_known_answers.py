@@ -10,6 +10,7 @@ import pytest
 from published import RIGHT
 from softlookup.authoring import find_root
 from softlookup.checking import get_task
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.published import solution
 from softlookup.checking.variant import variant_of
 from softlookup.grading.reports.known_answers import (
@@ -55,7 +56,7 @@ def test_most_tasks_have_an_answer_that_counts():
 @pytest.mark.parametrize(("change", "share"), [(str, 1), (other_numbers, 1), (rewritten, 0.8)])
 def test_published_answers_in_other_names_and_numbers_are_known(change, share):
     cells = {slug(one): own(one, change(solution(variant_of(get_task(one))))) for one in long_tasks()}
-    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN)}[PUBLISHED]
+    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN, STANDARD)}[PUBLISHED]
     assert found.of == len(cells)
     assert len(found.cells) >= share * found.of
 
@@ -76,13 +77,13 @@ def test_independent_right_answers_are_not_taken_for_published_ones():
 
 
 def test_an_answer_that_the_check_shows_is_known():
-    shown = {one: public_texts(one)[SHOWN] for one in RIGHT if SHOWN in public_texts(one)}
+    shown = {one: public_texts(one, STANDARD)[SHOWN] for one in RIGHT if SHOWN in public_texts(one, STANDARD)}
     cells = {slug(one): own(one, text) for one, text in shown.items() if len(own(one, text)) >= LONG}
     assert len(cells) >= MANY
-    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN)}
+    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN, STANDARD)}
     assert set(found[SHOWN].cells) == set(cells)
 
 
 def test_fewer_answers_than_many_are_no_finding():
     cells = {slug(one): own(one, solution(variant_of(get_task(one)))) for one in long_tasks()[: MANY - 1]}
-    assert known_answers({"ada": cells}, GIVEN) == []
+    assert known_answers({"ada": cells}, GIVEN, STANDARD) == []

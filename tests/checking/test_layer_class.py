@@ -10,7 +10,6 @@ from softlookup.checking.inside.case import Case, LayerAnswer
 from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent, stand_in
-from softlookup.checking.registry import earlier
 from softlookup.checking.variant import variant_of
 from softlookup.tasks.ch08_decoder_and_masks.whole_cases import shapes
 
@@ -112,7 +111,7 @@ def test_layer_itself_instead_of_its_class_says_what_went_wrong():
 def test_wrong_earlier_answers_never_sink_the_layer():
     """Each function that the layer may call is wrong in every known way, or blank: the layer is right all the same."""
     task = get_task("05.multi-head")
-    for one in earlier(task):
+    for one in task.earlier:
         wrongs = [one.mistakes[0].applied_to(solutions(5)[one.slug])] if one.mistakes else []
         for source in (*wrongs, f"def {one.name}(*args):\n    raise NotImplementedError()\n"):
             obj = world(5, {one.slug: source})["MultiHeadAttention"]

@@ -9,9 +9,9 @@ import pytest
 from mutants import Mutant, mutants
 from published import solutions, world
 from softlookup.checking import check, get_task, tasks
+from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.judge import TaskQuestions, judge, questions
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.registry import CHAPTERS
 from softlookup.checking.variant import variant_of
 
 SEED = 300

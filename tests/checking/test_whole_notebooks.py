@@ -9,11 +9,10 @@ import torch
 from published import RIGHT, solutions, world
 from softlookup import check
 from softlookup.checking import get_task, tasks
+from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.home import _Alone
 from softlookup.checking.inside.answers import to_arrays
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import help_texts
-from softlookup.checking.registry import CHAPTERS
 from softlookup.checking.variant import variant_of
 from softlookup.checking.whole import compositions, first_failing, parts
 from test_mutation import mutants_of
@@ -21,7 +20,7 @@ from test_mutation import mutants_of
 COARSE = "weights_float32_list"
 """Its weights have seven digits, and a lookup in float64 goes on with them."""
 
-COMPOSING = [chapter for chapter in sorted(CHAPTERS) if compositions(chapter)]
+COMPOSING = [chapter for chapter in sorted(CHAPTERS) if compositions(tasks(chapter))]
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +38,7 @@ def own(chapter):
 def in_its_place(task_id, obj):
     """The first composition that goes wrong with one function in the place of the published one."""
     chapter = get_task(task_id).chapter
-    return first_failing(chapter, {**own(chapter), task_id: obj}, _Alone)
+    return first_failing(tasks(chapter), {**own(chapter), task_id: obj}, _Alone)
 
 
 def as_judged(task, obj):
@@ -60,17 +59,17 @@ def as_judged(task, obj):
 
 
 def used(chapter):
-    return {one.id for task in compositions(chapter) for one in parts(task)}
+    return {one.id for task in compositions(tasks(chapter)) for one in parts(task)}
 
 
 def test_the_whole_head_is_made_of_its_parts():
-    assert [task.id for task in compositions(4)] == ["04.head"]
+    assert [task.id for task in compositions(tasks(4))] == ["04.head"]
     assert [one.id for one in parts(get_task("04.head"))] == ["04.project", "04.attention"]
 
 
 @pytest.mark.parametrize("chapter", COMPOSING)
 def test_published_functions_make_a_right_whole(chapter):
-    assert first_failing(chapter, own(chapter), _Alone) is None
+    assert first_failing(tasks(chapter), own(chapter), _Alone) is None
 
 
 @pytest.mark.parametrize("chapter", COMPOSING)
@@ -88,7 +87,7 @@ def test_every_mutant_that_passes_makes_a_right_whole(chapter):
 def test_right_answers_in_other_words_make_a_right_whole(chapter):
     for task_id in used(chapter):
         task = get_task(task_id)
-        other = help_texts(task_id).other
+        other = get_task(task_id).notebook.help_texts(task_id).other
         answers = [*RIGHT.get(task_id, ()), *([world(chapter, {task.slug: other})[task.name]] if other else [])]
         for obj in (one for one in answers if one.__name__ != COARSE):
             failing = in_its_place(task_id, as_judged(task, obj))
@@ -109,7 +108,7 @@ def test_the_last_right_task_says_that_all_work_together():
 
 def test_what_is_right_is_never_said_to_need_a_stand_in():
     """Only functions whose own task has failed are lent, so no panel can call a task right and lend its function."""
-    for task in (one for chapter in COMPOSING for one in compositions(chapter)):
+    for task in (one for chapter in COMPOSING for one in compositions(tasks(chapter))):
         student = LocalStudent(variant_of(task), world(task.chapter)[task.name])
         assert set(student.lendable(sound_too=True)) >= {one.id for one in parts(task) if one.lends and one.reveals}
         assert student.lendable() == ()

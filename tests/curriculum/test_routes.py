@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from softlookup import widgets
-from softlookup.checking.registry import CHAPTERS, tasks
+from softlookup.checking.catalogue import CHAPTERS, tasks
 from softlookup.curriculum import (
     EDGES,
     LENGTHS,

@@ -5,9 +5,10 @@ from pathlib import Path
 import nbformat
 
 from softlookup.authoring import find_root, read_solution
-from softlookup.checking.own import OwnTasks, read_tasks, use
+from softlookup.checking.own import OwnTasks
 from softlookup.cli.releasing import release_into
 from softlookup.grading import Course
+from softlookup.grading.course.own_tasks import catalogue_of
 from softlookup.grading.samples.handins import answers, filled
 
 ROOT = find_root()
@@ -123,10 +124,10 @@ def released(folder: Path, *names: str) -> Course:
     options = {"secret": None, "last_help": None, "drop": (), "points": (), "all_tasks": False, "force": False}
     release_into(ROOT, folder, names, **options)
     course = Course.at(folder)
-    use(read_tasks(folder / "tasks"))
+    catalogue = catalogue_of(course)
     for name in names:
         slug, _, old, new, _ = WRONG[name]
-        right = answers(read_solution(ROOT / "solutions" / f"{name}.py"))
+        right = answers(read_solution(ROOT / "solutions" / f"{name}.py", catalogue=catalogue))
         release = nbformat.read(course.notebook("release", ".", name), as_version=4)
         for student, given in (("ada", right), ("ben", {**right, slug: right[slug].replace(old, new)})):
             path = course.notebook("submitted", student, name)

@@ -13,7 +13,7 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
 from softlookup.authoring import draw_variants, read_solution
-from softlookup.checking.registry import get_task
+from softlookup.checking.catalogue import get_task
 from softlookup.checking.result import MIME
 from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import grade_id

@@ -11,6 +11,7 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
 from softlookup.authoring import draw_variants, make_release, read_solution
+from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.as_released import as_released
 from softlookup.grading.course.notebooks import BadNotebook, cells_in, grade_id, is_graded, is_solution
 from softlookup.grading.data.work import Limits, RunSettings
@@ -39,7 +40,7 @@ class Given:
     def at_home(self, raw, folder):
         """The notebook that a check at home runs, and what it says beforehand."""
         path = folder / "mine.ipynb"
-        made = as_released(cells_in(raw, path.name), path)
+        made = as_released(cells_in(raw, path.name), path, STANDARD)
         assert made is not None
         return rebuild(made, raw, path.name)
 

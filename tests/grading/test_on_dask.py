@@ -18,7 +18,6 @@ pytest.importorskip("distributed", reason="the package distributed is not instal
 from dask_cluster import Cluster, cluster, noted, wait_for
 from own_course import released
 
-from softlookup.checking.own import use
 from softlookup.grading import Course, CourseError
 from softlookup.grading.data.work import Graded, RunSettings
 from softlookup.grading.run.engine import grade_assignment
@@ -282,17 +281,14 @@ def test_own_tasks_travel_to_workers_that_cannot_see_their_folder(shared: Cluste
     shared.dismiss()
     shared.hire(2)
     course = released(tmp_path / "course", "99_mine")
-    try:
-        asked = GradeRequest("99_mine", seed=5, feedback=False)
-        report = grade_assignment(course, asked, executor=dask_executor(shared.address)).as_json()["submissions"]
-        assert report["ada"]["score"] == 3
-        assert report["ben"]["tasks"]["99.row-means"]["diagnosis"] == ["over-columns"]
-        path = course.root / "tasks" / "99_mine_tasks.py"
-        path.write_text("import os\n\nassert os.getpid() == " + str(os.getpid()) + "\n" + path.read_text())
-        with pytest.raises(CourseError, match="cannot grade: .*99_mine_tasks.py, line 3, could not be read"):
-            grade_assignment(course, asked, executor=dask_executor(shared.address))
-    finally:
-        use(None)
+    asked = GradeRequest("99_mine", seed=5, feedback=False)
+    report = grade_assignment(course, asked, executor=dask_executor(shared.address)).as_json()["submissions"]
+    assert report["ada"]["score"] == 3
+    assert report["ben"]["tasks"]["99.row-means"]["diagnosis"] == ["over-columns"]
+    path = course.root / "tasks" / "99_mine_tasks.py"
+    path.write_text("import os\n\nassert os.getpid() == " + str(os.getpid()) + "\n" + path.read_text())
+    with pytest.raises(CourseError, match="cannot grade: .*99_mine_tasks.py, line 3, could not be read"):
+        grade_assignment(course, asked, executor=dask_executor(shared.address))
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificate, is not installed")

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -13,21 +12,17 @@ from sandbox_tools import NEEDS_SANDBOX
 
 from softlookup.authoring import build_exercises, read_solution
 from softlookup.checking import check, get_task, hint, tasks
-from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, course_above, in_use, read_tasks, use
+from softlookup.checking.catalogue import STANDARD, Catalogue, here
+from softlookup.checking.home import Checker
+from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, course_above, read_tasks
 from softlookup.checking.trial import problems
 from softlookup.cli import main
 from softlookup.grading import Course, CourseError
+from softlookup.grading.course.own_tasks import catalogue_of
 from softlookup.grading.judging.examine import Examiner
 from softlookup.grading.reports.explaining import explain
 from softlookup.grading.run.engine import grade_assignment
 from softlookup.grading.run.request import GradeRequest
-
-
-@pytest.fixture(autouse=True)
-def looked_for_again() -> Iterator[None]:
-    """No test leaves its tasks to the next one."""
-    yield
-    use(None)
 
 
 @pytest.fixture(scope="module")
@@ -45,19 +40,36 @@ def order(name: str, **more: object) -> GradeRequest:
 
 
 def test_own_task_stands_behind_the_task_that_it_names():
-    use(own_texts())
-    ids = [task.id for task in tasks(4)]
+    catalogue = Catalogue(own_texts())
+    ids = [task.id for task in catalogue.tasks(4)]
     assert ids[ids.index("04.scale") + 1] == "04.colder"
-    assert [task.id for task in tasks(99)] == ["99.row-means"]
-    notebook = read_solution(ROOT / "solutions" / "04_one_head.py")
+    assert [task.id for task in catalogue.tasks(99)] == ["99.row-means"]
+    notebook = read_solution(ROOT / "solutions" / "04_one_head.py", catalogue=catalogue)
     names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
     at = names.index("04-scale-check")
     assert names[at + 2 : at + 4] == ["04-colder", "04-colder-check"]
     assert sum("| [04.colder](#cell-id=task-04-colder) |" in cell.source for cell in notebook.cells) == 1
-    use(OwnTasks())
-    assert "04.colder" not in [task.id for task in tasks(4)]
+    assert "04.colder" not in [task.id for task in STANDARD.tasks(4)]
     with pytest.raises(KeyError):
-        tasks(99)
+        STANDARD.tasks(99)
+
+
+def test_two_courses_in_one_process_know_their_own_tasks_alone():
+    """Both describe 04.colder and 99.row-means, and they mean different things by them."""
+    other = TEXTS["04_one_head_tasks.py"].replace("scores / tau", "scores * tau")
+    words = TEXTS["04_one_head.py"].replace("scores / tau", "scores * tau")
+    facts = TEXTS["04_one_head.toml"].replace("scores / tau", "scores * tau").replace('"scores * tau"]', '"scores"]', 1)
+    mine, theirs = (
+        Checker(Catalogue(own_texts())),
+        Checker(Catalogue(own_texts(f04_one_head_tasks_py=other, f04_one_head_py=words, f04_one_head_toml=facts))),
+    )
+    cold, hot = (lambda scores, tau: (scores / tau).softmax(-1)), (lambda scores, tau: (scores * tau).softmax(-1))
+    for _ in range(2):  # one after the other, and again: nothing of the one stays behind for the other
+        assert [one.check("04.colder", cold).verdict for one in (mine, theirs)] == ["pass", "wrong"]
+        assert [one.check("04.colder", hot).verdict for one in (mine, theirs)] == ["wrong", "pass"]
+    assert mine.check("04.colder", hot).diagnosis == ("multiplied",)
+    assert check("04.colder", cold).verdict == "unknown"
+    assert mine.attempts("04.colder").failures == 3 and theirs.attempts("04.colder").failures == 2
 
 
 _FACTS, _MODULE = TEXTS["99_mine.toml"], TEXTS["99_mine_tasks.py"]
@@ -83,40 +95,38 @@ _FACTS, _MODULE = TEXTS["99_mine.toml"], TEXTS["99_mine_tasks.py"]
     ],
 )
 def test_own_tasks_that_do_not_fit_are_refused_in_a_sentence(changed: dict, says: str):
-    use(own_texts(**changed))
     with pytest.raises(OwnTasksError, match=says):
-        tasks()
+        Catalogue(own_texts(**changed)).tasks()
 
 
 def test_another_name_for_a_chapters_number_is_refused():
     renamed = {name.replace("04_one_head", "04_other"): text for name, text in TEXTS.items()}
-    use(OwnTasks(tuple(renamed.items())))
     with pytest.raises(OwnTasksError, match="04 is the number of 04_one_head"):
-        tasks(4)
+        Catalogue(OwnTasks(tuple(renamed.items()))).tasks(4)
 
 
 def test_solution_that_answers_no_task_is_never_given_out():
     stray = "\n# %% 99-helper\ndef helper():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
-    use(own_texts(f99_mine_py=TEXTS["99_mine.py"] + stray))
+    catalogue = Catalogue(own_texts(f99_mine_py=TEXTS["99_mine.py"] + stray))
     with pytest.raises(OwnTasksError, match="99-helper, which answers no task"):
-        read_solution(ROOT / "solutions" / "99_mine.py")
+        read_solution(ROOT / "solutions" / "99_mine.py", catalogue=catalogue)
 
 
 @pytest.mark.parametrize(("old", "says"), [("[[task 99.row", "has no text with"), ("### BEGIN SOL", "needs the lines")])
 def test_answer_without_a_heading_or_marks_is_refused(old: str, says: str):
-    use(own_texts(f99_mine_py=TEXTS["99_mine.py"].replace(old, "")))
+    catalogue = Catalogue(own_texts(f99_mine_py=TEXTS["99_mine.py"].replace(old, "")))
     with pytest.raises(OwnTasksError, match=says):
-        read_solution(ROOT / "solutions" / "99_mine.py")
+        read_solution(ROOT / "solutions" / "99_mine.py", catalogue=catalogue)
 
 
 def test_trial_finds_a_wrong_oracle_and_mistakes_that_pass_or_have_no_name_of_their_own():
-    use(own_texts())
-    assert problems(get_task("04.colder")) == [] == problems(get_task("99.row-means")) == problems(get_task("04.scale"))
-    use(own_texts(f99_mine_tasks_py=_MODULE.replace("x.shape[-1]", "2")))
-    assert "does not give what the oracle gives" in problems(get_task("99.row-means"))[0]
+    sound = Catalogue(own_texts())
+    assert [problems(sound.task(one)) for one in ("04.colder", "99.row-means", "04.scale")] == [[], [], []]
+    wrong = Catalogue(own_texts(f99_mine_tasks_py=_MODULE.replace("x.shape[-1]", "2")))
+    assert "does not give what the oracle gives" in problems(wrong.task("99.row-means"))[0]
     more = TEXTS["04_one_head.toml"].replace("[says]", 'same = ["dim=-1", "-1"]\nas-first = ["/ tau", "* tau"]\n[says]')
-    use(own_texts(f04_one_head_toml=more + 'same = "Nothing."\nas-first = "Like the first."\n'))
-    assert [said.partition(":")[0] for said in problems(get_task("04.colder"))] == [
+    unclear = Catalogue(own_texts(f04_one_head_toml=more + 'same = "Nothing."\nas-first = "Like the first."\n'))
+    assert [said.partition(":")[0] for said in problems(unclear.task("04.colder"))] == [
         "the mistake same passes",
         "the mistake as-first is taken for multiplied, which gives the same results in every case",
     ]
@@ -158,10 +168,10 @@ def test_student_checks_own_tasks_from_the_file_beside_the_notebook(
 ):
     home = Path(shutil.copytree(course.root / "release" / "04_one_head", tmp_path / "home"))
     monkeypatch.chdir(home)
-    use(None)
+    here.cache_clear()
     import torch
 
-    assert in_use() == OwnTasks(baked=(home / BAKED,))
+    assert here().own == OwnTasks(baked=(home / BAKED,))
     assert check("04.colder", lambda scores, tau: torch.softmax(scores / tau, -1)).verdict == "pass"
     wrong = check("04.colder", lambda scores, tau: torch.softmax(scores * tau, -1))
     assert (wrong.verdict, wrong.diagnosis) == ("wrong", ("multiplied",))
@@ -169,11 +179,11 @@ def test_student_checks_own_tasks_from_the_file_beside_the_notebook(
     assert "softmax(scores / tau)" in steps[-1] and not any("away" in one or "def colder" in one for one in steps)
     assert check("04.scale", lambda scores, width: scores / width**0.5).verdict == "pass"
     (home / BAKED).write_bytes(b"damaged")
-    use(None)
+    here.cache_clear()
     damaged = check("04.colder", len)
     assert damaged.verdict == "error" and "is damaged" in damaged.text()
     (home / BAKED).unlink()
-    use(None)
+    here.cache_clear()
     assert BAKED in check("04.colder", len).text()
 
 
@@ -182,16 +192,16 @@ def test_own_tasks_never_come_into_the_exercises(tmp_path: Path, monkeypatch: py
     for name, text in TEXTS.items():
         (tmp_path / "tasks" / name).write_text(text)
     monkeypatch.setenv("SOFTLOOKUP_TASKS", str(tmp_path / "tasks"))
-    use(None)
+    here.cache_clear()
     assert get_task("04.colder").points == 2
     done = CliRunner().invoke(main, ["exercises", "--check"])
     assert done.exit_code == 0, done.output
     monkeypatch.setenv("SOFTLOOKUP_TASKS", str(tmp_path / "none"))
-    use(None)
+    here.cache_clear()
     with pytest.raises(OwnTasksError, match="which is no folder"):
         tasks()
     monkeypatch.undo()
-    use(None)
+    here.cache_clear()
     assert build_exercises(ROOT, check=True) == []
 
 
@@ -204,7 +214,7 @@ def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
     lost = report["ben"]["tasks"][task]
     assert (lost["points"], lost["verdict"], lost["diagnosis"]) == (0, "wrong", [mistake])
     page = course.notebook("feedback", "ben", name).with_suffix(".html")
-    assert get_task(task).mistake(mistake).says in page.read_text()
+    assert catalogue_of(course).task(task).mistake(mistake).says in page.read_text()
     found = {one.mark.task: one for one in explain(course, name, "ben", Examiner).tasks}
     assert found[task].result is not None and found[task].result.diagnosis == (mistake,) and found[task].agrees
 
@@ -226,17 +236,15 @@ def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: s
     folder = course.folder("submitted", "ben", name)
     plant(folder)
     evil = own_texts()
-    use(OwnTasks(tuple((one, text.replace("/ tau", "* tau").replace("dim=-1", "dim=0")) for one, text in evil.texts)))
-    from softlookup.checking.registry import for_students
-
-    baked = for_students(int(name[:2]), [WRONG[name][1]])
+    turned = ((one, text.replace("/ tau", "* tau").replace("dim=-1", "dim=0")) for one, text in evil.texts)
+    baked = Catalogue(OwnTasks(tuple(turned))).for_students(int(name[:2]), [WRONG[name][1]])
     assert baked
     for place in (folder, folder.parent, course.root):
         (place / BAKED).write_bytes(baked)
     (folder.parent / "tasks").symlink_to(folder / "tasks")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SOFTLOOKUP_TASKS", str(folder / "tasks"))
-    use(None)
+    here.cache_clear()
     assert grade_assignment(course, order(name, again=True)).as_json()["submissions"] == honest
     found = {one.mark.task: one for one in explain(course, name, "ben", Examiner).tasks}
     assert found[WRONG[name][1]].mark.verdict == "wrong"

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
+from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, notebook_json
 from softlookup.grading.judging.cleaning import NOT_SHOWN
 from softlookup.grading.judging.matching import MAX_SOURCE
@@ -230,15 +231,15 @@ def test_asked_in_reads_task_and_variant_from_the_release():
     def code(text):
         return nbformat.v4.new_code_cell(text)
 
-    assert released_check(code('check("04.scale", scale)')).variant == 0
-    one = released_check(code('check("04.scale", scale, variant=1)'))
-    assert one.task.id == "04.scale" and one.variant == 1
+    assert released_check(code('check("04.scale", scale)'), STANDARD).variant.number == 0
+    one = released_check(code('check("04.scale", scale, variant=1)'), STANDARD)
+    assert one.task.id == "04.scale" and one.variant.number == 1
     assert (one.expression, one.alone) == ("scale", True)
-    two = released_check(code('import math\nsoftlookup.check("04.scale", functools.partial(scale, 1))'))
+    two = released_check(code('import math\nsoftlookup.check("04.scale", functools.partial(scale, 1))'), STANDARD)
     assert (two.expression, two.alone) == ("functools.partial(scale, 1)", False)
     for text in ('check("04.no-such", f)', "assert f() == 1", "check(", 'check("04.scale", f, variant=99)', "check()"):
-        assert released_check(code(text)) is None
-    assert released_check(nbformat.v4.new_markdown_cell('check("04.scale", scale)')) is None
+        assert released_check(code(text), STANDARD) is None
+    assert released_check(nbformat.v4.new_markdown_cell('check("04.scale", scale)'), STANDARD) is None
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ def test_asked_in_reads_task_and_variant_from_the_release():
 )
 def test_leaning_reads_the_text_and_believes_nobody(release, source, texts, lent):
     notebook = filled(release, {**answers(source), "04-head": "def one_head(q): return q", **texts})
-    asked = released_check(cell_of(release, "04-weights-check"))
+    asked = released_check(cell_of(release, "04-weights-check"), STANDARD)
     assert Leaning(notebook).on(asked.task) == tuple(f"04.{name}" for name in lent.split())
 
 

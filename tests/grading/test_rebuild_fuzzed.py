@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
+from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, read_notebook, verdict_of
 from softlookup.grading.judging.names import Leaning
 from softlookup.grading.judging.rebuild import rebuild, released_check
@@ -140,7 +141,7 @@ def dealt_with(release, raw, folder, number):
     nbformat.validate(rebuilt.notebook)
     json.dumps(rebuilt.notebook, ensure_ascii=False, allow_nan=False).encode()
     for cell in rebuilt.notebook.cells:
-        if is_graded(cell) and (asked := released_check(cell)) is not None:
+        if is_graded(cell) and (asked := released_check(cell, STANDARD)) is not None:
             Leaning(rebuilt.notebook).on(asked.task)
             return
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 from sandbox_tools import ABOUT, NEEDS_SANDBOX, SOUND, ask, hold
 
+from softlookup.checking.catalogue import get_task, tasks
 from softlookup.checking.inside.answers import to_array
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import NotAllowed, closed
@@ -19,7 +20,6 @@ from softlookup.checking.inside.layers import called_like
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import functions_behind, shortcut, standing_in
-from softlookup.checking.registry import get_task, tasks
 from softlookup.checking.variant import variant_of
 from softlookup.grading.judging.names import Leaning
 from softlookup.grading.judging.rebuild import ReleasedCheck
@@ -146,9 +146,10 @@ class Slow:
 
 
 def test_a_round_with_lent_functions_that_takes_too_long_takes_no_points() -> None:
-    asked = ReleasedCheck(variant_of(get_task("04.weights")), "attention_weights", True)
+    asked = ReleasedCheck(variant_of(get_task("04.weights")), "attention_weights", True, ())
     cases = [Case("a", ()), Case("b", ()), Case("c", ())]
-    found = list(Remote(Slow(1), asked, dict, 5.0, {}).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
+    known = {"04.softmax": variant_of(get_task("04.softmax"))}
+    found = list(Remote(Slow(1), asked, dict, 5.0, known).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
     assert [one.failure and one.failure.kind for one in found] == [None, "raised", "raised"]
     with pytest.raises(OutOfTime):
         list(Remote(Slow(0), asked, dict, 5.0, {}).answers(cases, 1))  # type: ignore[arg-type]

@@ -9,10 +9,10 @@ import pytest
 import scipy.special
 import torch
 
+from softlookup.checking.catalogue import get_task
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer, run
 from softlookup.checking.judge import judge, questions
-from softlookup.checking.registry import get_task
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from softlookup.checking import tasks
-from softlookup.checking.registry import CHAPTERS
+from softlookup.checking.catalogue import CHAPTERS
 from softlookup.curriculum import NAMES, needed
 from softlookup.progress import ChapterState, TaskState, advise, as_json, as_script, as_text
 

@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 
 from softlookup.authoring import find_root, read_solution, solution_cells
 from softlookup.checking import MIME, check, get_task, tasks
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.inside.source import cell_hash, text_hash
 from softlookup.checking.result import HELP_MIME
 from softlookup.grading.course.notebooks import grade_id
@@ -41,7 +42,7 @@ def put(notebook: NotebookNode, name: str, record: dict[str, object]) -> None:
 
 
 def state(notebook: NotebookNode, task: str):
-    return next(one for one in read_chapter(notebook, 4).tasks if one.task.id == task)
+    return next(one for one in read_chapter(notebook, 4, STANDARD).tasks if one.task.id == task)
 
 
 def save(folder: Path, text: str, name: str = NAME) -> Path:
@@ -52,7 +53,7 @@ def save(folder: Path, text: str, name: str = NAME) -> Path:
 
 
 def test_an_untouched_notebook_is_blank(release):
-    chapter = read_chapter(release, 4)
+    chapter = read_chapter(release, 4, STANDARD)
     assert {one.state for one in chapter.tasks} == {"blank"} and len(chapter.tasks) == len(tasks(4))
     assert chapter.written == {"04-uniform": False}
     assert not chapter.begun and not chapter.done and chapter.points == 0
@@ -128,7 +129,7 @@ def test_no_word_of_a_hostile_output_is_passed_on(release, tmp_path):
     from datetime import UTC, datetime
 
     save(tmp_path, nbformat.writes(notebook))
-    chapters = read_folder(tmp_path)
+    chapters = read_folder(tmp_path, STANDARD)
     script = as_script(as_json(chapters, datetime.now(UTC)))
     assert "alert" not in script and "\x1b" not in script and script.isascii()
     assert json.loads(script.removeprefix("window.softlookupProgress = ").rstrip(";\n"))["tasks"]["04.mix"] == {
@@ -151,7 +152,7 @@ def test_no_word_of_a_hostile_output_is_passed_on(release, tmp_path):
 def test_a_broken_notebook_is_one_sentence_and_the_others_are_read(release, tmp_path, text, said):
     save(tmp_path, text, "05_many_heads")
     save(tmp_path, nbformat.writes(filled(release, {"04-mix": SOLVED["04-mix"]})))
-    found = {one.chapter: one for one in read_folder(tmp_path)}
+    found = {one.chapter: one for one in read_folder(tmp_path, STANDARD)}
     assert said in found[5].problem and not found[5].begun
     assert found[4].count("unchecked") == 1 and not found[4].problem
 
@@ -159,10 +160,10 @@ def test_a_broken_notebook_is_one_sentence_and_the_others_are_read(release, tmp_
 def test_other_notebooks_are_none_of_the_courses(release, tmp_path):
     save(tmp_path, nbformat.writes(release), "welcome")
     save(tmp_path, nbformat.writes(release), "04x_other")
-    assert all(one.file is None for one in read_folder(tmp_path))
+    assert all(one.file is None for one in read_folder(tmp_path, STANDARD))
     foreign = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
     (tmp_path / f"{NAME}.ipynb").write_text(nbformat.writes(foreign), encoding="utf-8")
-    found = next(one for one in read_folder(tmp_path) if one.chapter == 4)
+    found = next(one for one in read_folder(tmp_path, STANDARD) if one.chapter == 4)
     assert found.file is not None and not found.begun and len(found.tasks) == len(tasks(4))
 
 
@@ -170,7 +171,7 @@ def test_the_notebook_in_a_folder_of_its_own_name_comes_before_copies(release, t
     right = save(tmp_path, nbformat.writes(release))
     (tmp_path / f"{NAME}.ipynb").write_text("{}", encoding="utf-8")
     (right.parent / f"{NAME}-Copy1.ipynb").write_text("{}", encoding="utf-8")
-    assert next(one for one in read_folder(tmp_path) if one.chapter == 4).file == right
+    assert next(one for one in read_folder(tmp_path, STANDARD) if one.chapter == 4).file == right
 
 
 def test_run_reads_fresh_outputs_and_leaves_blank_notebooks_alone(release, tmp_path):
@@ -183,13 +184,13 @@ def test_run_reads_fresh_outputs_and_leaves_blank_notebooks_alone(release, tmp_p
         put(notebook, "04-mix", told("04.mix"))
         return notebook
 
-    found = next(one for one in read_folder(tmp_path, run, ran.append) if one.chapter == 4)
+    found = next(one for one in read_folder(tmp_path, STANDARD, run, ran.append) if one.chapter == 4)
     assert ran == [path.name] and found.count("pass") == 1
 
 
 def test_every_answer_of_every_notebook_is_blank_at_first():
     """What marks a blank answer here is what nbgrader leaves in every release."""
-    for chapter in read_folder(ROOT / "exercises"):
+    for chapter in read_folder(ROOT / "exercises", STANDARD):
         assert chapter.file is not None and chapter.count("blank") == len(chapter.tasks), chapter.chapter
         assert re.match(rf"{chapter.chapter:02d}_", chapter.file.name) and not any(chapter.written.values())
 
@@ -201,8 +202,8 @@ def test_help_that_was_asked_for_is_kept_beside_the_verdict_and_in_cells_of_ones
     data = {"text/plain": "One solution", HELP_MIME: {"task": "04.mix", "help": 4}}
     own = nbformat.v4.new_code_cell('hint("04.mix")', outputs=[nbformat.v4.new_output("display_data", data=data)])
     release.cells.append(own)
-    assert [one.help for one in read_chapter(release, 4).tasks if one.help] == [4]
+    assert [one.help for one in read_chapter(release, 4, STANDARD).tasks if one.help] == [4]
     save(tmp_path, nbformat.writes(release))
-    chapters = read_folder(tmp_path)
+    chapters = read_folder(tmp_path, STANDARD)
     assert as_json(chapters, datetime.now(UTC))["tasks"]["04.mix"]["help"] == 4
     assert "Help up to the solution: 04.mix.\n" in as_text(chapters)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import nbformat
 
-from softlookup.checking import tasks
-from softlookup.checking.published import named, solutions
+from softlookup.checking.catalogue import STANDARD
+from softlookup.checking.notebook import published, solutions
 
 CHAPTER = 90
 CAPSTONE = "90_capstone"
@@ -35,8 +35,9 @@ class Taken:
 
 def origins() -> dict[str, tuple[str, str]]:
     """Cell of the capstone -> notebook and cell that it is taken from, by grade id."""
-    answers = {task.slug for task in tasks(CHAPTER)}
-    taken = {name: origin for name, (_, origin) in named(CHAPTER).items() if name in answers and origin != name}
+    answers = {task.slug for task in STANDARD.tasks(CHAPTER)}
+    named = published(CHAPTER).named
+    taken = {name: origin for name, (_, origin) in named.items() if name in answers and origin != name}
     return {name: (solutions(int(origin.partition("-")[0])).stem, origin) for name, origin in taken.items()}
 
 

@@ -1,7 +1,7 @@
 """Reading solutions, making releases, keeping exercises/ in step with solutions/."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,10 @@ from nbgrader.preprocessors import (
 from softlookup.authoring import fill
 from softlookup.authoring.library_cell import addresses, library_cell
 from softlookup.authoring.variants import draw_variants
-from softlookup.checking import tasks
-from softlookup.checking.own import OwnTasksError, in_use, own_assignments
-from softlookup.checking.published import named, named_cells, without_marks
-from softlookup.checking.registry import own_tasks
+from softlookup.checking.catalogue import STANDARD, Catalogue
+from softlookup.checking.notebook import named_cells, without_marks
+from softlookup.checking.own import OwnTasksError
+from softlookup.checking.task import Task
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
 STEPS = (
@@ -76,9 +76,9 @@ def assignments(root: Path) -> list[str]:
     return sorted(p.stem for p in (root / "solutions").glob("[0-9][0-9]_*.py"))
 
 
-def with_own(root: Path) -> list[str]:
+def with_own(root: Path, catalogue: Catalogue) -> list[str]:
     """Names of the assignments, in order, with those of a course's own."""
-    return sorted({*assignments(root), *(one.name for one in own_assignments().values())})
+    return sorted({*assignments(root), *(one.name for one in catalogue.own.assignments.values())})
 
 
 def ungraded(root: Path) -> list[Path]:
@@ -86,36 +86,40 @@ def ungraded(root: Path) -> list[Path]:
     return sorted((root / UNGRADED).glob("*.py"))
 
 
-def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_help: str = "") -> NotebookNode:
+def read_solution(
+    path: Path, variants: Mapping[str, int] | None = None, last_help: str = "", catalogue: Catalogue = STANDARD
+) -> NotebookNode:
     """Read a hand-written solution as the notebook that nbgrader calls the source.
 
     Args:
-        path: A jupytext percent file, in a folder of the checkout. The cells of own tasks that are in use for its
+        path: A jupytext percent file, in a folder of the checkout. The cells of the catalogue's own tasks for its
             assignment are added; an assignment of a course's own has no file here. A cell with a title is one of
             nbgrader's, and the title is its name: the answer to a task ("04-scale"), behind which its check is put; a
             written answer, with its points; any other is locked.
         variants: Which variant of each task; the public ones if None.
         last_help: The last step of help that the course allows; empty for all.
+        catalogue: The tasks that there are.
 
     Returns:
         The notebook: no outputs, cell ids from grade ids or positions, nothing of jupytext's in it. Before its first
         code stands the cell that looks for the library.
     """
     places = addresses(path.resolve().parents[1])
-    chosen = draw_variants(None) if variants is None else dict(variants)
+    chosen = draw_variants(None, catalogue=catalogue) if variants is None else dict(variants)
     chapter = int(path.stem.split("_")[0])
-    notebook, sources = _with_own_cells(path, chapter)
+    tasks = catalogue.tasks(chapter)
+    notebook, sources = _with_own_cells(path, chapter, catalogue)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
-    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, chapter, sources)]
+    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, tasks, sources)]
     for index, cell in enumerate(notebook.cells):
         grader = cell.metadata.get("nbgrader")
         asked = fill.task_of(cell.source)
         cell.id = grader["grade_id"] if grader else fill.cell_of(asked) if asked else f"cell-{index:02d}"
         if cell.cell_type == "markdown":
-            cell.source = fill.markdown(cell.source, chapter, chosen, book=places["book"])
+            cell.source = fill.markdown(cell.source, chapter, chosen, catalogue, book=places["book"])
         else:
-            answered = next((one for one in tasks(chapter) if grader and one.slug == grader.grade_id), None)
-            cell.source = fill.code(cell.source, chosen, answered).rstrip("\n")
+            answered = next((one for one in tasks if grader and one.slug == grader.grade_id), None)
+            cell.source = fill.code(cell.source, chosen, catalogue, answered).rstrip("\n")
             cell.outputs, cell.execution_count = [], None
     first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     notebook.cells.insert(first, library_cell(chapter, **places, last_help=last_help))
@@ -123,13 +127,15 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_he
     return notebook
 
 
-def _with_own_cells(path: Path, chapter: int) -> tuple[NotebookNode, Mapping[str, tuple[str, str]]]:
+def _with_own_cells(
+    path: Path, chapter: int, catalogue: Catalogue
+) -> tuple[NotebookNode, Mapping[str, tuple[str, str]]]:
     """A notebook with a course's own cells where they belong, and its named cells."""
-    own = own_assignments().get(chapter)
+    own, named = catalogue.own.assignments.get(chapter), catalogue.notebook(chapter).named
     if own is None or own.name != path.stem:
         return jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent"), named_cells(path)
     added = jupytext.reads(own.cells, fmt="py:percent")
-    place, known = f"{in_use().place}/{own.name}.py", [task.slug for task in tasks(chapter)]
+    place, known = f"{catalogue.own.place}/{own.name}.py", [task.slug for task in catalogue.tasks(chapter)]
     for cell in added.cells:
         name = cell.metadata.get("title", "").partition(" from ")[0]
         if "### BEGIN SOLUTION" in cell.source and name not in known:
@@ -138,10 +144,10 @@ def _with_own_cells(path: Path, chapter: int) -> tuple[NotebookNode, Mapping[str
                 f"one ({', '.join(known)}), or describe its task in {own.name}_tasks.py"
             )
     text = "".join(cell.source for cell in added.cells if cell.cell_type == "markdown")
-    for task in own_tasks(chapter):
+    for task in catalogue.own_tasks(chapter):
         if f"[[task {task.id}]]" not in text:
             raise OwnTasksError(f"{place} has no text with [[task {task.id}]], from which the task's heading is made")
-        if "### BEGIN SOLUTION" not in named(chapter)[task.slug][0]:
+        if "### BEGIN SOLUTION" not in named[task.slug][0]:
             raise OwnTasksError(
                 f"{place}: the answer in {task.slug} needs the lines ### BEGIN SOLUTION and ### END SOLUTION: what "
                 "stands between them is removed for students"
@@ -149,15 +155,17 @@ def _with_own_cells(path: Path, chapter: int) -> tuple[NotebookNode, Mapping[str
     if not path.is_file():
         if not any(cell.cell_type == "code" for cell in added.cells):
             raise OwnTasksError(f"{place} has no code cell")
-        return added, named(chapter)
+        return added, named
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     titles = [cell.metadata.get("title", "").partition(" from ")[0] for cell in notebook.cells]
     at = titles.index(own.after.replace(".", "-", 1)) + 1 if own.after else len(titles)
     notebook.cells[at:at] = added.cells
-    return notebook, named(chapter)
+    return notebook, named
 
 
-def _for_nbgrader(cell: NotebookNode, chapter: int, sources: Mapping[str, tuple[str, str]]) -> list[NotebookNode]:
+def _for_nbgrader(
+    cell: NotebookNode, tasks: Sequence[Task], sources: Mapping[str, tuple[str, str]]
+) -> list[NotebookNode]:
     """A cell with nbgrader's metadata, and the check that belongs behind an answer."""
     name, points = cell.metadata.get("title", "").partition(" from ")[0], cell.metadata.get("points")
     # jupytext's own notes on a cell, and its random ids, would make every rebuild another file.
@@ -168,7 +176,7 @@ def _for_nbgrader(cell: NotebookNode, chapter: int, sources: Mapping[str, tuple[
         cell.metadata.nbgrader = _about(name, points=points, grade=True, solution=True)
         return [cell]
     cell.source = sources[name][0].rstrip("\n")
-    task = next((one for one in tasks(chapter) if one.slug == name), None)
+    task = next((one for one in tasks if one.slug == name), None)
     cell.metadata.nbgrader = _about(name, solution=task is not None)
     if task is None:
         return [cell]

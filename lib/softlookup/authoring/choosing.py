@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from nbformat import NotebookNode
 
-from softlookup.checking.published import without_marks
+from softlookup.checking.notebook import without_marks
 
 _POINTS = re.compile(r"\d+(?:\.\d+)? points?\b")
 

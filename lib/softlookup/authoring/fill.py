@@ -1,11 +1,12 @@
 """Filling a solution's text in: task headings, the table of tasks, the constants of a variant."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from softlookup.authoring.variants import constants
-from softlookup.checking import Task, get_task, tasks
+from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.published import CONSTANT, in_variant
+from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
@@ -33,11 +34,11 @@ def heading(task: Task) -> str:
     )
 
 
-def table(chapter: int) -> str:
+def table(tasks: Iterable[Task]) -> str:
     """The rows of the table of tasks."""
     return "\n".join(
         f"| [{t.id}](#cell-id={cell_of(t.id)}) | {t.title} | {t.minutes} | {stars(t.difficulty)} | {t.points:g} |"
-        for t in tasks(chapter)
+        for t in tasks
     )
 
 
@@ -52,26 +53,27 @@ def cell_of(task_id: str) -> str:
     return f"task-{task_id.replace('.', '-')}"
 
 
-def markdown(text: str, chapter: int, chosen: Mapping[str, int], book: str = "") -> str:
+def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Catalogue, book: str = "") -> str:
     """Fill the places in a Markdown cell.
 
     Args:
         text: The cell.
         chapter: The notebook's number.
         chosen: Which variant of each task.
+        catalogue: The tasks that there are.
         book: Where the rendered book is on the web; empty where links lead to the one of the same checkout.
 
     Raises:
         ValueError: If a place names nothing that exists.
     """
-    values = constants(chosen)
+    values = constants(chosen, catalogue)
 
     def fill(match: re.Match[str]) -> str:
         what = match.group(1)
         if what == "tasks-table":
-            return table(chapter)
+            return table(catalogue.tasks(chapter))
         if what.startswith("task "):
-            return heading(get_task(what.removeprefix("task ")))
+            return heading(catalogue.task(what.removeprefix("task ")))
         task_id, _, key = what.partition(":")
         if task_id in values and key in values[task_id]:
             value = values[task_id][key]
@@ -80,23 +82,24 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], book: str = "")
 
     asked = task_of(text)
     text = PLACE.sub(fill, text)
-    if asked and (said := variant_of(get_task(asked), chosen.get(asked, 0)).in_words()):
+    if asked and (said := catalogue.variant(asked, chosen.get(asked, 0)).in_words()):
         text = f"{text.rstrip()}\n\n{said}"
     return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text
 
 
-def code(text: str, chosen: Mapping[str, int], task: Task | None = None) -> str:
+def code(text: str, chosen: Mapping[str, int], catalogue: Catalogue, task: Task | None = None) -> str:
     """Set the constants of the variant in code: lines that end in ``# variant TASK:NAME``; the comment is dropped.
 
     Args:
         text: The cell.
         chosen: Which variant of each task.
+        catalogue: The tasks that there are.
         task: The task that the cell answers; it is carried over to the variant's convention.
 
     Raises:
         ValueError: If such a line names no constant.
     """
-    values = constants(chosen)
+    values = constants(chosen, catalogue)
 
     def fill(match: re.Match[str]) -> str:
         task_id, key = match.group("task"), match.group("key")

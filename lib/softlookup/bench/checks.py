@@ -10,12 +10,12 @@ import numpy as np
 
 from softlookup.bench.harness import benchmark
 from softlookup.checking import published
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.home import check
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import wanted
-from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 
@@ -79,7 +79,7 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     ratios: list[float] = []
     with calm_torch():
-        for task in tasks():
+        for task in STANDARD.tasks():
             slugs = [m.slug for m in task.mistakes if m.symptom is None]
             variant = variant_of(task)
             answers = [published.answer(variant), *(published.answer(variant, (s,)) for s in slugs), _nothing_known]

@@ -24,6 +24,7 @@ from softlookup.bench.grading_floor import Floor, floor
 from softlookup.bench.grading_parts import parts
 from softlookup.bench.harness import benchmark
 from softlookup.bench.nbgrader_autograde import STOCK
+from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.course.folder import Course, new_course, use_own_programs
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.run.engine import grade_assignment
@@ -109,7 +110,7 @@ def bench_grading(
 
 def honest(source: NotebookNode, release: NotebookNode) -> list[str]:
     """The sample class without accidents: right, unfinished, and with known mistakes."""
-    broken = {one.student for one in broken_ones(release, answers(source), tasks_in(source))}
+    broken = {one.student for one in broken_ones(release, answers(source), tasks_in(source, STANDARD))}
     return [one.text for one in hand_ins(source, release) if one.text is not None and one.student not in broken]
 
 
@@ -159,6 +160,7 @@ def _floor(course: Course, name: str, workers: int, begin: int, end: int) -> Flo
 _ALONE = """
 import sys
 from pathlib import Path
+from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.course.folder import Course
 from softlookup.bench.grading import _grade
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
         texts: Submissions.
         seed: Draws the questions, as in grading.
     """
+    from softlookup.checking.catalogue import STANDARD
     from softlookup.checking.judge import questions
     from softlookup.grading.course.notebooks import grade_id
     from softlookup.grading.data.work import RunSettings
@@ -80,7 +81,7 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
     from softlookup.grading.judging.zygotes import asked_by, read_release
 
     notebook = read_release(RunSettings(assignment, release, seed))
-    checks = {name: one for name, one in asked_by(notebook).items() if one is not None}
+    checks = {name: one for name, one in asked_by(notebook, STANDARD).items() if one is not None}
     drawn = [(one.expression, questions(one.variant, seed, shuffled=True).cases) for one in checks.values()]
     calls = tuple((name, (*cases, cases[0])) for name, cases in drawn)  # the first one comes twice
     found = []

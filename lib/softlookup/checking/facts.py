@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from softlookup.checking import words
-from softlookup.checking.task import Mistake, Task
+from softlookup.checking.task import Mistake, Prepared, Task
 
 
 def facts_of(task: Task) -> dict[str, Any]:
-    """All that is said of a task, for ``described``: plain values."""
+    """All that is said of a task, for ``task_from``: plain values."""
     kept = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
     return {
         **{name: getattr(task, name) for name in (*kept, "reveals", "lends", "parts", "cells", "called_with")},
@@ -23,11 +23,12 @@ def facts_of(task: Task) -> dict[str, Any]:
     }
 
 
-def described(facts: Mapping[str, Any]) -> Task:
+def task_from(facts: Mapping[str, Any], prepared: Prepared | None = None) -> Task:
     """Make a task of what ``facts_of`` gave.
 
     Args:
         facts: Its facts.
+        prepared: What judges it, where its questions are known beforehand.
 
     Returns:
         A task that can be judged with its questions, and draws none.
@@ -40,6 +41,7 @@ def described(facts: Mapping[str, Any]) -> Task:
         forbids=tuple(facts["forbids"]),
         parts=facts["parts"],
         cells=facts["cells"],
+        prepared=prepared,
         cases=_elsewhere,
         oracle=_with_parameters(facts["parameters"]),
         variants=({},) * facts["variants"],

@@ -15,10 +15,10 @@ from softlookup.checking.diagnose import SHORTCUT, Asked
 from softlookup.checking.example import work_through
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import Answer, TimeIsUp
-from softlookup.checking.judge import Student, TaskQuestions, formula_written, questions_at_home
+from softlookup.checking.judge import Student, TaskQuestions, questions_at_home
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
-from softlookup.checking.published import help_texts, in_variant, solution
+from softlookup.checking.published import in_variant, solution
 from softlookup.checking.result import HELP_MIME, HELP_STEPS, READ, CheckResult, Way, book_link
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -41,7 +41,7 @@ _NUDGE_TIME_S = 5.0
 
 
 @dataclass
-class Tries:
+class Attempts:
     """What happened with one task since the kernel was started.
 
     Attributes:
@@ -63,25 +63,13 @@ class Tries:
     warned: bool = False
 
 
-_TRIES: dict[str, Tries] = {}
-
-
-def tries(task_id: str) -> Tries:
-    """What happened with a task since the kernel was started."""
-    return _TRIES.setdefault(task_id, Tries())
-
-
-def forget() -> None:
-    """Begin anew, as a new kernel does."""
-    _TRIES.clear()
-
-
 def last_step(task: Task) -> int:
     """How many of the steps there are: those that the course allows, and where no solution is here, two at most."""
     named = os.environ.get(SETTING, "")
     most = HELP_STEPS.index(named) + 1 if named in HELP_STEPS else 0 if named == "none" else len(HELP_STEPS)
-    formula = formula_written(task)
-    return most if formula is None else min(most, 2 if formula else 1)
+    if task.prepared is None:
+        return most
+    return min(most, 2 if task.prepared.formula else 1)
 
 
 @dataclass(frozen=True)
@@ -127,53 +115,55 @@ class Hint:
         return {"text/plain": self.text(), "text/html": html, HELP_MIME: record}
 
 
-def noted(variant: Variant, student: Student, result: CheckResult) -> CheckResult:
+def take_note(attempts: Attempts, variant: Variant, student: Student, result: CheckResult) -> CheckResult:
     """Take note of a verdict, and add to it what it brings: a nudge after failures, other ways once it is right.
 
     Args:
+        attempts: What happened with the task until now; is changed.
         variant: What was asked.
         student: The answer that was checked.
         result: The verdict on it.
     """
-    task, own = variant.task, tries(variant.task.id)
-    own.student, own.number, own.passed = student, variant.number, result.verdict == "pass"
-    result = replace(result, help=own.steps)
-    if own.passed:
+    task = variant.task
+    attempts.student, attempts.number, attempts.passed = student, variant.number, result.verdict == "pass"
+    result = replace(result, help=attempts.steps)
+    if attempts.passed:
         return replace(result, ways=tuple(_ways(variant)) if last_step(task) == len(HELP_STEPS) else ())
     if result.verdict not in ("partial", "wrong", "error") or SHORTCUT in result.diagnosis:
         return result
-    own.failures += 1
-    own.shown = result.question
-    if own.failures < NUDGE_AFTER or last_step(task) == 0:
+    attempts.failures += 1
+    attempts.shown = result.question
+    if attempts.failures < NUDGE_AFTER or last_step(task) == 0:
         return result
-    said, more = _nudge(variant, own), f'`hint("{task.id}")` gives more help.'
+    said, more = _nudge(variant, attempts), f'`hint("{task.id}")` gives more help.'
     return replace(result, nudge=f"{said} {more}".strip())
 
 
-def next_step(variant: Variant) -> Hint:
+def next_step(attempts: Attempts, variant: Variant) -> Hint:
     """The next step of help on a task; once it is right, the other ways to write it.
 
     Args:
+        attempts: What happened with the task until now; is changed.
         variant: What the notebook asks for.
     """
-    task, own = variant.task, tries(variant.task.id)
-    own.number = variant.number
+    task = variant.task
+    attempts.number = variant.number
     most = last_step(task)
-    if own.passed and most == len(HELP_STEPS):
+    if attempts.passed and most == len(HELP_STEPS):
         ways = [part for way in _ways(variant) for part in (way.says, "\n" + way.code)]
-        return Hint(task.id, own.steps, TITLES["ways"], tuple(ways))
+        return Hint(task.id, attempts.steps, TITLES["ways"], tuple(ways))
     if most == 0:
         return Hint(task.id, 0, "Help", ("This course gives no help here.",), reading=task.book_url)
     # After two failures the verdict itself has brought the nudge, and before the first there is nothing to see.
-    at = max(own.steps, 0 if 0 < own.failures < NUDGE_AFTER else 1)
+    at = max(attempts.steps, 0 if 0 < attempts.failures < NUDGE_AFTER else 1)
     step = HELP_STEPS[min(at, most - 1)]
-    if step == "solution" and not own.warned:
-        own.warned = True
+    if step == "solution" and not attempts.warned:
+        attempts.warned = True
         said = "The next step is a complete solution. Try once more first; then ask again to see it."
-        return Hint(task.id, own.steps, "One more step", (said,), f'`hint("{task.id}")` once more shows it.')
-    own.steps = max(own.steps, HELP_STEPS.index(step) + 1)
-    paragraphs = tuple(_GIVES[step](variant, own))
-    return Hint(task.id, own.steps, TITLES[step], paragraphs, _then(task, own.steps, most), task.book_url)
+        return Hint(task.id, attempts.steps, "One more step", (said,), f'`hint("{task.id}")` once more shows it.')
+    attempts.steps = max(attempts.steps, HELP_STEPS.index(step) + 1)
+    paragraphs = tuple(_GIVES[step](variant, attempts))
+    return Hint(task.id, attempts.steps, TITLES[step], paragraphs, _then(task, attempts.steps, most), task.book_url)
 
 
 def _then(task: Task, steps: int, most: int) -> str:
@@ -183,15 +173,16 @@ def _then(task: Task, steps: int, most: int) -> str:
     return f'`hint("{task.id}")` once more gives {what}.'
 
 
-def _give_nudge(variant: Variant, own: Tries) -> Iterator[str]:
-    yield _nudge(variant, own) or "Nothing can be seen of this answer beyond what its verdict says."
+def _give_nudge(variant: Variant, attempts: Attempts) -> Iterator[str]:
+    yield _nudge(variant, attempts) or "Nothing can be seen of this answer beyond what its verdict says."
 
 
-def _give_formula(variant: Variant, own: Tries) -> Iterator[str]:
-    yield "\n" + (formula_written(variant.task) or help_texts(variant.task.id).formula)
+def _give_formula(variant: Variant, attempts: Attempts) -> Iterator[str]:
+    task = variant.task
+    yield "\n" + (task.prepared.formula if task.prepared else task.notebook.help_texts(task.id).formula)
 
 
-def _give_example(variant: Variant, own: Tries) -> Iterator[str]:
+def _give_example(variant: Variant, attempts: Attempts) -> Iterator[str]:
     """A question worked through: the one that failed; another variant's where the values are the whole answer."""
     task = variant.task
     if not task.reveals:
@@ -202,7 +193,7 @@ def _give_example(variant: Variant, own: Tries) -> Iterator[str]:
         variant = variant_of(task, others[0])
         yield "The same task with other numbers than yours:"
     asked = questions_at_home(variant)
-    number = own.shown if own.shown is not None and task.reveals else 0
+    number = attempts.shown if attempts.shown is not None and task.reveals else 0
     case = asked.cases[number if number < len(asked.cases) else 0]
     if case.gradients:
         case = min((one for one in asked.cases if not one.gradients), key=size, default=case)
@@ -210,26 +201,26 @@ def _give_example(variant: Variant, own: Tries) -> Iterator[str]:
     yield "The values on the way have the names that the published solution gives them; yours may have others."
 
 
-def _give_solution(variant: Variant, own: Tries) -> Iterator[str]:
+def _give_solution(variant: Variant, attempts: Attempts) -> Iterator[str]:
     yield "\n" + solution(variant)
-    yield help_texts(variant.task.id).explained
+    yield variant.task.notebook.help_texts(variant.task.id).explained
 
 
 _GIVES = {"nudge": _give_nudge, "formula": _give_formula, "example": _give_example, "solution": _give_solution}
 
 
-def _nudge(variant: Variant, own: Tries) -> str:
+def _nudge(variant: Variant, attempts: Attempts) -> str:
     """What can be seen of the last answer; empty where it takes too long to ask it again."""
-    if own.student is None:
+    if attempts.student is None:
         return ""
     asked = questions_at_home(variant)
     try:
         with calm_torch(), time_limit(_NUDGE_TIME_S):
-            rounds = _answers(own.student, asked, len(variant.returns))
+            rounds = _answers(attempts.student, asked, len(variant.returns))
     except TimeIsUp:
         return ""
     at = smallest_failed(rounds)
-    own.shown = own.shown if at is None or at >= len(asked.cases) else at
+    attempts.shown = attempts.shown if at is None or at >= len(asked.cases) else at
     return nudge(variant, rounds)
 
 
@@ -240,7 +231,7 @@ def _answers(student: Student, asked: TaskQuestions, results: int) -> Asked:
 
 def _ways(variant: Variant) -> Iterator[Way]:
     """The published answer, and another one."""
-    texts = help_texts(variant.task.id)
+    texts = variant.task.notebook.help_texts(variant.task.id)
     yield Way("The published answer", solution(variant), texts.explained)
     if texts.other:
         yield Way("Another way", in_variant(variant, texts.other), texts.differs)

@@ -3,17 +3,17 @@
 import operator
 import time
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from softlookup.checking.helping import Hint, next_step, noted, tries
+from softlookup.checking.catalogue import Catalogue, UnknownTask, here
+from softlookup.checking.helping import Attempts, Hint, next_step, take_note
 from softlookup.checking.inside.limits import Clock, calm_torch
 from softlookup.checking.inside.probe import TimeIsUp, inputs_for
 from softlookup.checking.inside.source import cell_hash, shortcut
 from softlookup.checking.judge import judge, no_points, questions_at_home, used_shortcut
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, in_use
-from softlookup.checking.registry import UnknownTask, get_task, tasks
+from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -52,6 +52,126 @@ def _number(variant: Any, task: Task) -> int | None:
     return number if 0 <= number < len(task.variants) else None
 
 
+class Checker:
+    """Checks answers and gives help, and knows what happened before: there is one for each kernel.
+
+    Args:
+        catalogue: The tasks that it knows; None finds those of this process at the first check.
+    """
+
+    def __init__(self, catalogue: Catalogue | None = None) -> None:
+        self._catalogue = catalogue
+        self._attempts: dict[str, Attempts] = {}
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tasks that it knows.
+
+        Raises:
+            OwnTasksError: If a course's own tasks cannot be read.
+        """
+        return here() if self._catalogue is None else self._catalogue
+
+    def attempts(self, task_id: str) -> Attempts:
+        """What happened with a task until now."""
+        return self._attempts.setdefault(task_id, Attempts())
+
+    def check(self, task_id: str, obj: Any, variant: int = 0) -> CheckResult:
+        """Check an answer (see ``check``)."""
+        try:
+            task = self.catalogue.task(task_id)
+        except UnknownTask as error:
+            sentences = [f"Did you mean {error.near}?"]
+            if self.catalogue.own == OwnTasks():
+                needs = f"A task of your instructor's own needs the release's file {BAKED} beside this notebook."
+                sentences.append(needs)
+            return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=tuple(sentences))
+        except OwnTasksError as error:
+            return CheckResult(str(task_id), "", 0.0, 0.0, "error", sentences=(f"{error}.",))
+        number = _number(variant, task)
+        if number is None:
+            said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
+            return no_points(variant_of(task), "error", said)
+        asked = variant_of(task, number)
+        if not callable(obj):
+            return not_callable(asked, type(obj).__name__)
+        result = replace(self._judged(asked, obj), answer=cell_hash(obj))
+        try:
+            student = LocalStudent(asked, obj, self._known(task))
+            return self._whole(task, take_note(self.attempts(task.id), asked, student, result))
+        except (Exception, TimeIsUp):  # what is added must not take the verdict with it
+            return result
+
+    def hint(self, task_id: str, variant: int | None = None) -> Hint:
+        """Give the next step of help on a task (see ``hint``)."""
+        task, attempts = self.catalogue.task(task_id), self.attempts(task_id)
+        number = attempts.number if variant is None else _number(variant, task)
+        if number is None:
+            raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
+        return next_step(attempts, variant_of(task, number))
+
+    def inputs(self, task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
+        """The inputs of one of the questions that ``check`` asks (see ``inputs``)."""
+        asked = questions_at_home(self.catalogue.variant(task_id, variant))
+        return tuple(inputs_for(asked.cases[number]))
+
+    def _known(self, task: Task) -> dict[str, Variant]:
+        """Which variants the notebook asks for, as its checks have said."""
+        every = {one: self.attempts(one.id) for one in self.catalogue.tasks(task.chapter)}
+        return {one.id: variant_of(one, tried.number) for one, tried in every.items() if tried.student is not None}
+
+    def _judged(self, variant: Variant, obj: Any) -> CheckResult:
+        """The verdict on an answer that can be called."""
+        task = variant.task
+        stop = frozenset(other.name for other in self.catalogue.others(task))
+        used = shortcut(obj, task.barred, stop)
+        if used:
+            return used_shortcut(variant, used)
+        started = time.monotonic()
+        try:
+            with calm_torch():
+                student = LocalStudent(variant, obj, self._known(task), Clock(TIME_LIMIT_S))
+                return _with_inputs(task, judge(variant, student, asked=questions_at_home(variant)))
+        except TimeIsUp:
+            return too_slow(variant, TIME_LIMIT_S)
+        except KeyboardInterrupt:
+            said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
+            return no_points(variant, "stopped", said)
+        except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
+            return no_points(variant, "error", our_mistake(error))
+
+    def _whole(self, task: Task, result: CheckResult) -> CheckResult:
+        """Where this was the last task of its notebook to be right, the same with a sentence on all functions."""
+        tasks = self.catalogue.tasks(task.chapter)
+        every = {one.id: self.attempts(one.id) for one in tasks}
+        if not compositions(tasks) or not all(one.passed for one in every.values()):
+            return result
+        own = {name: one.student.obj for name, one in every.items() if isinstance(one.student, LocalStudent)}
+        with calm_torch():
+            failing = first_failing(tasks, own, partial(_Alone, clock=Clock(TIME_LIMIT_S)), self._known(task))
+        if failing is None:
+            said = f"All {len(every)} tasks of this notebook are right, and your functions work together."
+        else:
+            said = (
+                "Each task is right by itself, but your functions do not work together. The published solution of task "
+                f"{failing.task_id}, with your functions in it: {failing.message}"
+            )
+        return replace(result, sentences=(*result.sentences, said))
+
+
+@cache
+def kernel_checker() -> Checker:
+    """The checker of this kernel."""
+    return Checker()
+
+
+class _Alone(LocalStudent):
+    """A student to whom nothing is lent."""
+
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        return ()
+
+
 def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     """Check an answer and say what is right, what is not, and which mistake it was.
 
@@ -69,59 +189,7 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     >>> check("04.spread", lambda head_width, sigma_q, sigma_k: head_width**0.5 * sigma_q * sigma_k).verdict
     'pass'
     """
-    try:
-        task = get_task(task_id)
-    except UnknownTask as error:
-        sentences = [f"Did you mean {error.near}?"]
-        if in_use() == OwnTasks():
-            sentences.append(f"A task of your instructor's own needs the release's file {BAKED} beside this notebook.")
-        return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=tuple(sentences))
-    except OwnTasksError as error:
-        return CheckResult(str(task_id), "", 0.0, 0.0, "error", sentences=(f"{error}.",))
-    number = _number(variant, task)
-    if number is None:
-        said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
-        return no_points(variant_of(task), "error", said)
-    asked = variant_of(task, number)
-    if not callable(obj):
-        return not_callable(asked, type(obj).__name__)
-    result = replace(_judged(asked, obj), answer=cell_hash(obj))
-    try:
-        return _whole(task, noted(asked, LocalStudent(asked, obj, _known(task)), result))
-    except (Exception, TimeIsUp):  # what is added must not take the verdict with it
-        return result
-
-
-class _Alone(LocalStudent):
-    """A student to whom nothing is lent."""
-
-    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
-        return ()
-
-
-def _known(task: Task) -> dict[str, Variant]:
-    """Which variants the notebook asks for, as its checks have said since the kernel was started."""
-    checked = [one for one in tasks(task.chapter) if tries(one.id).student is not None]
-    return {one.id: variant_of(one, tries(one.id).number) for one in checked}
-
-
-def _whole(task: Task, result: CheckResult) -> CheckResult:
-    """Where this was the last task of its notebook to be right, the same with a sentence on all functions together."""
-    every = {one.id: tries(one.id) for one in tasks(task.chapter)}
-    if not compositions(task.chapter) or not all(one.passed for one in every.values()):
-        return result
-    own = {name: one.student.obj for name, one in every.items() if isinstance(one.student, LocalStudent)}
-    with calm_torch():
-        student = partial(_Alone, clock=Clock(TIME_LIMIT_S))
-        failing = first_failing(task.chapter, own, student, _known(task))
-    if failing is None:
-        said = f"All {len(every)} tasks of this notebook are right, and your functions work together."
-    else:
-        said = (
-            "Each task is right by itself, but your functions do not work together. The published solution of task "
-            f"{failing.task_id}, with your functions in it: {failing.message}"
-        )
-    return replace(result, sentences=(*result.sentences, said))
+    return kernel_checker().check(task_id, obj, variant)
 
 
 def hint(task_id: str, *, variant: int | None = None) -> Hint:
@@ -141,11 +209,7 @@ def hint(task_id: str, *, variant: int | None = None) -> Hint:
 
     Book: 00_before_you_start_running.html#before-check.
     """
-    task = get_task(task_id)
-    number = None if variant is None else _number(variant, task)
-    if number is None and variant is not None:
-        raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
-    return next_step(variant_of(task, tries(task_id).number if number is None else number))
+    return kernel_checker().hint(task_id, variant)
 
 
 def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
@@ -165,31 +229,10 @@ def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
 
     Book: 00_before_you_start_running.html#before-check.
     """
-    return tuple(inputs_for(questions_at_home(variant_of(get_task(task_id), variant)).cases[number]))
+    return kernel_checker().inputs(task_id, number, variant)
 
 
 def _with_inputs(task: Task, result: CheckResult) -> CheckResult:
     """The same result, with an expression that makes the inputs of the shown case again."""
     variant = f", variant={result.variant}" * bool(result.variant)
     return replace(result, again=f'inputs("{task.id}", {result.question}{variant})') if result.asked else result
-
-
-def _judged(variant: Variant, obj: Any) -> CheckResult:
-    """The verdict on an answer that can be called."""
-    task = variant.task
-    stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
-    used = shortcut(obj, task.barred, stop)
-    if used:
-        return used_shortcut(variant, used)
-    started = time.monotonic()
-    try:
-        with calm_torch():
-            student = LocalStudent(variant, obj, _known(task), Clock(TIME_LIMIT_S))
-            return _with_inputs(task, judge(variant, student, asked=questions_at_home(variant)))
-    except TimeIsUp:
-        return too_slow(variant, TIME_LIMIT_S)
-    except KeyboardInterrupt:
-        said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
-        return no_points(variant, "stopped", said)
-    except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
-        return no_points(variant, "error", our_mistake(error))

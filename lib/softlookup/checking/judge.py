@@ -5,7 +5,7 @@ it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol
@@ -125,30 +125,11 @@ def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQue
     return TaskQuestions(tuple(cases), tuple(wanted(variant, case) for case in cases))
 
 
-_written: dict[Task, tuple[Mapping[int, TaskQuestions], str]] = {}
-
-
-def write_down(task: Task, asked: Mapping[int, TaskQuestions], formula: str) -> None:
-    """Note the questions of a task that draws none here, and the formula that helps with it, empty if there is none.
-
-    Args:
-        task: The task.
-        asked: Its questions at home, by variant.
-        formula: What to compute, in one line.
-    """
-    _written[task] = asked, formula
-
-
-def formula_written(task: Task) -> str | None:
-    """The formula of a task whose questions are written down; None for a task that has its solution here."""
-    return _written[task][1] if task in _written else None
-
-
 @lru_cache(maxsize=32)
 def questions_at_home(variant: Variant) -> TaskQuestions:
     """The questions that a check at home asks: drawn and answered at the first check of a task, or written down."""
-    written = _written.get(variant.task)
-    return written[0][variant.number] if written else questions(variant, HOME_SEED)
+    prepared = variant.task.prepared
+    return prepared.questions[variant.number] if prepared is not None else questions(variant, HOME_SEED)
 
 
 def draw(variant: Variant, seed: int) -> list[Case]:

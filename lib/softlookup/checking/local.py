@@ -15,9 +15,8 @@ from softlookup.checking.inside.layers import called_like, layer_around
 from softlookup.checking.inside.limits import Clock
 from softlookup.checking.inside.probe import Answer, run
 from softlookup.checking.inside.source import functions_behind, names_in, reached, standing_in
-from softlookup.checking.judge import formula_written, judge, questions_at_home
+from softlookup.checking.judge import judge, questions_at_home
 from softlookup.checking.oracle import wanted
-from softlookup.checking.registry import earlier
 from softlookup.checking.variant import Variant, variant_of
 
 
@@ -99,7 +98,7 @@ class LocalStudent:
         self.obj, self.barred = obj, variant.task.barred
         self.clock = clock or Clock(None)
         self.known = known or {}
-        before = (one for one in earlier(variant.task) if formula_written(one) is None)
+        before = (one for one in variant.task.earlier if one.prepared is None)
         self.earlier = {one.name: self.known.get(one.id) or variant_of(one) for one in before}
         self.own: dict[str, Any] = {}
         self.rounds: list[tuple[Case, list[Call]]] = []

@@ -1,4 +1,4 @@
-"""A course's own tasks: the files of its folder ``tasks``, and which of them are in use in this process.
+"""A course's own tasks: the files of its folder ``tasks``, or what judges them beside a student's notebook.
 
 Files are kept as texts, so that they travel to every process and machine that judges. Nothing here runs them.
 """
@@ -6,11 +6,11 @@ Files are kept as texts, so that they travel to every process and machine that j
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import _lru_cache_wrapper, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 FOLDER = "tasks"
 """The folder of a course that holds its own tasks."""
@@ -24,8 +24,6 @@ SETTING = "SOFTLOOKUP_TASKS"
 _SUFFIXES = ("_tasks.py", ".help.toml", ".toml", ".py")
 _NUMBERED = re.compile(r"\d\d_\w+")
 _AFTER = re.compile(r"\A# after: *(\S+) *$\n?", re.MULTILINE)
-
-T = TypeVar("T")
 
 
 class OwnTasksError(ValueError):
@@ -70,6 +68,40 @@ class OwnTasks:
     place: str = field(default=FOLDER, compare=False)
     baked: tuple[Path, ...] = ()
 
+    @cached_property
+    def assignments(self) -> Mapping[int, OwnAssignment]:
+        """The assignments that have own tasks, by number.
+
+        Raises:
+            OwnTasksError: If a file is missing or is no TOML, or two assignments have one number.
+        """
+        found: dict[str, dict[str, str]] = {}
+        for file, text in self.texts:
+            suffix = next(one for one in _SUFFIXES if file.endswith(one))
+            found.setdefault(file.removesuffix(suffix), {})[suffix] = text
+        by_number: dict[int, OwnAssignment] = {}
+        for name, parts in found.items():
+            where = f"{self.place}/{name}"
+            if not _NUMBERED.fullmatch(name):
+                raise OwnTasksError(f"{where}: the name has to be two digits and words, such as 99_mine")
+            needed = {".py": "the answers", ".toml": "the facts", "_tasks.py": "questions and oracles"}
+            for suffix, what in needed.items():
+                if suffix not in parts:
+                    raise OwnTasksError(f"{where}{suffix} is missing: it holds {what} of the tasks")
+            number = int(name[:2])
+            if number in by_number:
+                raise OwnTasksError(f"{where} and {by_number[number].name} have one number: give one of them another")
+            after = _AFTER.search(parts[".py"])
+            by_number[number] = OwnAssignment(
+                name,
+                after[1] if after else "",
+                _AFTER.sub("", parts[".py"]),
+                {"tasks": {}, "says": {}, **_toml(f"{where}.toml", parts[".toml"])},
+                parts["_tasks.py"],
+                _toml(f"{where}.help.toml", parts.get(".help.toml", "")),
+            )
+        return by_number
+
 
 def read_tasks(folder: Path) -> OwnTasks:
     """Read a folder of own tasks; nothing in it is run.
@@ -90,43 +122,19 @@ def read_tasks(folder: Path) -> OwnTasks:
     return OwnTasks(tuple(texts), str(folder))
 
 
-_FORGET: list[Callable[[], None]] = []
-_chosen: OwnTasks | None = None
-_found: OwnTasks | None = None
-
-
-def kept(function: Callable[..., T]) -> "_lru_cache_wrapper[T]":
-    """Keep what a function gives, until other own tasks are in use."""
-    made = lru_cache(maxsize=4096)(function)
-    _FORGET.append(made.cache_clear)
-    return made
-
-
-def use(chosen: OwnTasks | None) -> None:
-    """Use these own tasks in this process from now on, and look for no others.
+def look(here: Path) -> OwnTasks:
+    """Find the own tasks that belong to a folder: those of a course, or those beside a student's notebook.
 
     Args:
-        chosen: The tasks; ``OwnTasks()`` for none. None looks for them again: in the folder that SOFTLOOKUP_TASKS
-            names, in the course's folder above the current one, and beside the notebook.
+        here: The folder.
+
+    Returns:
+        The tasks of the folder that SOFTLOOKUP_TASKS names; else of the course that the folder lies in; else what
+        judges own tasks beside a notebook in this folder.
+
+    Raises:
+        OwnTasksError: If SOFTLOOKUP_TASKS names no folder, or a file is no text.
     """
-    global _chosen, _found
-    if chosen is None or chosen != (_chosen or _found):
-        for forget in _FORGET:
-            forget()
-    _chosen, _found = chosen, None
-
-
-def in_use() -> OwnTasks:
-    """The own tasks of this process."""
-    global _found
-    if _chosen is not None:
-        return _chosen
-    if _found is None:
-        _found = _look(Path.cwd())
-    return _found
-
-
-def _look(here: Path) -> OwnTasks:
     if named := os.environ.get(SETTING):
         if not Path(named).is_dir():
             raise OwnTasksError(f"{SETTING} names {named}, which is no folder: name a folder of own tasks, or unset it")
@@ -145,45 +153,6 @@ def course_above(here: Path) -> Path | None:
     folders = (here, *here.parents)
     found = [one for one in folders if (one / "nbgrader_config.py").is_file() and not (one / "solutions").is_dir()]
     return found[-1] if found else None
-
-
-def own_assignments() -> Mapping[int, OwnAssignment]:
-    """The assignments that have own tasks, by number.
-
-    Raises:
-        OwnTasksError: If a file is missing or is no TOML, or two assignments have one number.
-    """
-    return _assignments()
-
-
-@kept
-def _assignments() -> Mapping[int, OwnAssignment]:
-    tasks = in_use()
-    found: dict[str, dict[str, str]] = {}
-    for file, text in tasks.texts:
-        suffix = next(one for one in _SUFFIXES if file.endswith(one))
-        found.setdefault(file.removesuffix(suffix), {})[suffix] = text
-    by_number: dict[int, OwnAssignment] = {}
-    for name, parts in found.items():
-        where = f"{tasks.place}/{name}"
-        if not _NUMBERED.fullmatch(name):
-            raise OwnTasksError(f"{where}: the name has to be two digits and words, such as 99_mine")
-        for suffix, what in ((".py", "the answers"), (".toml", "the facts"), ("_tasks.py", "questions and oracles")):
-            if suffix not in parts:
-                raise OwnTasksError(f"{where}{suffix} is missing: it holds {what} of the tasks")
-        number = int(name[:2])
-        if number in by_number:
-            raise OwnTasksError(f"{where} and {by_number[number].name} have one number: give one of them another")
-        after = _AFTER.search(parts[".py"])
-        by_number[number] = OwnAssignment(
-            name,
-            after[1] if after else "",
-            _AFTER.sub("", parts[".py"]),
-            {"tasks": {}, "says": {}, **_toml(f"{where}.toml", parts[".toml"])},
-            parts["_tasks.py"],
-            _toml(f"{where}.help.toml", parts.get(".help.toml", "")),
-        )
-    return by_number
 
 
 def _toml(place: str, text: str) -> dict[str, Any]:

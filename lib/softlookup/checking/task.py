@@ -64,6 +64,19 @@ Property = Callable[[Case, Arrays], str | None]
 """Looks at an answer alone and returns a sentence where something that must hold does not."""
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What judges a task where neither its oracle nor its solution is.
+
+    Attributes:
+        questions: The questions of a check at home (``judge.TaskQuestions``), by the variant's number.
+        formula: What to compute, in one line; empty if there is none.
+    """
+
+    questions: Mapping[int, Any]
+    formula: str
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """A graded task.
@@ -92,9 +105,12 @@ class Task:
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
         called_with: Where the answer is a layer's class: the names of what the layer is called with.
         cuts: Whether questions with an axis cut to length 1 are added; not where the rest is no such input any more.
-        mistakes: The known mistakes; they stand beside the published solution (see ``published.described``).
+        mistakes: The known mistakes; they stand beside the published solution (see ``notebook.described``).
         varies: What a course's variants may change besides constants (see ``conventions.conventions``).
         conventions: The convention of each variant, None where it is the published one; made from ``varies``.
+        notebook: Where its solution stands (a ``notebook.Notebook``), None where it is not here.
+        before: The tasks that come before it in its notebook.
+        prepared: What judges it where it draws no questions; None where it does.
 
     Raises:
         ValueError: If the parts lack the core or do not sum to 1, or the difficulty is not 1, 2 or 3.
@@ -127,6 +143,9 @@ class Task:
     mistakes: tuple[Mistake, ...] = ()
     varies: Mapping[str, Any] = field(default_factory=dict)
     conventions: tuple[Convention | None, ...] = ()
+    notebook: Any = field(default=None, repr=False)
+    before: tuple["Task", ...] = field(default=(), repr=False)
+    prepared: Prepared | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if CORE not in self.parts or abs(sum(self.parts.values()) - 1) > 1e-12:
@@ -142,6 +161,14 @@ class Task:
         given = self.parameters.values()
         required = sum(one.default is one.empty for one in given)
         return conventions(self.id, required, [one.name for one in given], len(self.returns), self.varies)
+
+    @property
+    def earlier(self) -> tuple["Task", ...]:
+        """The tasks before this one whose functions may be lent to it.
+
+        A function whose values are the whole answer of its task is never lent: to call it would be to read the answer.
+        """
+        return tuple(one for one in self.before if one.lends and one.reveals)
 
     @property
     def chapter(self) -> int:

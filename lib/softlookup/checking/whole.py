@@ -6,36 +6,34 @@ nothing lent to it. Where all tasks are right and this is not, a check was too w
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any
 
 import numpy as np
 
-from softlookup.checking.judge import Student, TaskQuestions, formula_written, judge, questions_at_home
-from softlookup.checking.own import kept
+from softlookup.checking.judge import Student, TaskQuestions, judge, questions_at_home
 from softlookup.checking.published import composed, names_used
-from softlookup.checking.registry import earlier, tasks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 
 
-@kept
+@cache
 def parts(task: Task) -> tuple[Task, ...]:
     """The earlier tasks whose functions the published solution of a task calls."""
-    if formula_written(task) is not None:
+    if task.prepared is not None:
         return ()
     used = names_used(task)
-    return tuple(one for one in earlier(task) if one.name in used)
+    return tuple(one for one in task.earlier if one.name in used)
 
 
-def compositions(chapter: int) -> tuple[Task, ...]:
-    """The tasks of a notebook whose published solutions call functions of earlier ones."""
-    return tuple(task for task in tasks(chapter) if parts(task))
+def compositions(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Those of a notebook's tasks whose published solutions call functions of earlier ones."""
+    return tuple(task for task in tasks if parts(task))
 
 
 def first_failing(
-    chapter: int,
+    tasks: Sequence[Task],
     own: Mapping[str, Any],
     student: Callable[[Variant, Any], Student],
     known: Mapping[str, Variant] | None = None,
@@ -45,7 +43,7 @@ def first_failing(
     Results of numpy are welcome where tensors are asked for: they become tensors on their way to the next function.
 
     Args:
-        chapter: The notebook's number.
+        tasks: The notebook's tasks.
         own: The student's functions, by task id.
         student: Makes what the judge asks of a variant and a function; nothing may be lent to it.
         known: Which variant each task was asked for, by its id; the public one where it is not there.
@@ -53,9 +51,9 @@ def first_failing(
     Returns:
         The verdict on the first composition that is not right, None if all are.
     """
-    for task in compositions(chapter):
+    for task in compositions(tasks):
         variant = (known or {}).get(task.id) or variant_of(task)
-        functions = {one.name: own[one.id] for one in earlier(task) if one.id in own}
+        functions = {one.name: own[one.id] for one in task.earlier if one.id in own}
         if task.frame == "torch":
             functions = {name: _in_torch(function) for name, function in functions.items()}
         made = composed(variant, functions)

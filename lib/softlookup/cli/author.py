@@ -4,11 +4,14 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from softlookup.cli.shared import COURSE, checkout, default_course, refuse
+from softlookup.cli.shared import COURSE, catalogue_in, checkout, default_course, refuse
+
+if TYPE_CHECKING:
+    from softlookup.checking.catalogue import Catalogue
 
 
 @click.command()
@@ -16,9 +19,7 @@ from softlookup.cli.shared import COURSE, checkout, default_course, refuse
 def exercises(check: bool) -> None:
     """Make exercises/ from solutions/."""
     from softlookup.authoring import build_exercises
-    from softlookup.checking.own import OwnTasks, use
 
-    use(OwnTasks())  # a course's own tasks are in its releases, never in exercises/
     root = checkout()
     stale = [str(Path(path).resolve().relative_to(root)) for path in build_exercises(root, check=check)]
     if check and stale:
@@ -40,17 +41,17 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
 
     Own tasks lie in the folder tasks of a course.
     """
-    from softlookup.checking import tasks as all_tasks
-    from softlookup.checking.own import FOLDER, read_tasks, use
+    from softlookup.checking.catalogue import here
+    from softlookup.checking.own import FOLDER
 
     if folder is not None and not folder.is_dir():
         refuse(f"there is no folder {folder}")
     # Tasks are written before their course is released, so that no course's folder is asked for.
-    if folder is not None or (default_course() / FOLDER).is_dir():
-        use(read_tasks((folder or default_course()) / FOLDER))
+    named = folder is not None or (default_course() / FOLDER).is_dir()
+    catalogue = catalogue_in(folder or default_course()) if named else here()
     if test:
-        _try_own_tasks()
-    listed = all_tasks()
+        _try_own_tasks(catalogue)
+    listed = catalogue.tasks()
     if as_json:
         from softlookup.in_page.packing import why_not
 
@@ -68,18 +69,19 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
     terminal().print(table)
 
 
-def _try_own_tasks() -> NoReturn:
+def _try_own_tasks(catalogue: "Catalogue") -> NoReturn:
     from softlookup.authoring import read_solution
-    from softlookup.checking.own import FOLDER, in_use, own_assignments
-    from softlookup.checking.registry import own_tasks
+    from softlookup.checking.own import FOLDER
     from softlookup.checking.trial import problems
 
-    listed = [task for number in sorted(own_assignments()) for task in own_tasks(number)]
+    own = catalogue.own
+    listed = [task for number in sorted(own.assignments) for task in catalogue.own_tasks(number)]
     if not listed:
-        refuse(f"there are no own tasks in {in_use().place}: they lie in the folder {FOLDER} of a course (--course)")
+        refuse(f"there are no own tasks in {own.place}: they lie in the folder {FOLDER} of a course (--course)")
     root, failed = checkout(), 0
-    for own in own_assignments().values():
-        read_solution(root / "solutions" / f"{own.name}.py")  # refuses what students could not be given
+    for one in own.assignments.values():
+        path = root / "solutions" / f"{one.name}.py"
+        read_solution(path, catalogue=catalogue)  # refuses what students could not be given
     for task in listed:
         found = problems(task)
         page = root / "book" / f"{task.page}.md"

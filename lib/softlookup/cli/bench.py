@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from softlookup.bench import BENCHES, refusals, run
-from softlookup.cli.shared import checkout, refuse, sources
+from softlookup.cli.shared import catalogue_in, checkout, refuse, sources
 
 
 @click.command()
@@ -73,7 +73,7 @@ def bench(
     options = {
         "root": checkout,
         "peers": lambda: peers,
-        "sources": lambda: sources(checkout()),
+        "sources": lambda: sources(checkout(), catalogue_in(checkout())),
         "config": lambda: checkout() / "nbgrader_config.py",
         "folder": lambda: data,
         "device": lambda: device,

@@ -325,13 +325,14 @@ def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, own: 
 
     The names of the students say what they handed in: right answers, half done ones, each known mistake, broken files.
     """
-    from softlookup.checking.own import FOLDER, read_tasks, use
+    from softlookup.checking.catalogue import Catalogue
+    from softlookup.checking.own import FOLDER, read_tasks
     from softlookup.grading.samples.sample_class import write_sample
 
     root = checkout()
-    use(read_tasks(own or folder / FOLDER))
-    given = sources(root)
-    course = write_sample(folder, given, root / "nbgrader_config.py", force, hostile, mistakes)
+    catalogue = Catalogue(read_tasks(own or folder / FOLDER))
+    given = sources(root, catalogue)
+    course = write_sample(folder, given, root / "nbgrader_config.py", force, hostile, mistakes, catalogue)
     if own is not None and own.resolve() != (folder / FOLDER).resolve():
         shutil.copytree(own, folder / FOLDER, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     click.echo(f"wrote a course with {len(course.students())} students into {folder}")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from softlookup.cli.shared import HELP_STEPS, refuse
+from softlookup.cli.shared import HELP_STEPS, catalogue_in, refuse
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
+    from softlookup.checking.catalogue import Catalogue
     from softlookup.grading.course.releasing import Choices, Released
 
 
@@ -31,15 +32,15 @@ def release_into(
     """Release assignments of a checkout into a course's folder, which is made if it is not there."""
     from softlookup.authoring import with_own
     from softlookup.authoring.library_cell import addresses
-    from softlookup.checking.own import BAKED, FOLDER, read_tasks, use
+    from softlookup.checking.own import BAKED
     from softlookup.grading import Course, new_course
     from softlookup.grading.course.personal import FOLDER as FOR_EACH
     from softlookup.grading.course.personal import keep
     from softlookup.grading.course.releasing import Released
     from softlookup.grading.data.disk import atomic_write
 
-    use(read_tasks(folder / FOLDER))
-    known = with_own(root)
+    catalogue = catalogue_in(folder)
+    known = with_own(root, catalogue)
     for name in assignments:
         if name not in known:
             refuse(f"there is no assignment {name}: there are {', '.join(known)}")
@@ -66,7 +67,7 @@ def release_into(
         refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
     if per_student and not students:
         refuse(f"there is nobody in the class of {folder} yet: 'softlookup students' enters a class list")
-    made = {name: _made(root, name, secret, choices[name]) for name in names}
+    made = {name: _made(root, catalogue, name, secret, choices[name]) for name in names}
     for name in names:
         changed = released.changed(name, made[name])
         if changed and not force:
@@ -82,7 +83,7 @@ def release_into(
     book = addresses(root)["book"]
     for name, notebook in made.items():
         handed_out = course.folder("source", ".", name) / BAKED
-        if own := _for_students(notebook, name):
+        if own := _for_students(catalogue, notebook, name):
             handed_out.parent.mkdir(parents=True, exist_ok=True)
             atomic_write(handed_out, own)
         else:
@@ -90,7 +91,7 @@ def release_into(
         course.release({name: notebook})
         if choices[name].per_student:
             for student in students:
-                keep(course, name, student, _personal(root, name, str(secret), choices[name], student))
+                keep(course, name, student, _personal(root, catalogue, name, str(secret), choices[name], student))
             many = f"{len(students)} notebooks" if len(students) != 1 else "1 notebook"
             click.echo(f"made {many} for single students: {folder / 'release' / name / FOR_EACH}")
         released.note(name, notebook, choices[name], secret, book)
@@ -105,30 +106,34 @@ def release_into(
         )
 
 
-def _for_students(notebook: "NotebookNode", name: str) -> bytes:
+def _for_students(catalogue: "Catalogue", notebook: "NotebookNode", name: str) -> bytes:
     from softlookup.authoring.choosing import chosen_tasks
-    from softlookup.checking.registry import for_students
 
-    return for_students(int(name.partition("_")[0]), chosen_tasks(notebook))
+    return catalogue.for_students(int(name.partition("_")[0]), chosen_tasks(notebook))
 
 
-def _made(root: Path, name: str, secret: str | None, choices: "Choices", student: str = "") -> "NotebookNode":
+def _made(
+    root: Path, catalogue: "Catalogue", name: str, secret: str | None, choices: "Choices", student: str = ""
+) -> "NotebookNode":
     from softlookup.authoring import draw_variants, read_solution
     from softlookup.authoring.choosing import BadChoice, choose
 
-    notebook = read_solution(root / "solutions" / f"{name}.py", draw_variants(secret, student), choices.last_help)
+    variants = draw_variants(secret, student, catalogue)
+    notebook = read_solution(root / "solutions" / f"{name}.py", variants, choices.last_help, catalogue)
     try:
         return choose(notebook, choices.drop, choices.points)
     except BadChoice as error:
         refuse(f"{name}: {error}")
 
 
-def _personal(root: Path, name: str, secret: str, choices: "Choices", student: str) -> "NotebookNode":
+def _personal(
+    root: Path, catalogue: "Catalogue", name: str, secret: str, choices: "Choices", student: str
+) -> "NotebookNode":
     """The notebook that one student gets."""
     from softlookup.authoring import make_release
     from softlookup.grading.course.personal import bind
 
-    notebook = make_release(_made(root, name, secret, choices, student))
+    notebook = make_release(_made(root, catalogue, name, secret, choices, student))
     bind(notebook, name, student, secret)
     return notebook
 

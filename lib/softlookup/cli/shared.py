@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 if TYPE_CHECKING:
+    from softlookup.checking.catalogue import Catalogue
     from softlookup.grading.course.folder import Course
 
 COURSE = click.option(
@@ -48,11 +49,8 @@ def default_course() -> Path:
 def course_in(folder: Path | None) -> "Course":
     """The course that is meant."""
     from softlookup.grading.course.folder import Course
-    from softlookup.grading.course.own_tasks import use_own_tasks
 
-    course = Course.at(folder or default_course())
-    use_own_tasks(course)
-    return course
+    return Course.at(folder or default_course())
 
 
 def checkout() -> Path:
@@ -65,11 +63,20 @@ def checkout() -> Path:
         refuse(str(error))
 
 
-def sources(root: Path) -> dict[str, Any]:
+def catalogue_in(folder: Path) -> "Catalogue":
+    """The tasks of the library and those that a course's folder holds."""
+    from softlookup.checking.catalogue import Catalogue
+    from softlookup.checking.own import FOLDER, read_tasks
+
+    return Catalogue(read_tasks(folder / FOLDER))
+
+
+def sources(root: Path, catalogue: "Catalogue") -> dict[str, Any]:
     """The checkout's assignments and those of own tasks, with solutions, by name: the public variants."""
     from softlookup.authoring import read_solution, with_own
 
-    return {name: read_solution(root / "solutions" / f"{name}.py") for name in with_own(root)}
+    names = with_own(root, catalogue)
+    return {name: read_solution(root / "solutions" / f"{name}.py", catalogue=catalogue) for name in names}
 
 
 def write(path: Path, text: str) -> None:

@@ -93,7 +93,8 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
     is built, its page Your way shows the same.
     """
     from softlookup.authoring import find_root
-    from softlookup.checking.own import BAKED, OwnTasks, use
+    from softlookup.checking.catalogue import Catalogue, here
+    from softlookup.checking.own import BAKED, OwnTasks
     from softlookup.grading.validate import executed
     from softlookup.progress import as_json, as_script, as_text, read_folder
     from softlookup.progress.report import SCRIPT
@@ -112,9 +113,9 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
             click.echo(f"running {name} …", err=True)
 
     handed_out = (*sorted(place.glob(f"*/{BAKED}")), *sorted(place.glob(BAKED)))
-    if handed_out:
-        use(OwnTasks(baked=handed_out))
-    chapters = read_folder(place, (lambda path: executed(path, timeout)) if run else None, runs)
+    catalogue = Catalogue(OwnTasks(baked=handed_out)) if handed_out else here()
+    execute = (lambda path: executed(path, timeout, catalogue=catalogue)) if run else None
+    chapters = read_folder(place, catalogue, execute, runs)
     if all(one.file is None for one in chapters):
         said = f"there is no notebook of the course in {place}: name the folder that contains their folders"
         raise click.ClickException(said)

@@ -7,7 +7,7 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
-from softlookup.checking.registry import tasks
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.task import Task
 from softlookup.curriculum.reading import STATED, figures_to_operate
 
@@ -111,7 +111,7 @@ def read_page(book: Path, chapter: int) -> Page:
         body = "\n".join(part.lines)
         shown, opening = opening + body, ""
         figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", shown))
-        belonging = tuple(task for task in tasks(chapter) if task.anchor in part.labels)
+        belonging = tuple(task for task in STANDARD.tasks(chapter) if task.anchor in part.labels)
         share = ceil(minutes * _words(body) / words)
         sections.append(Section(chapter, part.label, part.title, max(1, share), figures, belonging))
     return Page(chapter, file.stem, title.title, minutes, tuple(sections), frozenset(_needs(book, text, chapter)))

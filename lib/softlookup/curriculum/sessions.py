@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from softlookup.checking.registry import tasks
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.task import Task
 from softlookup.curriculum.pages import Page, Section, read_page
 from softlookup.curriculum.routes import Route
@@ -142,5 +142,5 @@ def at_home(book: Path, route: Route) -> tuple[Task, ...]:
             continue
         page = read_page(book, number)
         taught = {task.id for one in taught_sections(route, page) for task in one.tasks}
-        left += [task for task in tasks(number) if task.id not in taught]
+        left += [task for task in STANDARD.tasks(number) if task.id not in taught]
     return tuple(left)

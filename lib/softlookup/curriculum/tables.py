@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
-from softlookup.checking.registry import tasks
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.task import Task
 from softlookup.curriculum.graph import EDGES, NAMES
 from softlookup.curriculum.pages import Section, read_page
@@ -51,7 +51,7 @@ def route_table(book: Path, route: Route) -> str:
         "|---|--:|--:|--:|--:|",
     ]
     for number in route.chapters:
-        every = tasks(number)
+        every = STANDARD.tasks(number)
         if number in OUTSIDE:
             reading = f"{read_page(book, number).minutes} min" if number == 0 else ""
             lines.append(f"| {_name(number)} | {reading} | at home | {_minutes(every)} | |")

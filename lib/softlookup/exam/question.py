@@ -44,9 +44,9 @@ class ExpectedMistake:
         """
         if self.says:
             return self.says
-        from softlookup.checking.registry import get_task
+        from softlookup.checking.catalogue import STANDARD
 
-        for mistake in get_task(self.task).mistakes:
+        for mistake in STANDARD.task(self.task).mistakes:
             if mistake.slug == self.slug:
                 return mistake.says
         raise LookupError(f"task {self.task} knows no mistake {self.slug!r}")

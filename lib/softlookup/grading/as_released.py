@@ -10,9 +10,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.checking.catalogue import STANDARD, Catalogue
+from softlookup.checking.notebook import is_published, solutions
 from softlookup.checking.own import course_above
-from softlookup.checking.published import is_published, solutions
-from softlookup.checking.registry import chapters, tasks
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, read_notebook, task_id
 from softlookup.grading.course.personal import own_release
@@ -20,7 +20,7 @@ from softlookup.grading.judging.matching import handed_in, match, text_of
 from softlookup.grading.judging.rebuild import ReleasedCheck, released_check
 
 
-def as_released(cells: Sequence[Mapping[str, Any]], path: Path) -> NotebookNode | None:
+def as_released(cells: Sequence[Mapping[str, Any]], path: Path, catalogue: Catalogue) -> NotebookNode | None:
     """The notebook as it was given out.
 
     In a course's folder that is the released one. Elsewhere it is made from the published solutions, for the tasks,
@@ -30,13 +30,14 @@ def as_released(cells: Sequence[Mapping[str, Any]], path: Path) -> NotebookNode 
     Args:
         cells: What the student has: the cells of a file that may hold anything.
         path: Where it lies.
+        catalogue: The tasks that are known.
 
     Returns:
         The release, None where the notebook checks no task that is known.
     """
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=[*map(_sound, cells)])
-    checks = [check for cell in notebook.cells if (check := released_check(cell)) is not None]
-    chapter = _chapter(notebook, checks, path)
+    checks = [check for cell in notebook.cells if (check := released_check(cell, catalogue)) is not None]
+    chapter = _chapter(notebook, checks, path, catalogue)
     if chapter is None:
         return None
     name = solutions(chapter).stem if is_published(chapter) else path.stem
@@ -48,10 +49,10 @@ def as_released(cells: Sequence[Mapping[str, Any]], path: Path) -> NotebookNode 
     return _with_own(_made(notebook, chapter, own), notebook)
 
 
-def _chapter(notebook: NotebookNode, checks: Sequence[ReleasedCheck], path: Path) -> int | None:
+def _chapter(notebook: NotebookNode, checks: Sequence[ReleasedCheck], path: Path, catalogue: Catalogue) -> int | None:
     """Whose notebook it is, by its answers and headings, or by its name: any notebook may hold a check."""
     named = Counter(int(one[:2]) for one in _asked(notebook) if re.match(r"\d\d\.", one))
-    found = [chapter for chapter, _ in named.most_common() if chapter in chapters()]
+    found = [chapter for chapter, _ in named.most_common() if chapter in catalogue.numbers]
     found += [one.task.chapter for one in checks if path.stem.startswith(f"{one.task.chapter:02d}_")]
     return found[0] if found else None
 
@@ -105,7 +106,7 @@ def _by_their_text(notebook: NotebookNode, path: Path, known: Mapping[str, int])
     """The variants of tasks whose checks are gone, by what their texts and their cells ask for."""
     from softlookup.authoring import read_solution
 
-    lost = [one for one in tasks(int(path.stem[:2])) if one.id not in known and len(one.variants) > 1]
+    lost = [one for one in STANDARD.tasks(int(path.stem[:2])) if one.id not in known and len(one.variants) > 1]
     texts = {text_of(cell).strip() for cell in notebook.cells}
     found: dict[str, int] = {}
     for number in range(1, max((len(one.variants) for one in lost), default=0)):

@@ -11,6 +11,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from softlookup.checking.catalogue import Catalogue, here
 from softlookup.grading.as_released import as_released
 from softlookup.grading.course.notebooks import (
     cells_in,
@@ -88,7 +89,10 @@ def rehearse(
 
 
 def executed(
-    path: Path, timeout_s: float = 60.0, done: Callable[[int, int], None] = lambda number, total: None
+    path: Path,
+    timeout_s: float = 60.0,
+    done: Callable[[int, int], None] = lambda number, total: None,
+    catalogue: Catalogue | None = None,
 ) -> NotebookNode:
     """Run in a fresh kernel what of a notebook counts, on past errors.
 
@@ -96,6 +100,7 @@ def executed(
         path: The notebook; it is not changed.
         timeout_s: How long one cell may run before it is interrupted, in seconds.
         done: Called after each code cell with how many have run and how many there are.
+        catalogue: The tasks that are known; None takes those of this process.
 
     Returns:
         The notebook as it is graded, with the outputs of this run.
@@ -103,15 +108,15 @@ def executed(
     Raises:
         BadNotebook: If the file is not a notebook.
     """
-    notebook, _ = _rebuilt(path)
+    notebook, _ = _rebuilt(path, catalogue)
     _execute(notebook, path.resolve().parent, timeout_s, done)
     return notebook
 
 
-def _rebuilt(path: Path) -> tuple[NotebookNode, tuple[str, ...]]:
+def _rebuilt(path: Path, catalogue: Catalogue | None = None) -> tuple[NotebookNode, tuple[str, ...]]:
     """A notebook as it is graded, and what is to be said about it; as it stands where it checks no known task."""
     raw = read_file(path)
-    release = as_released(cells_in(raw, path.name), path)
+    release = as_released(cells_in(raw, path.name), path, catalogue or here())
     if release is None:
         return read_notebook(path), ()
     rebuilt = rebuild(release, raw, path.name)

@@ -15,14 +15,15 @@ import numpy as np
 
 from softlookup.checking.baked import bake
 from softlookup.checking.calls import plain
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.facts import facts_of
 from softlookup.checking.inside.candidates import is_candidate
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import HOME_SEED, questions_at_home
 from softlookup.checking.local import stand_in
-from softlookup.checking.published import cells, composed, names_used
-from softlookup.checking.registry import tasks
+from softlookup.checking.notebook import published
+from softlookup.checking.published import composed, names_used
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 from softlookup.checking.whole import parts
@@ -35,8 +36,8 @@ _PARTS = (
     "in_page/session.py",
     "in_page/runnable.py",
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
-    *(f"checking/{name}.py" for name in ("local", "oracle", "own", "panel", "published", "registry", "result")),
-    *(f"checking/{name}.py" for name in ("rewriting", "task", "variant", "words")),
+    *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "published")),
+    *(f"checking/{name}.py" for name in ("result", "rewriting", "task", "variant", "words")),
     *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms")),
     "checking/inside/*.py",
     *("notation.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py", "slide_audit/*.py"),
@@ -84,8 +85,10 @@ def why_not(task: Task) -> str:
 @cache
 def _given(chapter: int) -> frozenset[str]:
     """The functions that a notebook gives, between its tasks."""
-    own = {task.slug for task in tasks(chapter)}
-    statements = (one for name, text in cells(chapter).items() if name not in own for one in ast.parse(text).body)
+    own = {task.slug for task in STANDARD.tasks(chapter)}
+    statements = (
+        one for name, text in published(chapter).cells.items() if name not in own for one in ast.parse(text).body
+    )
     return frozenset(one.name for one in statements if isinstance(one, ast.FunctionDef))
 
 
@@ -105,7 +108,7 @@ def _written(task: Task) -> list[Case]:
 
 def chosen(chapter: int) -> list[Task]:
     """The tasks of a notebook that can be done in a page, in its order."""
-    return [task for task in tasks(chapter) if not why_not(task)]
+    return [task for task in STANDARD.tasks(chapter) if not why_not(task)]
 
 
 def pack(chapter: int) -> bytes:

@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.baked import Baked, read
-from softlookup.checking.facts import by_table, described
+from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.facts import by_table, task_from
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.source import shortcut
 from softlookup.checking.judge import TaskQuestions, judge, no_points, used_shortcut
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.registry import get_task, put, tasks
 from softlookup.checking.result import CheckResult, panel
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -88,6 +88,7 @@ class Session:
 
     def __init__(self) -> None:
         self.chapters: dict[int, Baked] = {}
+        self.catalogue = Catalogue()
         self._kept: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._warned = np.geterr()
 
@@ -115,7 +116,7 @@ class Session:
         """
         baked = read(file)
         self.chapters[chapter] = baked
-        put(chapter, [described(facts) for facts in baked.more.values()])
+        self.catalogue = self.catalogue.with_prepared(chapter, _in_order(baked))
         self.keep()
         return [*baked.more]
 
@@ -131,7 +132,7 @@ class Session:
             ``printed``, ``error`` (a traceback, empty if there is none), and where the answer runs its verdict:
             ``html``, ``text`` and ``record``.
         """
-        task = get_task(task_id)
+        task = self.catalogue.task(task_id)
         world = _world()
         for cell in cells[:-1]:
             run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
@@ -166,7 +167,7 @@ class Session:
             what = f"it holds {type(own).__name__}" if own is not None else "there is nothing of that name"
             said = f"The answer is a function called `{task.name}`: {what}."
             return no_points(variant, "wrong", said)
-        others = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
+        others = frozenset(other.name for other in self.catalogue.others(task))
         if used := shortcut(own, task.barred, others):
             return used_shortcut(variant, used)
         student = PageStudent(variant, own, self)
@@ -192,6 +193,14 @@ class Session:
         """What a task's questions ask of earlier functions, and what sound ones give."""
         found: Sequence[Sequence[Any]] = self.chapters[task.chapter].more[task.id]["calls"]
         return found
+
+
+def _in_order(baked: Baked) -> list[Task]:
+    """The tasks that were written down, each of which knows those before it."""
+    tasks: list[Task] = []
+    for facts in baked.more.values():
+        tasks.append(replace(task_from(facts), before=tuple(tasks)))
+    return tasks
 
 
 class PageStudent(LocalStudent):

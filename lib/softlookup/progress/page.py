@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from softlookup.checking.registry import CHAPTERS, tasks
+from softlookup.checking.catalogue import CHAPTERS, STANDARD
 from softlookup.curriculum.graph import EDGES, NAMES, needed
 from softlookup.curriculum.reading import STATED
 
@@ -83,7 +83,7 @@ def points_of(exercises: Path) -> dict[str, float]:
 
 def _chapter(number: int, pages: list[WayPage], here: Collection[int], worth: Mapping[str, float]) -> str:
     strict = " ".join(map(str, sorted(needed(number) & set(here))))
-    every = [task for task in tasks(number) if task.id in worth]
+    every = [task for task in STANDARD.tasks(number) if task.id in worth]
     sums = f"{sum(worth[task.id] for task in every):g} points, about {sum(task.minutes for task in every)} minutes"
     label = NAMES[number] if number >= 90 else f"{number} · {NAMES[number]}"
     return (

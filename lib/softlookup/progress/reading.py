@@ -13,9 +13,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT
 from softlookup.checking.inside.source import text_hash
-from softlookup.checking.registry import chapters, tasks
 from softlookup.checking.task import Task
 from softlookup.grading.course.notebooks import (
     BadNotebook,
@@ -110,12 +110,16 @@ class ChapterState:
 
 
 def read_folder(
-    folder: Path, run: Callable[[Path], NotebookNode] | None = None, said: Callable[[str], None] = lambda line: None
+    folder: Path,
+    catalogue: Catalogue,
+    run: Callable[[Path], NotebookNode] | None = None,
+    said: Callable[[str], None] = lambda line: None,
 ) -> tuple[ChapterState, ...]:
     """Read the notebooks of a folder: each in a folder of its own name, or all side by side.
 
     Args:
         folder: Where they are.
+        catalogue: The tasks that there are.
         run: What executes a notebook, to read fresh outputs; None to read the saved ones.
         said: Called with the name of each notebook before it is run.
 
@@ -123,9 +127,9 @@ def read_folder(
         One state for each chapter that has tasks, in order; a notebook that is missing or broken has one too.
     """
     found = []
-    for chapter in chapters():
+    for chapter in catalogue.numbers:
         file = _notebook(folder, chapter)
-        blank = tuple(TaskState(task) for task in tasks(chapter))
+        blank = tuple(TaskState(task) for task in catalogue.tasks(chapter))
         if file is None:
             found.append(ChapterState(chapter, None, blank))
             continue
@@ -135,25 +139,26 @@ def read_folder(
             if fresh and run is not None:
                 said(file.name)
                 notebook = run(file)
-            found.append(read_chapter(notebook, chapter, file))
+            found.append(read_chapter(notebook, chapter, catalogue, file))
         except BadNotebook as problem:
             found.append(ChapterState(chapter, file, blank, problem=str(problem)))
     return tuple(found)
 
 
-def read_chapter(notebook: NotebookNode, chapter: int, file: Path | None = None) -> ChapterState:
+def read_chapter(notebook: NotebookNode, chapter: int, catalogue: Catalogue, file: Path | None = None) -> ChapterState:
     """Read one notebook.
 
     Args:
         notebook: In nbformat 4.
         chapter: Whose tasks to look for; other cells are left alone.
+        catalogue: The tasks that there are.
         file: Where it came from.
     """
     code = {grade_id(cell): cell for cell in reversed(notebook.cells) if cell.cell_type == "code" and grade_id(cell)}
     asked = help_of(notebook.cells)
     states = tuple(
         replace(_state(task, code.get(task.slug), code.get(f"{task.slug}-check")), help=asked.get(task.id, 0))
-        for task in tasks(chapter)
+        for task in catalogue.tasks(chapter)
     )
     written = {
         name: _says_something(str(cell.source))

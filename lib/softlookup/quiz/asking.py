@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.inside.case import Case
 from softlookup.checking.oracle import mistaken, wanted
-from softlookup.checking.registry import get_task
 from softlookup.checking.variant import variant_of
 from softlookup.quiz.kinds import Answer, Cell, Kind, Number, Row
 
@@ -90,7 +90,7 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
     Raises:
         ValueError: If no known mistake gives an answer other than the right one: then nothing can be named.
     """
-    task = get_task(task_id)
+    task = STANDARD.task(task_id)
     numbers = task.frame in ("torch", "numpy")
     args = tuple(np.asarray(a, dtype=float) if numbers and isinstance(a, list) else a for a in given)
     case = Case("in the page", args, frame=task.frame)

@@ -1,32 +1,31 @@
 """A course's own tasks where a class is graded: those in the course's own folder, and no others."""
 
 from softlookup.checking.baked import read
-from softlookup.checking.own import BAKED, FOLDER, read_tasks, use
-from softlookup.checking.registry import own_tasks
+from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.own import BAKED, FOLDER, read_tasks
 from softlookup.grading.course.folder import Course
 from softlookup.grading.data.errors import CourseError
 
 
-def use_own_tasks(course: Course) -> None:
-    """Use the tasks in a course's folder ``tasks`` in this process; nothing below ``submitted/`` is looked at.
+def catalogue_of(course: Course) -> Catalogue:
+    """The tasks of a course: the library's and those in its folder ``tasks``; nothing in ``submitted/`` is looked at.
 
     Raises:
         OwnTasksError: If a file there is no text.
     """
-    use(read_tasks(course.root / FOLDER))
+    return Catalogue(read_tasks(course.root / FOLDER))
 
 
 def own_files(course: Course, assignment: str) -> tuple[tuple[str, str], ...]:
-    """Use a course's own tasks, and give the files of those of one assignment, which travel to all who judge.
+    """The files of a course's own tasks of one assignment, which travel to all who judge.
 
     Raises:
         OwnTasksError: If the tasks cannot be used as they are.
         CourseError: If the release asks tasks that are not described any more.
     """
-    own = read_tasks(course.root / FOLDER)
-    use(own)
+    catalogue = catalogue_of(course)
     chapter = assignment.partition("_")[0]
-    there = {task.id for task in own_tasks(int(chapter))} if chapter.isdecimal() else set()
+    there = {task.id for task in catalogue.own_tasks(int(chapter))} if chapter.isdecimal() else set()
     handed_out = course.folder("release", ".", assignment) / BAKED
     asked = read(handed_out.read_bytes()).more.keys() if handed_out.is_file() else set()
     if gone := sorted(asked - there):
@@ -34,4 +33,4 @@ def own_files(course: Course, assignment: str) -> tuple[tuple[str, str], ...]:
             f"the release of {assignment} asks {', '.join(gone)}, and {course.root / FOLDER} does not describe that: "
             f"bring the files back, or release {assignment} again"
         )
-    return tuple(one for one in own.texts if one[0].startswith(f"{chapter}_"))
+    return tuple(one for one in catalogue.own.texts if one[0].startswith(f"{chapter}_"))

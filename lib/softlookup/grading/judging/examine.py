@@ -4,13 +4,11 @@ The judge holds tasks, oracles, seed and points. The sandbox holds the student's
 frames (sandbox/inside/frames.py).
 """
 
-import contextlib
 import json
 import socket
-import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property, partial
 from types import TracebackType
 
@@ -20,10 +18,8 @@ from nbformat import NotebookNode
 from softlookup.checking.copies import code_of, is_copy
 from softlookup.checking.home import not_callable, our_mistake, too_slow
 from softlookup.checking.judge import TaskQuestions, judge, no_points, questions, used_shortcut
-from softlookup.checking.own import OwnTasks, OwnTasksError, use
-from softlookup.checking.registry import get_task
 from softlookup.checking.result import HEADLINES, CheckResult
-from softlookup.checking.variant import Variant, variant_of
+from softlookup.checking.variant import Variant
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.course.personal import whose
 from softlookup.grading.data.errors import CourseError
@@ -35,7 +31,7 @@ from softlookup.grading.judging.own_mistakes import noted
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck, rebuild
 from softlookup.grading.judging.remote import Before, Remote, about
-from softlookup.grading.judging.zygotes import asked_by, begin_zygote, read_release
+from softlookup.grading.judging.zygotes import asked_by, begin_zygote, catalogue_for, read_release
 from softlookup.grading.sandbox.outside import cgroups
 from softlookup.grading.sandbox.outside.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.outside.lender import LenderError
@@ -49,21 +45,6 @@ MAX_NOTEBOOK = 2_000_000
 
 _ROUNDS = 4
 """How often a submission is begun: anew after each cell that ended its process, without that cell."""
-
-
-_ONE_COURSE = threading.Lock()
-"""A process uses the own tasks of one course at a time; a Dask worker may hold the examiners of several."""
-
-
-@contextlib.contextmanager
-def _own(settings: RunSettings) -> Iterator[None]:
-    """Judge with the own tasks that travelled with the settings, and with nothing that lies in a folder here."""
-    with _ONE_COURSE:
-        use(OwnTasks(settings.own_tasks))
-        try:
-            yield
-        except OwnTasksError as error:
-            raise CourseError(str(error)) from error
 
 
 class Examiner:
@@ -80,9 +61,9 @@ class Examiner:
     def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
         self.settings = settings
         self.release = read_release(settings)
-        with _own(settings):
-            self.asked = asked_by(self.release)
-        self._from(begin_zygote(settings, self.release) if zygote is None else Forking(zygote))
+        self.catalogue = catalogue_for(settings)
+        self.asked = asked_by(self.release, self.catalogue)
+        self._from(begin_zygote(settings, self.release, self.catalogue) if zygote is None else Forking(zygote))
         try:
             self._zygote.wait()
         except SandboxError:
@@ -118,16 +99,12 @@ class Examiner:
         Returns:
             What it came to. Nothing that a student handed in makes it raise.
         """
-        with _own(self.settings):
-            return self._examine(student, submission, witness)
-
-    def _examine(self, student: str, submission: bytes, witness: Witness | None) -> Graded:
         begun = time.monotonic()
         release, asked, said = self.release, self.asked, list[str]()
         if self.settings.personal:
             own, submission = parted(submission)
             release = nbformat.reads(own.decode(), as_version=4)
-            asked, said = asked_by(release), list(whose(own, submission, student))
+            asked, said = asked_by(release, self.catalogue), list(whose(own, submission, student))
         digest = digest_of(submission)
         try:
             rebuilt = rebuild(release, submission, f"{self.settings.assignment}.ipynb")
@@ -179,7 +156,7 @@ class Examiner:
         for last in (False, True):  # one that starts at all may be tried once more
             self._places.close()
             self._zygote.close()
-            self._from(begin_zygote(self.settings, self.release))
+            self._from(begin_zygote(self.settings, self.release, self.catalogue))
             try:
                 self._zygote.wait()
                 return
@@ -313,10 +290,16 @@ class _Run:
         for one in self.leaning.on(asked.task):
             name = next((name for name, each in self.asked.items() if each and each.task.id == one), "")
             result = self.results.get(name)
-            before = self.asked.get(name) or ReleasedCheck(variant_of(get_task(one)), get_task(one).name, True)
+            before = self.asked.get(name) or self._not_asked(one)
             answers = result is not None and result.verdict not in ("stopped", "timeout")
             found[one] = Before(before, result is None or result.verdict != "pass", answers)
         return found
+
+    def _not_asked(self, task_id: str) -> ReleasedCheck:
+        """A check that the release has not, of a task whose function may be lent all the same."""
+        variant = self.examiner.catalogue.variant(task_id)
+        others = tuple(one.name for one in self.examiner.catalogue.others(variant.task))
+        return ReleasedCheck(variant, variant.task.name, True, others)
 
     def _no_answer(self, asked: ReleasedCheck, held: Held) -> CheckResult:
         """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""

@@ -12,7 +12,6 @@ from typing import TypeVar
 
 from nbformat import NotebookNode
 
-from softlookup.checking.registry import earlier
 from softlookup.checking.task import Task
 from softlookup.grading.course.notebooks import grade_id
 
@@ -55,7 +54,7 @@ class Leaning:
             seen |= more
             todo += sorted(more)
         inside = self._cells.get(own, Names()).given
-        return tuple(one.id for one in earlier(task) if one.name in used and one.name not in inside)
+        return tuple(one.id for one in task.earlier if one.name in used and one.name not in inside)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from softlookup.checking.registry import UnknownTask, get_task
+from softlookup.checking.catalogue import Catalogue, UnknownTask
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 from softlookup.grading.course.notebooks import (
@@ -51,11 +51,13 @@ class ReleasedCheck:
         variant: What it asks for.
         expression: What is handed to the check, as Python: the name of a function.
         alone: Whether the cell holds nothing but the check.
+        others: The names of the functions of the notebook's other tasks.
     """
 
     variant: Variant
     expression: str
     alone: bool
+    others: tuple[str, ...]
 
     @property
     def task(self) -> Task:
@@ -78,8 +80,13 @@ class Rebuilt:
     untouched: frozenset[str]
 
 
-def released_check(cell: NotebookNode) -> ReleasedCheck | None:
-    """The task that a released cell checks, None if it checks none that is known."""
+def released_check(cell: NotebookNode, catalogue: Catalogue) -> ReleasedCheck | None:
+    """The task that a released cell checks, None if it checks none that is known.
+
+    Args:
+        cell: The cell.
+        catalogue: The tasks that are known.
+    """
     if cell.cell_type != "code":
         return None
     try:
@@ -91,14 +98,15 @@ def released_check(cell: NotebookNode) -> ReleasedCheck | None:
             asked = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
             numbers = [k.value.value for k in node.keywords if k.arg == "variant" and isinstance(k.value, ast.Constant)]
             try:
-                task = get_task(str(asked))
+                task = catalogue.task(str(asked))
             except UnknownTask:
                 continue
             number = numbers[0] if numbers else 0
             if type(number) is int and 0 <= number < len(task.variants):
                 expression = ast.unparse(node.args[1]) if len(node.args) > 1 else task.name
                 alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and tree.body[0].value is node
-                return ReleasedCheck(variant_of(task, number), expression, alone)
+                others = tuple(one.name for one in catalogue.others(task))
+                return ReleasedCheck(variant_of(task, number), expression, alone, others)
     return None
 
 

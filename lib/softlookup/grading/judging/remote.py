@@ -11,8 +11,7 @@ import numpy as np
 from softlookup.checking.calls import Call, differs
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.registry import earlier, get_task, tasks
-from softlookup.checking.variant import Variant, variant_of
+from softlookup.checking.variant import Variant
 from softlookup.grading.judging.lent import owns, sound
 from softlookup.grading.judging.rebuild import ReleasedCheck
 from softlookup.grading.sandbox.outside.lending import Own
@@ -128,7 +127,7 @@ class Remote:
         return owns(self._variant(name))
 
     def _variant(self, name: str) -> Variant:
-        return self._known.get(name) or variant_of(get_task(name))
+        return self._known.get(name) or self._earlier()[name].asked.variant
 
     def _gives_another(self, call: Call, asked: Case) -> bool:
         """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
@@ -154,15 +153,14 @@ class Remote:
 def about(asked: ReleasedCheck) -> dict[str, Any]:
     """What the sandbox has to know of a task: names alone."""
     task = asked.task
-    others = [other.name for other in tasks(task.chapter) if other.id != task.id]
-    before = {one.name: one.id for one in earlier(task)}
+    before = {one.name: one.id for one in task.earlier}
     return {
         "expression": asked.expression,
         "name": task.name,
         "forbids": list(task.barred),
-        "stop": others,
+        "stop": list(asked.others),
         "earlier": before,
         "layers": {
-            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in earlier(task) if one.layer
+            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in task.earlier if one.layer
         },
     }

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.own import OwnTasks, OwnTasksError
 from softlookup.checking.task import LIBRARY
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
 from softlookup.grading.data.errors import CourseError
@@ -24,7 +26,7 @@ class Shared:
     """
 
     def __init__(self, settings: RunSettings) -> None:
-        self._setting, self._zygote = settings, begin_zygote(settings, read_release(settings))
+        self._settings, self._zygote = settings, begin_zygote(settings, read_release(settings), catalogue_for(settings))
 
     def __enter__(self) -> Callable[[], socket.socket]:
         return self._copy
@@ -39,7 +41,8 @@ class Shared:
             with contextlib.suppress(SandboxError):
                 return self._zygote.copy()
         self._zygote.close()
-        self._zygote = begin_zygote(self._setting, read_release(self._setting))
+        settings = self._settings
+        self._zygote = begin_zygote(settings, read_release(settings), catalogue_for(settings))
         return self._zygote.copy()
 
 
@@ -55,18 +58,30 @@ def read_release(settings: RunSettings) -> NotebookNode:
         raise CourseError(f"the release of {settings.assignment} is not a notebook ({error})") from None
 
 
-def asked_by(release: NotebookNode) -> dict[str, ReleasedCheck | None]:
-    """What each graded cell of a release asks for, by its grade id."""
-    return {grade_id(cell): released_check(cell) for cell in release.cells if is_graded(cell)}
+def catalogue_for(settings: RunSettings) -> Catalogue:
+    """The tasks that a run knows: the library's, and the course's own, which travel with its settings."""
+    return Catalogue(OwnTasks(settings.own_tasks))
 
 
-def begin_zygote(settings: RunSettings, release: NotebookNode) -> Zygote:
+def asked_by(release: NotebookNode, catalogue: Catalogue) -> dict[str, ReleasedCheck | None]:
+    """What each graded cell of a release asks for, by its grade id.
+
+    Raises:
+        CourseError: If the course's own tasks cannot be used as they are.
+    """
+    try:
+        return {grade_id(cell): released_check(cell, catalogue) for cell in release.cells if is_graded(cell)}
+    except OwnTasksError as error:
+        raise CourseError(str(error)) from error
+
+
+def begin_zygote(settings: RunSettings, release: NotebookNode, catalogue: Catalogue) -> Zygote:
     """Start what an assignment's submissions are forked from; it is not waited for.
 
     Raises:
         SandboxError: If there is nothing here to start it in.
     """
-    tasks = [asked.task for asked in asked_by(release).values() if asked is not None]
+    tasks = [asked.task for asked in asked_by(release, catalogue).values() if asked is not None]
     hidden = {name for task in tasks for name in task.forbids}
     modules = imports(release)
     if not any(name.startswith("softlookup.") and name != "softlookup.checking" for name in modules):

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from softlookup.checking.registry import UnknownTask, get_task
+from softlookup.checking.catalogue import Catalogue, UnknownTask
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
+from softlookup.grading.course.own_tasks import catalogue_of
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
 from softlookup.grading.judging.rebuild import rebuild
@@ -214,7 +215,8 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     here = [message.get(student) for student in sorted(in_class)]
     handed = _handed_in(course, assignment, sorted(lines))
     pairs = alike(handed.tokens)
-    known = known_answers(handed.tokens, handed.given, earlier)
+    catalogue = catalogue_of(course)
+    known = known_answers(handed.tokens, handed.given, catalogue, earlier)
     return ClassReport(
         assignment=assignment,
         max=sheet[0].max if sheet else max((record.max for record in records), default=0.0),
@@ -225,7 +227,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
         ),
         scores=tuple(sorted(line.score for line in lines.values())),
         late=sum(line.penalty > 0 for line in lines.values()),
-        tasks=tuple(_task_line(name, records, lines) for name in task_names(records)),
+        tasks=tuple(_task_line(name, records, lines, catalogue) for name in task_names(records)),
         waiting=tuple(sorted(line.student for line in lines.values() if line.waiting)),
         helped=helped(course, assignment, sorted(lines)),
         pairs=tuple(pairs),
@@ -274,7 +276,7 @@ def _side_by_side(
         yield Likeness((one.student,), (one.student, one.source), shown)
 
 
-def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow]) -> TaskLine:
+def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow], catalogue: Catalogue) -> TaskLine:
     marks = [(record.student, record.tasks[name]) for record in records if name in record.tasks]
     points = {student: _points(lines.get(student), name, mark) for student, mark in marks}
     students: Counter[str] = Counter()
@@ -283,7 +285,7 @@ def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow])
         for slug in mark.diagnosis:
             students[slug] += 1
             cost[slug] += (mark.max - points[student]) / len(mark.diagnosis)
-    met = [MistakeCost(name, slug, students[slug], cost[slug], _says(name, slug)) for slug in students]
+    met = [MistakeCost(name, slug, students[slug], cost[slug], _says(name, slug, catalogue)) for slug in students]
     return TaskLine(
         task=name,
         max=marks[0][1].max,
@@ -301,9 +303,9 @@ def _points(line: SheetRow | None, name: str, mark: TaskMark) -> float:
     return own.get(name, mark.points)
 
 
-def _says(name: str, slug: str) -> str:
+def _says(name: str, slug: str, catalogue: Catalogue) -> str:
     """A known mistake's sentence; empty for what the course does not know any more."""
     try:
-        return get_task(name).mistake(slug).says
+        return catalogue.task(name).mistake(slug).says
     except (UnknownTask, KeyError):
         return "the right answer to another variant of the task" if slug == "other-variant" else ""

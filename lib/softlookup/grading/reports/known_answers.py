@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from softlookup.checking.published import help_texts, solution
-from softlookup.checking.registry import UnknownTask, get_task
+from softlookup.checking.catalogue import Catalogue, UnknownTask
+from softlookup.checking.published import solution
 from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, read_notebook, task_id
 from softlookup.grading.reports.similarity import Cells, Tokens, cells_of, code_tokens, own_tokens, runs_of
@@ -58,19 +58,20 @@ class KnownAnswers:
 
 
 def known_answers(
-    submissions: Mapping[str, Cells], given: Mapping[str, Tokens], earlier: Iterable[Path] = ()
+    submissions: Mapping[str, Cells], given: Mapping[str, Tokens], catalogue: Catalogue, earlier: Iterable[Path] = ()
 ) -> list[KnownAnswers]:
     """Find submissions with many answers that are published, shown as help, or handed in before.
 
     Args:
         submissions: Each student's own tokens by cell, from ``cells_of``.
         given: The tokens of the release's solution cells.
+        catalogue: The tasks that are known.
         earlier: Notebooks of earlier years. An answer that is published says nothing about them.
 
     Returns:
         The findings, those with most answers first.
     """
-    public = {cell: public_answers(task_id(cell), tokens) for cell, tokens in given.items()}
+    public = {cell: public_answers(task_id(cell), tokens, catalogue) for cell, tokens in given.items()}
     found = []
     old = {str(path): _read(path, given) for path in earlier}
     for student, cells in submissions.items():
@@ -78,7 +79,7 @@ def known_answers(
         for source in (PUBLISHED, SHOWN):
             same = tuple(c for c, own in long.items() if source in public[c] and alike(own, public[c][source]))
             if len(same) >= MANY:
-                theirs = tuple(public_texts(task_id(c))[source] for c in same)
+                theirs = tuple(public_texts(task_id(c), catalogue)[source] for c in same)
                 found.append(KnownAnswers(student, source, same, theirs, len(long)))
         fresh = {c: own for c, own in long.items() if not any(alike(own, text) for text in public[c].values())}
         for name, (answers, texts) in old.items():
@@ -94,19 +95,21 @@ def alike(one: Tokens, other: Tokens) -> bool:
     return len(mine & others) >= SAME * max(len(mine), len(others))
 
 
-def public_texts(task: str) -> dict[str, str]:
+def public_texts(task_id: str, catalogue: Catalogue) -> dict[str, str]:
     """A task's answers that anybody can read, by where; none for what is no task of the course."""
     try:
-        texts = {PUBLISHED: solution(variant_of(get_task(task))), SHOWN: help_texts(task).other}
+        task = catalogue.task(task_id)
+        texts = {PUBLISHED: solution(variant_of(task)), SHOWN: task.notebook.help_texts(task_id).other}
     except (UnknownTask, ValueError, KeyError):
         return {}
     return {source: text for source, text in texts.items() if text}
 
 
 @cache
-def public_answers(task: str, given: Tokens) -> dict[str, Tokens]:
+def public_answers(task: str, given: Tokens, catalogue: Catalogue) -> dict[str, Tokens]:
     """The structures of a task's public answers, less what the release gives."""
-    return {source: _structure(own_tokens(code_tokens(text), given)) for source, text in public_texts(task).items()}
+    texts = public_texts(task, catalogue).items()
+    return {source: _structure(own_tokens(code_tokens(text), given)) for source, text in texts}
 
 
 def answer_texts(notebook: Any) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checking.registry import get_task
+from softlookup.checking.catalogue import STANDARD, Catalogue
 from softlookup.checking.task import Task
 from softlookup.grading.course.folder import ATTACKS, CONFIG_NAME, Course, new_course
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
@@ -30,6 +30,7 @@ def write_sample(
     force: bool = False,
     hostile: bool = False,
     mistakes: int | None = None,
+    catalogue: Catalogue = STANDARD,
 ) -> Course:
     """Write a course with a sample class that has handed everything in.
 
@@ -43,6 +44,7 @@ def write_sample(
         force: Write into a folder that holds other things too; only what a course consists of is replaced.
         hostile: Add those who attack the grader; a marker then keeps the class from being graded without a sandbox.
         mistakes: How many students hand in known mistakes, one of each task; as many as it takes for all if not given.
+        catalogue: The tasks that there are.
 
     Returns:
         The course.
@@ -70,7 +72,7 @@ def write_sample(
     for name, source in sources.items():
         release = nbformat.read(course.notebook("release", ".", name), as_version=4)
         record[name] = {}
-        for handin in hand_ins(source, release, mistakes):
+        for handin in hand_ins(source, release, mistakes, catalogue):
             if handin.waits and name != first:
                 continue
             path = course.notebook("submitted", handin.student, name)
@@ -82,7 +84,7 @@ def write_sample(
             from softlookup.grading.samples.hostile import hostile_ones
             from softlookup.grading.samples.hostile.writing import write_hand_in
 
-            for one in hostile_ones(source, release, name):
+            for one in hostile_ones(source, release, name, catalogue):
                 if not one.archive:
                     write_hand_in(one, course.folder("submitted", one.student, name))
                     record[name][one.student] = {"did": one.does, "planted": {}, "hostile": True}
@@ -101,19 +103,22 @@ def planted(course: Course, assignment: str) -> dict[str, dict[str, str]]:
     return {student: about["planted"] for student, about in record.items() if about["planted"]}
 
 
-def hand_ins(source: NotebookNode, release: NotebookNode, most: int | None = None) -> Iterable[HandIn]:
+def hand_ins(
+    source: NotebookNode, release: NotebookNode, most: int | None = None, catalogue: Catalogue = STANDARD
+) -> Iterable[HandIn]:
     """What each student of the sample class hands in for one assignment.
 
     Args:
         source: The notebook with solutions.
         release: The notebook as students get it.
         most: The most students who hand in known mistakes; as many as it takes for all if not given.
+        catalogue: The tasks that there are.
 
     Yields:
         The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones.
     """
     right = answers(source)
-    known = tasks_in(source)
+    known = tasks_in(source, catalogue)
     codes = [task.slug for task in known]
     written = {name: text for name, text in right.items() if name not in codes}
     yield HandIn.of("right-as-published", filled(release, right), "the published solution")
@@ -138,10 +143,10 @@ def _plantable(task: Task) -> list[Any]:
     return [mistake for mistake in task.mistakes if mistake.edits]
 
 
-def tasks_in(source: NotebookNode) -> list[Task]:
+def tasks_in(source: NotebookNode, catalogue: Catalogue) -> list[Task]:
     """The tasks whose checks stand in a notebook, in its order."""
     return [
-        get_task(task_id(grade_id(cell)))
+        catalogue.task(task_id(grade_id(cell)))
         for cell in source.cells
         if cell.cell_type == "code" and is_graded(cell) and not is_solution(cell)
     ]

@@ -29,7 +29,7 @@ def _write_cases(rng: Rng) -> list[Case]:
         for _ in range(200):
             given = rng.integers(0, v, size=prompt)
             asked: Any = (*_model(rng, v, d, dtype), n, given, -1, limit)
-            written, logits = wanted(variant_of(WRITE), Case("", asked))
+            written, logits = wanted(variant_of(WRITE.task), Case("", asked))
             two = np.sort(logits, axis=1)[:, -2:]
             ids = [int(i) for i in written]
             new_there = end_after > limit or ids[end_after - 1] not in ids[: end_after - 1]

@@ -4,9 +4,7 @@ Its number is 90, since it belongs to no one chapter; its page is a part of chap
 the chapters where they were written, under ids of this notebook.
 """
 
-from dataclasses import replace
-
-from softlookup.checking.task import Task
+from softlookup.checking.notebook import Description
 from softlookup.tasks.ch05_many_heads.arranging import MERGE, SPLIT
 from softlookup.tasks.ch08_decoder_and_masks.attending import CROSS, MASKED_SOFTMAX
 from softlookup.tasks.ch08_decoder_and_masks.layer import DECODER_LAYER
@@ -19,10 +17,10 @@ FROM_EARLIER = (SPLIT, MERGE, CAUSAL, PADDING, MASKED_SOFTMAX, CROSS, DECODER_LA
 """The tasks whose answers the command `softlookup assemble` brings along."""
 
 
-def _here(task: Task) -> Task:
+def _here(there: Description) -> Description:
     """The same task in this notebook: it was worth its points where it was written."""
-    points = 3 if task is TRANSFORMER else 1
-    return replace(task, id=f"90.{task.id.split('.')[1]}", points=points, minutes=1)
+    facts = {"points": 3 if there is TRANSFORMER else 1, "minutes": 1}
+    return Description(f"90.{there.task_id.partition('.')[2]}", facts, taken_from=there)
 
 
-TASKS = (*(_here(task) for task in FROM_EARLIER), LOSS, TRAIN, GREEDY)
+TASKS = (*(_here(one) for one in FROM_EARLIER), LOSS, TRAIN, GREEDY)

@@ -39,7 +39,7 @@ def _logits(sizes: tuple[int, ...], weights: list[Any], source: Any, target: Any
     vocab, d, _, hidden, n_layers, _ = sizes
     names = list(shapes(vocab, d, n_layers, hidden))
     given = dict(zip(sorted(names), weights, strict=True))
-    return TRANSFORMER.oracle(*sizes, *(given[name] for name in names), source, target)
+    return TRANSFORMER.task.oracle(*sizes, *(given[name] for name in names), source, target)
 
 
 def _train_cases(rng: Rng) -> list[Case]:
@@ -106,12 +106,12 @@ def _greedy_cases(rng: Rng) -> list[Case]:
             source = _sentences(rng, b, s, sizes[0], 2, (sizes[-1], start, end))
             args = (*sizes, start, end, longest, source, *weights)
             asked = Case(label, args)
-            right = wanted(variant_of(GREEDY), asked)
+            right = wanted(variant_of(GREEDY.task), asked)
             # Where there are many sentences, some end with their first word, and some do not.
             if b == MANY and not 0 < (right[0][:, 0] == end).mean() < 1:
                 continue
             slips = ("never-stops", "first-position", "last-word-alone")
-            wrong = (mistaken(variant_of(GREEDY), (slug,), asked) for slug in slips)
+            wrong = (mistaken(variant_of(GREEDY.task), (slug,), asked) for slug in slips)
             if not any(one is None or same(one, right, asked) for one in wrong):
                 break
         return asked

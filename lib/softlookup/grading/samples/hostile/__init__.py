@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
+from softlookup.checking.catalogue import STANDARD, Catalogue
 from softlookup.grading.samples.hostile import (
     answering,
     channel,
@@ -51,13 +52,16 @@ _MODULES = (
 )
 
 
-def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | None = None) -> Iterator[HostileHandIn]:
+def hostile_ones(
+    source: NotebookNode, release: NotebookNode, assignment: str | None = None, catalogue: Catalogue = STANDARD
+) -> Iterator[HostileHandIn]:
     """Hand-ins for one assignment, by rank of their rows within each kind.
 
     Args:
         source: The notebook with solutions.
         release: The notebook as students get it; its test cells say which tasks there are.
         assignment: Its name, "04_one_head"; None takes the page of its first task.
+        catalogue: The tasks that there are.
 
     Yields:
         The hand-ins. Some are large: keep one at a time.
@@ -65,15 +69,15 @@ def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | 
     Raises:
         ValueError: If the release has fewer than two tasks with a check.
     """
-    for _, one in hostile_by_kind(source, release, assignment):
+    for _, one in hostile_by_kind(source, release, assignment, catalogue):
         yield one
 
 
 def hostile_by_kind(
-    source: NotebookNode, release: NotebookNode, assignment: str | None = None
+    source: NotebookNode, release: NotebookNode, assignment: str | None = None, catalogue: Catalogue = STANDARD
 ) -> Iterator[tuple[str, HostileHandIn]]:
     """The same hand-ins as ``hostile_ones``, each with its kind: "stopping", "reaching" and so on."""
-    bench = Bench(source, release, assignment)
+    bench = Bench(source, release, assignment, catalogue)
     for module in _MODULES:
         kind = module.__name__.rpartition(".")[2]
         for attack in getattr(module, "ATTACKS", ()):

@@ -14,8 +14,8 @@ from string import Template
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.checking.catalogue import STANDARD, Catalogue
 from softlookup.checking.inside.case import CORE
-from softlookup.checking.registry import get_task
 from softlookup.checking.task import Task
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
 from softlookup.grading.samples.handins import answers, filled
@@ -104,16 +104,23 @@ class Bench:
         source: The notebook with solutions.
         release: The notebook as students get it.
         assignment: Its name; None takes the page of its first task.
+        catalogue: The tasks that there are.
 
     Raises:
         ValueError: If the notebook has fewer than two tasks with a check.
     """
 
-    def __init__(self, source: NotebookNode, release: NotebookNode, assignment: str | None = None) -> None:
+    def __init__(
+        self,
+        source: NotebookNode,
+        release: NotebookNode,
+        assignment: str | None = None,
+        catalogue: Catalogue = STANDARD,
+    ) -> None:
         self.source, self.release = source, release
         self.right = answers(source)
         self.tasks = tuple(
-            get_task(task_id(grade_id(cell)))
+            catalogue.task(task_id(grade_id(cell)))
             for cell in release.cells
             if cell.cell_type == "code" and is_graded(cell) and not is_solution(cell)
         )

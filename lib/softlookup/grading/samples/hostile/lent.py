@@ -5,7 +5,6 @@ An earlier function is wrong, so that a sound one is lent to the last answer, an
 
 from collections.abc import Iterator
 
-from softlookup.checking.registry import earlier
 from softlookup.checking.task import Task
 from softlookup.grading.samples.handins import filled
 from softlookup.grading.samples.hostile.handin import ALL, OTHERS, WRONG, Bench, HostileHandIn, as_bytes
@@ -111,7 +110,7 @@ def _lent(bench: Bench) -> Task | None:
     texts = {task.id: bench.called(bench.right[task.slug]) for task in bench.tasks}
     alone = [
         one
-        for one in earlier(bench.last)
+        for one in bench.last.earlier
         if one.frame == "torch" and [task for task, called in texts.items() if one.name in called] == [bench.last.id]
     ]
     return alone[-1] if alone else None

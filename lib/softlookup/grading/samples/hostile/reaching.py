@@ -51,7 +51,7 @@ for folder in places:
 
 _ORACLE = """
 def $NAME(*given, **named):
-    from softlookup.checking.registry import get_task
+    from softlookup.checking.catalogue import get_task
 
     task = get_task("$TASK")
     double = [one.double() if hasattr(one, "double") else one for one in given]
