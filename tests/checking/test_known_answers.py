@@ -65,7 +65,7 @@ def test_independent_right_answers_are_not_taken_for_published_ones():
     """The rate of false alarms: these answers were written in other ways than the published solution."""
     counted = wrong = 0
     for task_id, answers in RIGHT.items():
-        public = public_answers(task_id, GIVEN[slug(task_id)])
+        public = public_answers(task_id, GIVEN[slug(task_id)], STANDARD)
         for answer in answers.values() if isinstance(answers, dict) else answers:
             tokens = own(task_id, inspect.getsource(answer))
             if len(tokens) >= LONG and PUBLISHED in public:

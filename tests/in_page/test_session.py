@@ -48,7 +48,7 @@ def by_table(given):
 for line in sys.stdin:
     asked = json.loads(line)
     if "given" in asked:
-        task = session.get_task(asked["task"])
+        task = session._session.catalogue.task(asked["task"])
         given = pickle.loads(bytes.fromhex(asked["given"]))
         result = session._session._judged(task, by_table(given))
         said = {"verdict": result.verdict, "named": result.diagnosis, "html": len(session.panel(result))}
