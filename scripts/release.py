@@ -40,13 +40,9 @@ def release(root: Path) -> str:
     """
     version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     text = section((root / "CHANGELOG.md").read_text(encoding="utf-8"), version)
-    for name, pattern in {
-        "lib/softlookup/__init__.py": r'^__version__ = "(.+)"$',
-        "CITATION.cff": r"^version: (\S+)$",
-    }.items():
-        said = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.M)
-        if not said or said[1] != version:
-            raise NotReady(f"{name} has version {said[1] if said else 'none'}, and pyproject.toml has {version}")
+    said = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    if not said or said[1] != version:
+        raise NotReady(f"CITATION.cff has version {said[1] if said else 'none'}, and pyproject.toml has {version}")
     if _git(root, "status", "--porcelain"):
         raise NotReady("there are changes that are not committed: commit them first")
     tag = f"v{version}"

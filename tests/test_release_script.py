@@ -12,7 +12,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for who in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{who}_NAME", "Ada")
         monkeypatch.setenv(f"GIT_{who}_EMAIL", "ada@example.org")
-    (tmp_path / "lib" / "softlookup").mkdir(parents=True)
     write(tmp_path, "1.4.0", "# Changelog\n\n## Unreleased\n\n## 1.4.0\n\n### Added\n- A thing.\n\n## 1.3.0\n- Old.\n")
     git(tmp_path, "init", "-q")
     return tmp_path
@@ -20,7 +19,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(root: Path, version: str, changelog: str) -> None:
     (root / "pyproject.toml").write_text(f'[project]\nversion = "{version}"\n')
-    (root / "lib" / "softlookup" / "__init__.py").write_text(f'__version__ = "{version}"\n')
     (root / "CITATION.cff").write_text(f"version: {version}\n")
     (root / "CHANGELOG.md").write_text(changelog)
 

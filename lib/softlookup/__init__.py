@@ -8,10 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from softlookup.checking import check, hint
     from softlookup.checking.inside.numpy_answers import in_numpy
-
-__version__ = "0.2.0"
 
 _SUBMODULES = ("checking", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
 
@@ -25,11 +24,13 @@ def __getattr__(name: str) -> Any:
         name: The attribute that was asked for.
 
     Returns:
-        The submodule of that name, or the function.
+        The submodule of that name, the function, or the version.
 
     Raises:
         AttributeError: If the package has no such name.
     """
+    if name == "__version__":
+        return _version()
     if name in ("check", "hint"):
         return getattr(import_module("softlookup.checking"), name)
     if name == "in_numpy":
@@ -37,6 +38,18 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"softlookup.{name}")
     raise AttributeError(f"module 'softlookup' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def _version() -> str:
+    """The version that the package's metadata state, looked up once; "0" where it is not installed, as in a page."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        found = version("softlookup")
+    except PackageNotFoundError:
+        found = "0"
+    globals()["__version__"] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -8,9 +8,10 @@ import torch
 from published import RIGHT, world
 from softlookup.checking import check, get_task
 from softlookup.checking.catalogue import tasks
-from softlookup.checking.inside.gates import NotAllowed, _dispatcher, _gates, closed, opened, prepare
+from softlookup.checking.inside.gates import NotAllowed, _gates, closed, opened, prepare
 from softlookup.checking.variant import variant_of
 from softlookup.grading.samples.hostile.shortcuts import HIDDEN
+from softlookup.torch_internals import dispatcher
 
 SOFTMAX = get_task("04.softmax").barred
 
@@ -45,7 +46,7 @@ def test_gates_leave_torch_as_it_was():
 
 @pytest.mark.parametrize("gone", ["_dispatch_keyset_full_after", "_dispatch_tls_set_dispatch_key_included"])
 def test_a_torch_without_what_the_gates_are_made_with_is_refused_with_a_sentence(gone, monkeypatch):
-    _dispatcher.cache_clear()
+    dispatcher.cache_clear()
     with monkeypatch.context() as patch:
         patch.delattr(torch._C, gone)
         with pytest.raises(RuntimeError, match=f"has no torch._C.{gone}, .* install the torch"), closed(SOFTMAX):

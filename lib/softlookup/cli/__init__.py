@@ -4,7 +4,6 @@ from typing import Any
 
 import click
 
-from softlookup import __version__
 from softlookup.cli import author, bench, course, doctor, instructor, reader, student
 from softlookup.cli.shared import refuse
 
@@ -43,7 +42,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="softlookup")
+@click.version_option(package_name="softlookup", prog_name="softlookup")
 def main() -> None:
     """Soft Lookup: a course on transformers. Make its notebooks, check them, grade a class."""
 

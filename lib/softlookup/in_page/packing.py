@@ -40,7 +40,15 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("result", "rewriting", "task", "variant", "words")),
     *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms")),
     "checking/inside/*.py",
-    *("notation.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py", "slide_audit/*.py"),
+    *(
+        "notation.py",
+        "torch_internals.py",
+        "reference/*.py",
+        "text/*.py",
+        "describing/*.py",
+        "roofline/*.py",
+        "slide_audit/*.py",
+    ),
     "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""

@@ -32,6 +32,7 @@ from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.objectives import teacher_forcing
 from softlookup.model.stack import Decoder, Encoder
 from softlookup.model.transformer import Transformer
+from softlookup.torch_internals import copy_each
 from softlookup.training.data import Batch
 from softlookup.training.short_attention import ShortAttention
 from softlookup.training.vocabulary_loss import Disagreement, VocabularyLoss, fill_up, room_for_logits
@@ -344,7 +345,7 @@ class _SideBySide(torch.autograd.Function):
             widths = [part.shape[-1] for part in group]
             joined.append(group[0].new_empty((*group[0].shape[:-1], sum(widths)), dtype=dtype))
             places += joined[-1].split(widths, dim=-1)
-        _copy_each(places, parts)
+        copy_each(places, parts)
         ctx.parts, ctx.counts = [(part.shape, part.dtype) for part in parts], counts
         return tuple(joined)
 
@@ -356,17 +357,8 @@ class _SideBySide(torch.autograd.Function):
         for grad, count in zip(grads, ctx.counts, strict=True):
             places += grad.split([part.shape[-1] for part in given[begun : begun + count]], dim=-1)
             begun += count
-        _copy_each(given, places)
+        copy_each(given, places)
         return None, None, *given
-
-
-def _copy_each(places: list[Tensor], parts: tuple[Tensor, ...] | list[Tensor]) -> None:
-    """Copy all in one call where torch has it: the name is its own, not promised to anybody."""
-    if hasattr(torch, "_foreach_copy_"):
-        torch._foreach_copy_(places, parts)
-    else:
-        for place, part in zip(places, parts, strict=True):
-            place.copy_(part)
 
 
 def _joined(model: Transformer, dtype: torch.dtype) -> dict[Tensor, Tensor]:

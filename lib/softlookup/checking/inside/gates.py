@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from softlookup.checking.inside.source import resolve
+from softlookup.torch_internals import GATES_PLACE, dispatcher
 
 _WRITTEN_OUT = ("torch._refs", "torch._decomp")
 """Parts of torch where its functions in C stand in Python once more."""
@@ -32,25 +33,6 @@ _INSIDE_OF = {
     "torch.autograd.forward_ad": ("make_dual",),
 }
 """Functions in C that some Python classes and packages hand their work to: how their names begin."""
-
-
-_PLACE = "AutocastIPU"
-"""Where gates in front of torch's operations stand: a place that every operation comes past once a thread asks for it,
-at which nothing else stands, since it belongs to a kind of processor that torch itself does not come with."""
-
-
-_NEEDED = (
-    "DispatchKey",
-    "_VariableFunctions",
-    "_nn",
-    "_dispatch_get_all_op_names",
-    "_dispatch_keyset_full_after",
-    "_dispatch_tls_is_dispatch_key_excluded",
-    "_dispatch_tls_is_dispatch_key_included",
-    "_dispatch_tls_set_dispatch_key_excluded",
-    "_dispatch_tls_set_dispatch_key_included",
-)
-"""What of torch's own names, under ``torch._C``, the gates are made with."""
 
 
 class NotAllowed(Exception):
@@ -247,7 +229,7 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
     found: dict[str, str] = {}
     for dotted in forbids if torch is not None else ():
         leaf = dotted.rpartition(".")[2]
-        places = (_dispatcher()._VariableFunctions, _dispatcher()._nn)
+        places = (dispatcher()._VariableFunctions, dispatcher()._nn)
         in_c = any(callable(getattr(one, leaf, None)) for one in places)
         if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
             found.setdefault(leaf.removesuffix("_attention"), dotted)
@@ -267,35 +249,15 @@ def _stem(name: str) -> str:
     return "backward" if "backward" in name else name
 
 
-@functools.cache
-def _dispatcher() -> Any:
-    """The part of torch in which the gates stand, which it promises to nobody.
-
-    Raises:
-        RuntimeError: If this torch lacks a name of it. Without gates a forbidden function would pass for an answer.
-    """
-    import torch
-
-    gone = [name for name in _NEEDED if not hasattr(torch._C, name)]
-    if not gone and not hasattr(torch._C.DispatchKey, _PLACE):
-        gone = [f"DispatchKey.{_PLACE}"]
-    if gone:
-        raise RuntimeError(
-            f"torch {torch.__version__} has no torch._C.{gone[0]}, by which forbidden functions are kept out: install "
-            "the torch that softlookup asks for, by `pip install --upgrade softlookup`"
-        )
-    return torch._C
-
-
 @contextlib.contextmanager
 def _watching(stems: Mapping[str, str]) -> Iterator[None]:
     """Lead each operation of torch in this thread past the gates in front of operations."""
     if not stems:
         yield
         return
-    _C = _dispatcher()
+    _C = dispatcher()
     _put_in_front(tuple(stems))
-    key = getattr(_C.DispatchKey, _PLACE)
+    key = getattr(_C.DispatchKey, GATES_PLACE)
     excluded, included = _C._dispatch_tls_is_dispatch_key_excluded(key), _C._dispatch_tls_is_dispatch_key_included(key)
     _C._dispatch_tls_set_dispatch_key_excluded(key, False)
     _C._dispatch_tls_set_dispatch_key_included(key, True)
@@ -326,11 +288,10 @@ def _no_way_back(stems: Mapping[str, str]) -> Iterator[None]:
 @functools.cache
 def _operations() -> tuple[tuple[str, str], ...]:
     """The full names of all of torch's operations, and their stems."""
-    from torch import _C
     from torch.library import fallthrough_kernel
 
-    _library("_").fallback(fallthrough_kernel, _PLACE)  # where no gate stands, nothing happens
-    return tuple((name, _stem(name.partition("::")[2])) for name in _C._dispatch_get_all_op_names())
+    _library("_").fallback(fallthrough_kernel, GATES_PLACE)  # where no gate stands, nothing happens
+    return tuple((name, _stem(name.partition("::")[2])) for name in dispatcher()._dispatch_get_all_op_names())
 
 
 @functools.cache
@@ -348,7 +309,7 @@ def _gate_of_operation(name: str, stem: str) -> None:
     space, _, rest = name.partition("::")
     base, _, overload = rest.partition(".")
     operation = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
-    behind = torch._C._dispatch_keyset_full_after(getattr(torch._C.DispatchKey, _PLACE))
+    behind = dispatcher()._dispatch_keyset_full_after(getattr(dispatcher().DispatchKey, GATES_PLACE))
 
     def gate(keys: Any, *args: Any, **named: Any) -> Any:
         if _now is not None and not _now.open:
@@ -357,7 +318,7 @@ def _gate_of_operation(name: str, stem: str) -> None:
                     raise _now.refuse(dotted)
         return operation.redispatch(keys & behind, *args, **named)
 
-    _library(space).impl(operation, gate, _PLACE, with_keyset=True)
+    _library(space).impl(operation, gate, GATES_PLACE, with_keyset=True)
 
 
 @functools.cache

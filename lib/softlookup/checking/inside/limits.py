@@ -2,7 +2,6 @@
 
 import contextlib
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.inside.probe import TimeIsUp
+from softlookup.torch_internals import compiler_is_loaded
 
 
 class Clock:
@@ -112,7 +112,7 @@ def uncompiled() -> Iterator[None]:
             stack.enter_context(torch.compiler.set_stance("force_eager"))
             return made
 
-        if "torch._dynamo" in sys.modules:
+        if compiler_is_loaded():
             stack.enter_context(torch.compiler.set_stance("force_eager"))
         torch.compile = in_eager
         try:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from softlookup.torch_internals import dispatch_mode, operation_name
+
 _PRODUCTS = frozenset(f"aten::{name}" for name in ("mm", "bmm", "mv", "dot", "vdot", "addmm", "baddbmm", "addmv"))
 """The operations of torch in which its matrix products end, einsum and linear layers too."""
 
@@ -41,19 +43,13 @@ def counting(inputs: Sequence[Any], matrix: int | None) -> Iterator[Fed]:
     if matrix is None:
         yield fed
         return
-    from torch.utils._python_dispatch import TorchDispatchMode
-
     whole = inputs[matrix]
     place, size = whole.untyped_storage().data_ptr(), whole.numel()
 
-    class Counting(TorchDispatchMode):
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # or torch imports its compiler at the first count, some 800 modules
-
+    class Counting(dispatch_mode()):  # type: ignore[misc]
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
-            if func._schema.name in _PRODUCTS:
+            if operation_name(func) in _PRODUCTS:
                 left, right = args[-2:]
                 for one in (left, right):
                     if one.untyped_storage().data_ptr() == place:

@@ -49,7 +49,18 @@ _SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 
 # What a submission may import of the library: nothing that knows an answer.
 _OURS = (
-    *("notation.py", "lazily.py", "reference", "text", "model", "training", "figures", "widgets", "roofline"),
+    *(
+        "notation.py",
+        "lazily.py",
+        "torch_internals.py",
+        "reference",
+        "text",
+        "model",
+        "training",
+        "figures",
+        "widgets",
+        "roofline",
+    ),
     *("slide_audit", "checking/inside", "grading/sandbox/inside"),
 )
 _WRITTEN = ("transformers", "sentence_transformers")

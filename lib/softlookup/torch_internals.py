@@ -1,0 +1,105 @@
+"""What this library uses of torch that torch promises to nobody: each with a look whether it is there.
+
+Where there is another way, it is taken; where there is none, one sentence says which torch is needed. No other module
+uses such names.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+GATES_PLACE = "AutocastIPU"
+"""A place in torch's dispatcher that every operation comes past once a thread asks for it, at which nothing else
+stands, since it belongs to a kind of processor that torch itself does not come with."""
+
+_FOR_GATES = (
+    "DispatchKey",
+    "_VariableFunctions",
+    "_nn",
+    "_dispatch_get_all_op_names",
+    "_dispatch_keyset_full_after",
+    "_dispatch_tls_is_dispatch_key_excluded",
+    "_dispatch_tls_is_dispatch_key_included",
+    "_dispatch_tls_set_dispatch_key_excluded",
+    "_dispatch_tls_set_dispatch_key_included",
+)
+"""Names of ``torch._C`` by which operations are led past gates."""
+
+
+@functools.cache
+def dispatcher() -> Any:
+    """The part of torch by which its operations are led past gates (``checking/inside/gates.py``).
+
+    Raises:
+        RuntimeError: If this torch lacks a name of it. Without gates a forbidden function would pass for an answer.
+    """
+    import torch
+
+    gone = [name for name in _FOR_GATES if not hasattr(torch._C, name)]
+    if not gone and not hasattr(torch._C.DispatchKey, GATES_PLACE):
+        gone = [f"DispatchKey.{GATES_PLACE}"]
+    if gone:
+        raise _needs(f"torch._C.{gone[0]}", "by which forbidden functions are kept out")
+    return torch._C
+
+
+@functools.cache
+def dispatch_mode() -> Any:
+    """The class whose instances see each operation of torch, to count products (``checking/inside/products.py``).
+
+    Raises:
+        RuntimeError: If this torch has none.
+    """
+    try:
+        from torch.utils._python_dispatch import TorchDispatchMode
+    except ImportError:
+        raise _needs("torch.utils._python_dispatch", "by which products are counted") from None
+
+    class Mode(TorchDispatchMode):
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # or torch imports its compiler at the first count, some 800 modules
+
+    return Mode
+
+
+def operation_name(operation: Any) -> str:
+    """The full name of an operation that a mode is handed, "aten::mm"."""
+    schema = getattr(operation, "_schema", None)
+    return str(operation).replace(".", "::", 1).partition(".")[0] if schema is None else str(schema.name)
+
+
+def copy_each(places: Sequence["Tensor"], parts: Sequence["Tensor"]) -> None:
+    """Copy each tensor into its place: in one call where torch has it, else one after the other.
+
+    Args:
+        places: What is written to.
+        parts: What is copied, of the same shapes.
+    """
+    import torch
+
+    together = getattr(torch, "_foreach_copy_", None)
+    if together is not None:
+        together(list(places), list(parts))
+        return
+    for place, part in zip(places, parts, strict=True):
+        place.copy_(part)
+
+
+def compiler_is_loaded() -> bool:
+    """Whether torch's compiler has been imported in this process; to import it takes a second."""
+    import sys
+
+    return "torch._dynamo" in sys.modules
+
+
+def _needs(name: str, what_for: str) -> RuntimeError:
+    import torch
+
+    return RuntimeError(
+        f"torch {torch.__version__} has no {name}, {what_for}: install the torch that softlookup asks for, by "
+        "`pip install --upgrade softlookup`"
+    )
