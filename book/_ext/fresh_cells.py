@@ -2,8 +2,8 @@
 
 A page's cells run when their text has changed, or when anything has changed that they used the last time
 (`page_needs.py` says how that is known). All that has to run is run before Sphinx reads the first page, several pages
-at a time, in kernels forked from one process (`forked_kernels.py`); what Sphinx then reads comes from the kept outputs. A page that fails is left to myst-nb, which runs it once
-more and says what is wrong.
+at a time, in kernels forked from one process (`forked_kernels.py`); what Sphinx then reads comes from the kept outputs.
+A page that fails is left to myst-nb, which runs it once more and says what is wrong.
 """
 
 import json

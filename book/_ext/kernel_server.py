@@ -2,8 +2,8 @@
 
 `forked_kernels.py` starts it as a script with the number of a connection, on which a message (JSON: ``argv``, ``cwd``,
 ``env``) comes for each kernel. The fork answers with its process's number and descriptor. Nothing of this project is
-imported before the fork, so that `kernel_watch.py` sees which page uses what; no thread and no socket of ZeroMQ is there,
-since a fork would have a part of it.
+imported before the fork, so that `kernel_watch.py` sees which page uses what; no thread runs and no socket of ZeroMQ is
+there, since a fork would have a part of it.
 """
 
 import contextlib
@@ -36,8 +36,8 @@ def load() -> None:
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it when it is imported: a kernel ends with this
     if not os.environ.get("MPLBACKEND"):
         os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # what a kernel sets, too
-    from IPython.core.shellapp import InteractiveShellApp
     from ipykernel import kernelapp  # noqa: F401
+    from IPython.core.shellapp import InteractiveShellApp
 
     InteractiveShellApp.init_path(SimpleNamespace(ignore_cwd=False))  # type: ignore[arg-type]
     for name in HEAVY:
