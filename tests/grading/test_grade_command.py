@@ -23,7 +23,7 @@ def orders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GradeRequest
     (tmp_path / "nbgrader_config.py").write_text("")
     kept: list[GradeRequest] = []
 
-    def grade(course: Course, order: GradeRequest, watch: Watcher, executor: object = None) -> Report:
+    def grade(course: Course, order: GradeRequest, watch: Watcher, executor: object, zygotes: object) -> Report:
         kept.append(order)
         watch.begin("grading", 9)
         watch.step("ann", Graded("ann", "graded"))
