@@ -4,6 +4,7 @@ Runs on the system's Python with nothing installed. What the steps print goes to
 shows one line that says how far the work is (or, where there is no terminal, a line for each step).
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -164,19 +165,20 @@ def steps() -> list[Step]:
     """What `make course` does, in order."""
     cli = str(BIN / "softlookup")
 
-    def grade(name: str) -> list[str]:
-        # Pages of feedback take longer than grading; those of one assignment show what they are like.
-        return [cli, "grade", name, "--course", str(COURSE), *([] if name == assignments()[-1] else ["--no-feedback"])]
-
+    names = assignments()
+    grade, course = [cli, "grade"], ["--course", str(COURSE)]
     return [
         Step("set up", ["sh", "scripts/setup.sh", "look"]),
         Step("exercises", [cli, "exercises"]),
         Step("book", [str(BIN / "python"), "scripts/build_book.py"], then=BOOK),
         Step("sample class", [cli, "sample", str(COURSE), "--mistakes", str(MISTAKEN)], graded),
-        *(Step(f"grade {name}", grade(name), graded) for name in assignments()),
+        Step("grade", [*grade, *names[:-1], *course, "--no-feedback"], graded),
+        # Pages of feedback take longer than grading; those of one assignment show what they are like.
+        Step(f"grade {names[-1]}", [*grade, names[-1], *course], graded),
     ]
 
 
+@functools.cache
 def sandbox() -> list[str]:
     """What to tell the grader about the sandbox: without one, this harmless class is graded all the same."""
     asked = "from softlookup.grading.sandbox.outside.bubble import trouble; print(trouble())"

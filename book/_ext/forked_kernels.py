@@ -20,6 +20,7 @@ from typing import Any
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
+CLOSING_S = 2.0
 SERVER = Path(__file__).with_name("kernel_server.py")
 
 
@@ -91,8 +92,11 @@ class Server:
     def close(self) -> None:
         """End it, and every kernel that is left."""
         self._control.close()
-        self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:  # it still imports
+            self._process.kill()
+            self._process.wait()
 
 
 class _Forking(LocalProvisioner):

@@ -49,7 +49,6 @@ def become(about: dict[str, Any], control: socket.socket) -> None:
     """Turn this fork into the kernel that was asked for; this returns when the kernel ends."""
     os.setsid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     socket.send_fds(control, [b"%d" % os.getpid()], [os.pidfd_open(os.getpid())])
     control.close()
@@ -68,18 +67,26 @@ def become(about: dict[str, Any], control: socket.socket) -> None:
     kernelapp.launch_new_instance()
 
 
+def bury() -> None:
+    """Take note of kernels that have ended, so that their time counts as this process's."""
+    with contextlib.suppress(ChildProcessError):  # there are none, ended or not
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+
+
 def main() -> None:
     """Import everything and fork on demand, until the connection closes."""
     control = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for kernels here
     gc.disable()  # all of this stays
     load()
     gc.enable()
     gc.freeze()  # no page looks for garbage in it: that would copy the memory
     while asked := control.recv(MOST_BYTES):
+        bury()
         if os.fork() == 0:
             return become(json.loads(asked), control)
+    bury()
 
 
 if __name__ == "__main__":
