@@ -24,15 +24,27 @@ HEAVY = (
 )
 """What pages import. Not safetensors: a page that has it counts as one that reads all weights (`page_needs.NATIVE`)."""
 
+TRIED: set[str] = set()
+"""Modules that were looked for before the fork, found or not; `kernel_watch.py` notes them for each page."""
+
 MOST_BYTES = 1 << 20
 """Of a message; more than a socket takes at once."""
 
 _PR_SET_PDEATHSIG = 1
 
 
+class _Trying:
+    """A finder that finds nothing and notes what is looked for."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if path is None:
+            TRIED.add(name)
+
+
 def load() -> None:
     """Import as a kernel would: ipykernel without the folder that one stands in, all else with it."""
     del sys.path[0]  # the folder of this script
+    sys.meta_path.insert(0, _Trying())  # type: ignore[arg-type]
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it when it is imported: a kernel ends with this
     if not os.environ.get("MPLBACKEND"):
         os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # what a kernel sets, too
@@ -43,6 +55,7 @@ def load() -> None:
     for name in HEAVY:
         with contextlib.suppress(ImportError):  # a page that needs it says so
             import_module(name)
+    del sys.meta_path[[type(one) for one in sys.meta_path].index(_Trying)]
 
 
 def become(about: dict[str, Any], control: socket.socket) -> None:
@@ -76,6 +89,7 @@ def bury() -> None:
 
 def main() -> None:
     """Import everything and fork on demand, until the connection closes."""
+    sys.modules["kernel_server"] = sys.modules["__main__"]
     control = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # all of this stays

@@ -111,6 +111,8 @@ def begin(asked: dict[str, Any]) -> None:
     from IPython import get_ipython
 
     watch = Watch(**asked)
+    for name in getattr(sys.modules.pop("kernel_server", None), "TRIED", ()):
+        watch.note_import(name)
     for name in {name.partition(".")[0] for name in list(sys.modules)}:  # whether the page imports it nobody will see
         watch.note_import(name)
         watch.sought.add(name)
