@@ -51,6 +51,19 @@ def test_command_passes_on_what_is_asked_for(orders: list[GradeRequest], tmp_pat
     assert call(tmp_path).exit_code == 0 and orders[1] == GradeRequest("04_one_head")
 
 
+def test_command_grades_several_assignments_in_their_order_each_once(
+    orders: list[GradeRequest], tmp_path: Path
+) -> None:
+    result = call(tmp_path, "02_soft_lookup", "04_one_head", "--seed", "5")
+    assert result.exit_code == 0, result.output
+    assert orders == [GradeRequest(name, seed=5) for name in ("04_one_head", "02_soft_lookup")]
+    assert result.stdout.count("seed:     77\n") == 2
+    refused = call(tmp_path, "02_soft_lookup", "--json", str(tmp_path / "x.json"))
+    assert (
+        refused.exit_code == 2 and "--json writes the report of one assignment" in refused.stderr and len(orders) == 2
+    )
+
+
 def test_command_warns_in_red_where_there_is_no_sandbox(orders: list[GradeRequest], tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["grade", "x", "--course", str(tmp_path), "--sandbox", "none"], color=True)
     assert orders[0].sandbox == "none" and "\x1b[31mwarning: without a sandbox" in result.stderr
