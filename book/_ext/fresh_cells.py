@@ -2,8 +2,8 @@
 
 A page's cells run when their text has changed, or when anything has changed that they used the last time
 (`page_needs.py` says how that is known). All that has to run is run before Sphinx reads the first page, several pages
-at a time; what Sphinx then reads comes from the kept outputs. A page that fails is left to myst-nb, which runs it once
-more and says what is wrong.
+at a time, in kernels forked from one process (`forked_kernels.py`); what Sphinx then reads comes from the kept outputs.
+A page that fails is left to myst-nb, which runs it once more and says what is wrong.
 """
 
 import json
@@ -12,12 +12,15 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from as_shown import differing, remember
+from forked_kernels import forking
+from jupyter_client.manager import AsyncKernelManager
 from myst_nb.core.read import create_nb_reader
 from page_needs import WATCH, Kept, Project
 from sphinx.application import Sphinx
@@ -126,8 +129,10 @@ def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
     """Run pages, as many at a time as there are processors, and keep what comes out."""
     at_once = min(AT_ONCE, processors(), len(pages))
     log.info("running the cells of %d pages, %d at a time", len(pages), at_once)
-    with ThreadPoolExecutor(at_once) as pool:
-        runs = [(page, pool.submit(run_page, store, page, app.config)) for page in pages]
+    # What pages are forked from has to import everything first: that pays where it is done for several.
+    several = forking(pages[0].path.parent) if len(pages) > at_once else nullcontext(AsyncKernelManager)
+    with several as kernels, ThreadPoolExecutor(at_once) as pool:
+        runs = [(page, pool.submit(run_page, store, page, app.config, kernels)) for page in pages]
         for page, run in runs:
             done = run.result()
             if done.seen is None:
@@ -150,7 +155,7 @@ def notebook_of(env: Any, name: str) -> Any | None:
     return None if reader is None else reader.read(text)
 
 
-def run_page(store: Kept, page: Page, config: Config) -> Run:
+def run_page(store: Kept, page: Page, config: Config, kernels: type[AsyncKernelManager] = AsyncKernelManager) -> Run:
     """Run a page in a kernel that is watched."""
     from jupyter_cache.executors.utils import single_nb_execution
 
@@ -165,6 +170,7 @@ def run_page(store: Kept, page: Page, config: Config) -> Run:
             timeout=config.nb_execution_timeout,
             allow_errors=config.nb_execution_allow_errors,
             extra_arguments=[f"--IPKernelApp.exec_lines={line}", "--log-level=ERROR"],
+            kernel_manager_class=kernels,
         )
         told = None if done.err is not None else json.loads(seen.read_text(encoding="utf-8"))
     return Run(began - CLOCK_S, done.time, told)

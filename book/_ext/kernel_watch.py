@@ -111,8 +111,11 @@ def begin(asked: dict[str, Any]) -> None:
     from IPython import get_ipython
 
     watch = Watch(**asked)
-    for name in {name.partition(".")[0] for name in list(sys.modules)}:
+    for name in getattr(sys.modules.pop("kernel_server", None), "TRIED", ()):
         watch.note_import(name)
+    for name in {name.partition(".")[0] for name in list(sys.modules)}:  # whether the page imports it nobody will see
+        watch.note_import(name)
+        watch.sought.add(name)
     sys.meta_path.insert(0, watch)
     sys.addaudithook(watch)
     get_ipython().events.register("post_run_cell", watch.write)

@@ -22,6 +22,7 @@ Some words.
 {code}
 ```
 """
+FILES = ("fresh_cells.py", "forked_kernels.py", "kernel_server.py", "page_needs.py", "kernel_watch.py", "as_shown.py")
 CONF = """\
 extensions = ["myst_nb", "fresh_cells"]
 softlookup_package = "tinylib"
@@ -40,7 +41,7 @@ class SmallBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.write("book/_ext/conf.py", CONF)
-        for name in ("fresh_cells.py", "page_needs.py", "kernel_watch.py", "as_shown.py"):
+        for name in FILES:
             shutil.copy(ROOT / "book" / "_ext" / name, root / "book" / "_ext" / name)
         self.write("index.md", "# All\n\n```{toctree}\nbook/first\nbook/second\n```\n")
         self.write("lib/tinylib/__init__.py", "")

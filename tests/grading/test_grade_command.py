@@ -23,7 +23,7 @@ def orders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GradeRequest
     (tmp_path / "nbgrader_config.py").write_text("")
     kept: list[GradeRequest] = []
 
-    def grade(course: Course, order: GradeRequest, watch: Watcher, executor: object = None) -> Report:
+    def grade(course: Course, order: GradeRequest, watch: Watcher, executor: object, zygotes: object) -> Report:
         kept.append(order)
         watch.begin("grading", 9)
         watch.step("ann", Graded("ann", "graded"))
@@ -49,6 +49,19 @@ def test_command_passes_on_what_is_asked_for(orders: list[GradeRequest], tmp_pat
     assert (tmp_path / "x.json").read_text() == (tmp_path / "reports" / "04_one_head.json").read_text()
     assert "seed:     77" in result.stdout and "grading: 1 of 9" in result.stderr
     assert call(tmp_path).exit_code == 0 and orders[1] == GradeRequest("04_one_head")
+
+
+def test_command_grades_several_assignments_in_their_order_each_once(
+    orders: list[GradeRequest], tmp_path: Path
+) -> None:
+    result = call(tmp_path, "02_soft_lookup", "04_one_head", "--seed", "5")
+    assert result.exit_code == 0, result.output
+    assert orders == [GradeRequest(name, seed=5) for name in ("04_one_head", "02_soft_lookup")]
+    assert result.stdout.count("seed:     77\n") == 2
+    refused = call(tmp_path, "02_soft_lookup", "--json", str(tmp_path / "x.json"))
+    assert (
+        refused.exit_code == 2 and "--json writes the report of one assignment" in refused.stderr and len(orders) == 2
+    )
 
 
 def test_command_warns_in_red_where_there_is_no_sandbox(orders: list[GradeRequest], tmp_path: Path) -> None:

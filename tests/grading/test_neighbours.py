@@ -14,7 +14,7 @@ from small_class import NAME, ROOT
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.judging.examine import Examiner
-from softlookup.grading.judging.zygotes import Shared
+from softlookup.grading.judging.zygotes import Shared, Zygotes
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.sandbox.outside import bubble
 from softlookup.grading.sandbox.outside.bubble import Forking
@@ -22,8 +22,14 @@ from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.session import Session
 
 pytestmark = NEEDS_SANDBOX
-RELEASE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
-SETTING = RunSettings(NAME, RELEASE.read_text(encoding="utf-8"), 3, limits=Limits(total_s=60))
+
+
+def _setting(name: str) -> RunSettings:
+    release = ROOT / "exercises" / name / f"{name}.ipynb"
+    return RunSettings(name, release.read_text(encoding="utf-8"), 3, limits=Limits(total_s=60))
+
+
+SETTING = _setting(NAME)
 
 
 def test_killing_ones_process_group_ends_nobody_else(begin, zygote):
@@ -54,13 +60,13 @@ def _inner(of: int) -> list[int]:
     return [int(one) for child in children for one in (child, *_inner(int(child)))]
 
 
-def _in_copy(control) -> str:
+def _in_copy(control, code="print('on')") -> str:
     """What a submission says that is forked by a copy of a zygote."""
     copy = Forking(control)
     copy.wait()
     session = Session(Place(copy, LIMITS, 0), time.monotonic() + 20)
     try:
-        return printed(session, "print('on')")
+        return printed(session, code)
     finally:
         session.close()
         copy.close()
@@ -95,3 +101,28 @@ def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
             graded = examiner.examine("ann", right)
     assert graded.status == GRADED
     assert {mark.verdict for mark in graded.marks if mark.points is not None} == {"pass"}
+
+
+def test_assignments_share_a_zygote_but_for_one_that_needs_the_library():
+    settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
+    named = "import softlookup.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
+    with Zygotes([one.release for one in settings]) as zygotes:
+        said, zygote = [], []
+        for setting in settings:
+            with zygotes.lend(setting) as copy:
+                said.append(_in_copy(copy(), named))
+            zygote.append(zygotes._shared._zygote.process.pid)
+        assert said == ["hidden", "hidden", ""] and len({*zygote}) == 1
+    assert not Path(f"/proc/{zygote[0]}").exists()
+
+
+def test_answers_get_the_same_verdicts_from_a_shared_zygote(source):
+    release = nbformat.reads(SETTING.release, as_version=4)
+    right = answers(source)
+    wrong = {**right, next(iter(right)): "def scale(*a, **k):\n    import softlookup.reference\n"}
+    with Zygotes([_setting("02_soft_lookup").release, SETTING.release]) as zygotes, zygotes.lend(SETTING) as copy:
+        with Examiner(SETTING, copy()) as shared, Examiner(SETTING) as alone:
+            for handed_in in (right, wrong):
+                submission = nbformat.writes(filled(release, handed_in)).encode()
+                marks = [examiner.examine("ann", submission).marks for examiner in (shared, alone)]
+                assert marks[0] == marks[1]

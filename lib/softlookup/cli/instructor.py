@@ -3,13 +3,17 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from softlookup.cli import by_hand, hand_ins
 from softlookup.cli.printing import as_pdf, live_figures
 from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, refuse, sources, write
+
+if TYPE_CHECKING:
+    from softlookup.grading.course.folder import Course
+    from softlookup.grading.run.request import GradeRequest
 
 
 @click.command()
@@ -45,7 +49,7 @@ def release(assignments: tuple[str, ...], folder: Path | None, **asked: Any) -> 
 
 
 @click.command()
-@click.argument("assignment", metavar="NN_topic")
+@click.argument("assignments", metavar="NN_topic...", nargs=-1, required=True)
 @COURSE
 @click.option("--student", "students", multiple=True, metavar="ID", help="Grade only this student, again. Repeatable.")
 @click.option("--again", is_flag=True, help="Grade all submissions again, not only those that changed.")
@@ -66,30 +70,28 @@ def release(assignments: tuple[str, ...], folder: Path | None, **asked: Any) -> 
 @click.option("--no-feedback", is_flag=True, help="Do not write feedback pages.")
 @click.option("--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here.")
 def grade(
-    assignment: str,
+    assignments: tuple[str, ...],
     folder: Path | None,
     scheduler: str | None,
     no_feedback: bool,
     report_file: Path | None,
     **asked: Any,
 ) -> None:
-    """Grade all submissions of NN_topic.
+    """Grade all submissions of NN_topic; of several assignments, one after the other.
 
     It writes the grades into the gradebook, and makes feedback pages, a table and a report.
 
     Submissions that were graded and have not changed are not graded again. The same command continues a run that
     was stopped or killed.
     """
-    from softlookup.grading.data.disk import write_whole
-    from softlookup.grading.judging.plain_tests import about_plain_tests
-    from softlookup.grading.reports.table import LiveProgress, as_text, show_report, terminal
-    from softlookup.grading.run.engine import grade_assignment
+    from softlookup.grading.run.engine import shared_by
     from softlookup.grading.run.request import GradeRequest
-    from softlookup.grading.samples.sample_class import planted
 
+    names = list(dict.fromkeys(assignments))
+    if report_file is not None and len(names) > 1:
+        raise click.UsageError("--json writes the report of one assignment: the others are in the folder reports")
     course = course_in(folder)
-    request = GradeRequest(assignment, feedback=not no_feedback, **asked)
-    if request.sandbox == "none":
+    if asked["sandbox"] == "none":
         click.secho(
             "warning: without a sandbox, submissions run with your rights and can read your files.", fg="red", err=True
         )
@@ -98,9 +100,29 @@ def grade(
         from softlookup.grading.workers.on_dask import dask_executor
 
         executor = dask_executor(scheduler)
+    with shared_by(course, names if executor is None else ()) as zygotes:
+        for name in names:
+            if name != names[0]:
+                click.echo()
+            request = GradeRequest(name, feedback=not no_feedback, **asked)
+            how = {"executor": executor, "zygotes": zygotes}
+            _grade(course, request, how, folder or default_course(), report_file)
+
+
+def _grade(
+    course: "Course", request: "GradeRequest", how: dict[str, Any], shown: Path, report_file: Path | None
+) -> None:
+    """Grade one assignment and show the report."""
+    from softlookup.grading.data.disk import write_whole
+    from softlookup.grading.judging.plain_tests import about_plain_tests
+    from softlookup.grading.reports.table import LiveProgress, as_text, show_report, terminal
+    from softlookup.grading.run.engine import grade_assignment
+    from softlookup.grading.samples.sample_class import planted
+
+    assignment = request.assignment
     with LiveProgress(terminal(stderr=True)) as progress:
         try:
-            report = grade_assignment(course, request, executor=executor, watch=progress)
+            report = grade_assignment(course, request, watch=progress, **how)
         except KeyboardInterrupt:
             done = f"{progress.done} of {progress.total} submissions are graded and kept"
             click.echo(f"softlookup: grading was stopped; {done}. Run the same command to continue.", err=True)
@@ -112,7 +134,6 @@ def grade(
     write_whole(reports / f"{assignment}.txt", as_text(report, known).encode("utf-8", "replace"))
     if report_file is not None:
         report.write(report_file)
-    shown = folder or default_course()
     click.echo(f"grades:   {course.gradebook_place()}")
     click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
     click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")

@@ -63,7 +63,7 @@ class Examiner:
         self.release = read_release(settings)
         self.catalogue = catalogue_for(settings)
         self.asked = asked_by(self.release, self.catalogue)
-        self._from(begin_zygote(settings, self.release, self.catalogue) if zygote is None else Forking(zygote))
+        self._from(begin_zygote(settings, [self.release], self.catalogue) if zygote is None else Forking(zygote))
         try:
             self._zygote.wait()
         except SandboxError:
@@ -156,7 +156,7 @@ class Examiner:
         for last in (False, True):  # one that starts at all may be tried once more
             self._places.close()
             self._zygote.close()
-            self._from(begin_zygote(self.settings, self.release, self.catalogue))
+            self._from(begin_zygote(self.settings, [self.release], self.catalogue))
             try:
                 self._zygote.wait()
                 return

@@ -3,7 +3,7 @@
 import ast
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import nbformat
 from nbformat import NotebookNode
@@ -23,27 +23,74 @@ class Shared:
 
     Args:
         settings: The assignment.
+        besides: Releases of other assignments that are graded from the same zygote.
+        catalogue: The tasks that all of them ask; None takes those that the settings know.
     """
 
-    def __init__(self, settings: RunSettings) -> None:
-        self._settings, self._zygote = settings, begin_zygote(settings, read_release(settings), catalogue_for(settings))
+    def __init__(
+        self, settings: RunSettings, besides: Sequence[NotebookNode] = (), catalogue: Catalogue | None = None
+    ) -> None:
+        self._catalogue = catalogue or catalogue_for(settings)
+        self._settings, self._releases = settings, (read_release(settings), *besides)
+        self._zygote = begin_zygote(settings, self._releases, self._catalogue)
 
     def __enter__(self) -> Callable[[], socket.socket]:
-        return self._copy
+        return self.copy
 
     def __exit__(self, *_: object) -> None:
         self._zygote.close()
 
-    def _copy(self) -> socket.socket:
+    def copy(self) -> socket.socket:
+        """Give a connection to a copy."""
         # A stopped zygote would take the request and never answer it. One that is replaced takes its copies along:
         # their examiners notice, and start zygotes of their own.
         if self._zygote.lives():
             with contextlib.suppress(SandboxError):
                 return self._zygote.copy()
         self._zygote.close()
-        settings = self._settings
-        self._zygote = begin_zygote(settings, read_release(settings), catalogue_for(settings))
+        self._zygote = begin_zygote(self._settings, self._releases, self._catalogue)
         return self._zygote.copy()
+
+
+class Zygotes:
+    """One zygote for several assignments, begun for the first of them; a context.
+
+    An assignment with a given cell that imports parts of the library has a zygote of its own: submissions to the others
+    must not find them.
+
+    Args:
+        releases: The texts of the releases that will be graded; what is no notebook is left out.
+        catalogue: The tasks that they ask.
+    """
+
+    def __init__(self, releases: Sequence[str], catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._alike: dict[str, NotebookNode] = {}
+        for text in releases:
+            with contextlib.suppress(Exception):
+                release = nbformat.reads(text, as_version=4)
+                if not needs_library(release):
+                    self._alike[text] = release
+        self._held = contextlib.ExitStack()
+        self._shared: Shared | None = None
+
+    def __enter__(self) -> "Zygotes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    @contextlib.contextmanager
+    def lend(self, settings: RunSettings) -> Iterator[Callable[[], socket.socket]]:
+        """Lend copies for one assignment's run, as ``Shared`` does."""
+        if settings.release not in self._alike:
+            with Shared(settings) as copy:
+                yield copy
+            return
+        if self._shared is None:
+            self._shared = Shared(settings, list(self._alike.values()), self._catalogue)
+            self._held.enter_context(self._shared)
+        yield self._shared.copy
 
 
 def read_release(settings: RunSettings) -> NotebookNode:
@@ -75,16 +122,22 @@ def asked_by(release: NotebookNode, catalogue: Catalogue) -> dict[str, ReleasedC
         raise CourseError(str(error)) from error
 
 
-def begin_zygote(settings: RunSettings, release: NotebookNode, catalogue: Catalogue) -> Zygote:
-    """Start what an assignment's submissions are forked from; it is not waited for.
+def needs_library(release: NotebookNode) -> bool:
+    """Say whether a given cell imports more of the library than the check."""
+    return any(name.startswith("softlookup.") and name != "softlookup.checking" for name in imports(release))
+
+
+def begin_zygote(settings: RunSettings, releases: Sequence[NotebookNode], catalogue: Catalogue) -> Zygote:
+    """Start what the submissions of some assignments are forked from; it is not waited for.
 
     Raises:
         SandboxError: If there is nothing here to start it in.
     """
-    tasks = [asked.task for asked in asked_by(release, catalogue).values() if asked is not None]
+    checks = [asked for release in releases for asked in asked_by(release, catalogue).values()]
+    tasks = [asked.task for asked in checks if asked is not None]
     hidden = {name for task in tasks for name in task.forbids}
-    modules = imports(release)
-    if not any(name.startswith("softlookup.") and name != "softlookup.checking" for name in modules):
+    modules = sorted({name for release in releases for name in imports(release)})
+    if not any(map(needs_library, releases)):
         hidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
     return Zygote(settings.sandbox, modules, sorted({task.barred for task in tasks}), sorted(hidden))
 

@@ -7,13 +7,14 @@ ledger, then into autograded/, then into the gradebook; whatever is killed in be
 import functools
 import json
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import TYPE_CHECKING
 
 import nbformat
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.own_tasks import own_files
+from softlookup.grading.course.own_tasks import catalogue_of, own_files
 from softlookup.grading.course.student_ids import id_trouble, shown
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError
@@ -24,9 +25,15 @@ from softlookup.grading.run.request import GradeRequest, Watcher
 from softlookup.grading.workers.making import Examiner, Executor, MakeExecutor, make_examiner
 from softlookup.grading.workers.pool import LocalExecutor, processors
 
+if TYPE_CHECKING:
+    from softlookup.grading.judging.zygotes import Zygotes
+
 
 def local_executor(
-    course: Course, request: GradeRequest, make: Callable[[RunSettings], Examiner] | None = None
+    course: Course,
+    request: GradeRequest,
+    make: Callable[[RunSettings], Examiner] | None = None,
+    zygotes: "Zygotes | None" = None,
 ) -> "MakeExecutor":
     """Grade in processes of this machine.
 
@@ -34,6 +41,7 @@ def local_executor(
         course: The course's folder, for the log.
         request: What is asked for: the number of workers, and the limits.
         make: Makes an examiner in a worker; None makes the sandboxed one. It is pickled.
+        zygotes: What submissions are forked from, where several assignments share it.
 
     Returns:
         What makes the executor once the settings are known.
@@ -44,7 +52,11 @@ def local_executor(
         patience = 60.0 + 2 * settings.limits.total_s
         maker = functools.partial(make or make_examiner, settings)
         # Code that one trusts writes where it runs: there each worker has a zygote, and each submission a folder.
-        lend = None if make or settings.sandbox == "none" else functools.partial(_shared, settings)
+        lend = (
+            None
+            if make or settings.sandbox == "none"
+            else functools.partial(zygotes.lend if zygotes else _shared, settings)
+        )
         workers = request.workers or processors()
         return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience, lend=lend)
 
@@ -57,8 +69,34 @@ def _shared(settings: RunSettings) -> AbstractContextManager[Callable[[], socket
     return Shared(settings)
 
 
+def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[Zygotes | None]":
+    """Get what several assignments' submissions are forked from, so that torch is imported once.
+
+    Args:
+        course: The course's folder.
+        assignments: What will be graded.
+
+    Returns:
+        A context that yields the argument for ``grade_assignment``.
+    """
+    if len(assignments) < 2:
+        return nullcontext()
+    from softlookup.grading.judging.zygotes import Zygotes
+
+    found = []
+    for name in assignments:
+        with suppress(CourseError):  # said when its turn comes
+            found.append(_release(course, name))
+    return Zygotes(found, catalogue_of(course))
+
+
 def grade_assignment(
-    course: Course, request: GradeRequest, *, executor: MakeExecutor | None = None, watch: Watcher | None = None
+    course: Course,
+    request: GradeRequest,
+    *,
+    executor: MakeExecutor | None = None,
+    watch: Watcher | None = None,
+    zygotes: "Zygotes | None" = None,
 ) -> Report:
     """Grade a class's submissions of one assignment, or what is left of them.
 
@@ -70,6 +108,7 @@ def grade_assignment(
         request: What is asked for.
         executor: Makes what grades, once the settings are known; None grades in sandboxes on this machine.
         watch: Listens to the progress.
+        zygotes: What submissions are forked from, where several assignments share it; see ``shared_by``.
 
     Returns:
         The report on everybody in the class.
@@ -108,7 +147,7 @@ def grade_assignment(
         settings = RunSettings(*asked, personal=keeper.personal)
         if executor is None and request.sandbox != "none":
             keeper.about = memory_held()
-        keeper.grade(students, (executor or local_executor(course, request))(settings))
+        keeper.grade(students, (executor or local_executor(course, request, zygotes=zygotes))(settings))
         report = keeper.report(students)
         if request.feedback:
             keeper.pages(report)

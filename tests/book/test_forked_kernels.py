@@ -1,0 +1,144 @@
+"""Kernels that are forked from one process give what a fresh one gives, and note as fully what a page needs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import fresh_cells
+import nbformat
+import page_needs
+import pytest
+from built_book import ROOT
+from forked_kernels import SERVER, forking
+from jupyter_client.manager import AsyncKernelManager
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
+
+CELLS = """\
+import json, os, sys
+import matplotlib.pyplot as plt, numpy as np, torch
+import somelib.one
+json.load(open("measured.json")), sorted(os.listdir("folder"))
+---
+[one for one in sys.path if "somelib" in one or one == ""], os.path.basename(os.getcwd()), os.environ["TOLD"]
+---
+np.arange(3.0) @ np.ones((3, 3)), torch.arange(3.0) @ torch.ones(3, 3), plt.get_backend()
+---
+plt.figure(figsize=(1, 1)).add_subplot().plot([1, 2]);
+---
+print("out"); print("err", file=sys.stderr); os.write(1, b"raw"); None
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A checkout with a library of two modules."""
+    for name, text in {
+        "lib/somelib/__init__.py": "",
+        "lib/somelib/one.py": "number = 1\n",
+        "lib/somelib/two.py": "number = 2\n",
+        "book/measured.json": "1",
+        "book/folder/a.txt": "a",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "lib")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
+    monkeypatch.setenv("TOLD", "by the build")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    return tmp_path
+
+
+def run(checkout, kernels, cells=CELLS):
+    """Run a page; give what came out of its cells, and what was seen."""
+    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    code = [nbformat.v4.new_code_cell(cell) for cell in cells.split("---\n")]
+    notebook = nbformat.v4.new_notebook(cells=code, metadata=spec)
+    store = SimpleNamespace(project=page_needs.Project(checkout, "somelib"))
+    page = fresh_cells.Page("page", checkout / "book" / "page.md", notebook, "", "")
+    config = SimpleNamespace(nb_execution_timeout=60, nb_execution_allow_errors=False)
+    seen = fresh_cells.run_page(store, page, config, kernels).seen
+    outputs = [
+        {name: text for one in cell.outputs if one.output_type == "stream" for name, text in [(one.name, one.text)]}
+        or [one.get("data") for one in cell.outputs]
+        for cell in notebook.cells
+    ]
+    return outputs, seen
+
+
+def test_forked_kernel_gives_what_a_fresh_one_gives_and_its_record_is_as_full(checkout):
+    outputs, seen = run(checkout, AsyncKernelManager)
+    with forking(checkout / "book") as kernels:
+        forked, told = run(checkout, kernels)
+    assert forked == outputs
+    for what in ("files", "folders", "started"):
+        assert told[what] == seen[what]
+    project = page_needs.Project(checkout, "somelib")
+    fresh, needs = project.needs(seen), project.needs(told)
+    assert needs["files"] == fresh["files"] and needs["everything"] is None
+    assert {*fresh["sought"]} <= {*needs["sought"]} and {"torch", "numpy", "matplotlib"} <= {*needs["sought"]}
+    assert fresh["imports"].items() <= needs["imports"].items()
+
+
+def test_page_is_stale_when_a_file_comes_that_would_stand_before_what_was_imported_beforehand(checkout):
+    with forking(checkout / "book") as kernels:
+        _, seen = run(checkout, kernels, "1")
+    needs = page_needs.Project(checkout, "somelib").needs(seen)
+    (checkout / "book" / "torch.py").write_text("")
+    assert page_needs.Project(checkout, "somelib").changed(needs) == "book/torch.py"
+
+
+def test_module_beside_the_pages_comes_before_an_installed_one(checkout):
+    (checkout / "book" / "anywidget.py").write_text("number = 7\n")
+    with forking(checkout / "book") as kernels:
+        outputs, seen = run(checkout, kernels, "import anywidget\nanywidget.number")
+    assert outputs == [[{"text/plain": "7"}]] and str(checkout / "book" / "anywidget.py") in seen["files"]
+
+
+def test_forks_draw_numbers_of_their_own(checkout):
+    draw = "import random, numpy, torch\n[random.random(), numpy.random.rand(), torch.rand(1).item()]"
+    with forking(checkout / "book") as kernels:
+        first, second = (json.loads(run(checkout, kernels, draw)[0][0][0]["text/plain"]) for _ in range(2))
+    assert all(one != other for one, other in zip(first, second, strict=True))
+
+
+def test_what_is_imported_beforehand_is_nothing_of_the_project_and_reads_no_files_past_python():
+    code = """if True:
+        import json, kernel_server, sys, threading
+        kernel_server.load()
+        files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+        print(json.dumps([threading.active_count(), files]))
+    """
+    path = os.pathsep.join([str(ROOT / "lib"), str(SERVER.parent)])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    threads, modules = json.loads(done.stdout)
+    assert threads == 1 and {"torch", "matplotlib.pyplot", "ipykernel.kernelapp"} <= modules.keys()
+    assert not page_needs.NATIVE.keys() & modules.keys()
+    ours = [str(ROOT / name) + os.sep for name in ("lib", "book", "scripts")]
+    assert [file for file in modules.values() if str(file).startswith(tuple(ours))] == [str(SERVER)]
+
+
+def test_kernel_starts_anew_where_what_it_would_be_forked_from_is_gone(checkout):
+    with forking(checkout / "book") as kernels:
+        kernels.server._process.send_signal(signal.SIGKILL)
+        kernels.server._process.wait()
+        assert run(checkout, kernels, "6 * 7")[0] == [[{"text/plain": "42"}]]
+
+
+def test_kernels_end_with_the_build(checkout):
+    with forking(checkout / "book") as kernels:
+        argv = ["ipykernel_launcher", "-f", str(checkout / "connection.json")]
+        kernel = kernels.server.fork(argv, str(checkout), dict(os.environ))
+        assert kernel.poll() is None and Path(f"/proc/{kernel.pid}").exists()
+    until = time.monotonic() + 10
+    while kernel.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    assert kernel.wait() == 0

@@ -1,0 +1,73 @@
+"""What ``make course`` does beside what, and what it says where a step fails; the steps here are small ones."""
+
+import re
+
+import course as script
+import pytest
+
+ROOT = script.ROOT
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """The script, in another folder."""
+    for name, place in {"ROOT": tmp_path, "LOGS": tmp_path / "logs", "STAMP": tmp_path / "stamp"}.items():
+        monkeypatch.setattr(script, name, place)
+    script.LOGS.mkdir()
+    return script
+
+
+def steps(course, first, second, third):
+    """Three steps, of which the second runs beside the first once that has said "far enough"."""
+    return [
+        course.Step("book", ["sh", "-c", first], then="The book can be opened."),
+        course.Step("class", ["sh", "-c", second], beside=("book", "far enough")),
+        course.Step("rest", ["sh", "-c", third]),
+    ]
+
+
+def ran(course, *commands):
+    todo = steps(course, *commands)
+    return course.run(todo, course.Line(len(todo)))
+
+
+def order(said):
+    return [re.sub(r"^\d+:\d+ |: done in \d+ s| \.\.\.$", "", line).strip() for line in said.splitlines()]
+
+
+def test_step_runs_beside_another_that_is_far_enough_and_the_next_waits_for_both(course, tmp_path, capsys):
+    book = "echo far enough; while [ ! -e begun ]; do sleep 0.05; done; touch built"
+    assert ran(course, book, "touch begun; while [ ! -e built ]; do sleep 0.05; done; sleep 0.5", "ls") == []
+    assert (tmp_path / "logs" / "3-rest.log").read_text().split() == ["begun", "built", "logs"]
+    assert order(capsys.readouterr().out) == [
+        *("1/3 book", "2/3 class", "1/3 book", "The book can be opened."),
+        *("2/3 class", "3/3 rest", "3/3 rest"),
+    ]
+
+
+def test_step_waits_where_the_other_never_gets_that_far(course, tmp_path):
+    assert ran(course, "sleep 0.3; touch built", "ls built", "true") == []
+    assert (tmp_path / "logs" / "2-class.log").read_text() == "built\n"
+
+
+def test_book_is_brought_to_its_end_where_a_step_beside_it_fails_and_nothing_else_begins(course, tmp_path, capsys):
+    failed = ran(course, "echo far enough; sleep 1; touch built", "echo why; exit 3", "touch more")
+    assert [one.step.name for one in failed] == ["class"] and failed[0].log.read_text() == "why\n"
+    assert (tmp_path / "built").exists() and not (tmp_path / "more").exists()
+    said = capsys.readouterr().out
+    assert "2/3 class: failed with exit status 3" in said and "The book can be opened." in said
+
+
+def test_make_course_shows_the_end_of_the_log_of_what_failed(course, monkeypatch, capsys):
+    monkeypatch.setattr(course, "steps", lambda: steps(course, "echo no memory >&2; exit 1", "true", "true"))
+    assert course.main() == 1
+    said = capsys.readouterr().out
+    assert "no memory\n" in said and said.rstrip().endswith("The whole log: logs/1-book.log")
+
+
+def test_steps_come_in_the_order_in_which_one_looks_at_what_they_make(course, monkeypatch):
+    monkeypatch.setattr(course, "ROOT", ROOT)
+    names = [step.name for step in course.steps()]
+    assert names[:4] == ["set up", "exercises", "book", "sample class"]
+    graded = [word for step in course.steps()[4:] for word in step.command if re.match(r"\d\d_", word)]
+    assert graded == course.assignments()
