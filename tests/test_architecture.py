@@ -155,6 +155,13 @@ def test_what_runs_beside_a_submission_imports_nothing_from_outside():
         assert {room_of(name).rpartition("/")[2] for name in imports_of(path)} <= {"inside"}, path
 
 
+def test_what_a_submission_gets_of_the_library_lacks_nothing_that_it_imports():
+    from softlookup.grading.sandbox.outside.bubble import _OURS
+
+    there = {name.removesuffix(".py") for name in _OURS}
+    assert {room: MAY_IMPORT[room] - there for room in there if MAY_IMPORT[room] - there} == {}
+
+
 def test_no_modules_import_each_other_in_a_circle():
     graph = {name_of(path): imports_of(path) - {name_of(path)} for path in library_files()}
     graph.pop("")  # the package's own __init__ names `check` for editors alone
