@@ -16,8 +16,9 @@ class WithSolutions(build_py):
         if not self.editable_mode:
             target = Path(self.build_lib, "softlookup", "solutions")
             target.mkdir(parents=True, exist_ok=True)
-            for path in sorted(Path("solutions").glob("*.*")):
-                shutil.copyfile(path, target / path.name)
+            for kind in ("*.py", "*.toml"):
+                for path in sorted(Path("solutions").glob(kind)):
+                    shutil.copyfile(path, target / path.name)
 
 
 setup(cmdclass={"build_py": WithSolutions})

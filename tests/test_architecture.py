@@ -16,13 +16,33 @@ import softlookup
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "softlookup"
 
-_ROW = re.compile(r"^\| `lib/softlookup/([\w/]+?)(?:\.py|/)` \|.*\|([^|]*)\|$", re.MULTILINE)
-EVERYTHING = "everything; nothing imports it"
-MAY_IMPORT: dict[str, set[str]] = {
-    room: {EVERYTHING} if allowed.strip() == EVERYTHING else set(filter(None, allowed.strip().split(", ")))
-    for room, allowed in _ROW.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
-}
-"""What each room of the library imports of the others, as ARCHITECTURE.md shows it."""
+OUTSIDE = ("book/_ext", "examples", "scripts")
+"""Folders beside the library whose imports of it are checked, too: to check one more, name it here."""
+
+_MAY_IMPORT = re.compile(r"^(?:`(\w+)\.py` may|May) import: (.+)\.$", re.MULTILINE)
+EVERYTHING, NOTHING = "everything", "nothing"
+
+
+def read_rooms() -> dict[str, set[str]]:
+    """Read what each room may import of the others from the READMEs: a line for the folder, or for one module in it."""
+    folders = [path.parent for path in PACKAGE.rglob("README.md")] + [ROOT / name for name in OUTSIDE]
+    allowed = {}
+    for folder in folders:
+        for module, rooms in _MAY_IMPORT.findall((folder / "README.md").read_text(encoding="utf-8")):
+            room = name_of(folder / module).replace(".", "/")
+            assert room not in allowed, f"{room} has two lines"
+            allowed[room] = set() if rooms == NOTHING else set(rooms.split(", "))
+    return allowed
+
+
+def name_of(path: Path, package: Path | None = None) -> str:
+    """A file's dotted name below the package, or below the checkout; '' is the package's own __init__."""
+    above = package or (PACKAGE if path.is_relative_to(PACKAGE) else ROOT)
+    return ".".join(path.relative_to(above).parts).removesuffix(".py").removesuffix("__init__").removesuffix(".")
+
+
+MAY_IMPORT = read_rooms()
+"""What each room may import of the others."""
 
 MACHINE_PATH = re.compile(r"(?<![\w.~$}/-])/(?:work|home|root|Users)/\w")
 REGISTRY_HOST = re.compile(
@@ -32,21 +52,17 @@ REGISTRY_HOST = re.compile(
 )
 
 
-def name_of(path: Path, package: Path = PACKAGE) -> str:
-    """A file's dotted name below the package; '' is the package's own __init__."""
-    return ".".join(path.relative_to(package).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
-
-
 def room_of(module: str) -> str:
-    """The room of a module, by its dotted name below the package: the longest row that it falls under."""
+    """The room of a module, by its dotted name: the deepest folder with a line that it lies in."""
     parts = module.split(".")
     rooms = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((room for room in rooms if room in MAY_IMPORT), parts[0])
 
 
-def imports_of(path: Path, package: Path = PACKAGE) -> set[str]:
+def imports_of(path: Path, package: Path | None = None) -> set[str]:
     """List the modules of ours that one file imports, at any depth of its code, by any way of importing."""
-    parents = ("softlookup", *path.relative_to(package).parent.parts)
+    top = "softlookup" if package or path.is_relative_to(PACKAGE) else ""
+    parents = [part for part in (top, *name_of(path.parent, package).split(".")) if part]
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -60,16 +76,22 @@ def imports_of(path: Path, package: Path = PACKAGE) -> set[str]:
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if called in ("import_module", "__import__"):
                 found.add(str(node.args[0].value))
-    return {name.partition(".")[2] for name in found if name.startswith("softlookup.")} - {"__version__"}
+    ours = {name.partition(".")[2] for name in found if name.startswith("softlookup.")} - {"__version__"}
+    return ours | {name for name in found if name.partition(".")[0] in OUTSIDE}
 
 
 def is_module(name: str) -> bool:
-    place = PACKAGE.parent.joinpath(*name.split("."))
-    return place.is_dir() or place.with_suffix(".py").is_file()
+    places = [above.joinpath(*name.split(".")) for above in (PACKAGE.parent, ROOT)]
+    return any(place.is_dir() or place.with_suffix(".py").is_file() for place in places)
 
 
 def library_files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
+
+
+def checked_files() -> list[Path]:
+    """List the files whose imports the READMEs speak of."""
+    return library_files() + [path for name in OUTSIDE for path in sorted((ROOT / name).rglob("*.py"))]
 
 
 def kept_files() -> list[Path]:
@@ -89,25 +111,40 @@ def as_text(path: Path) -> str:
     return "" if b"\0" in data else data.decode("utf-8", errors="replace")
 
 
-def test_every_part_of_the_library_has_a_row():
-    parts = {room_of(name_of(path)) for path in library_files()}
-    assert parts - {""} == set(MAY_IMPORT)
+def test_every_room_has_a_readme_that_says_what_it_may_import():
+    assert {room_of(name_of(path)) for path in checked_files()} == set(MAY_IMPORT)
+    assert {path.parent for path in PACKAGE.glob("*/*.py")} <= {path.parent for path in PACKAGE.glob("*/README.md")}
 
 
-@pytest.mark.parametrize("path", library_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_a_file_imports_what_the_table_allows(path):
+def test_a_readme_is_short_and_names_files_that_are_there():
+    folders = [ROOT / name for name in (*OUTSIDE, "solutions", "tests")]
+    for path in [*PACKAGE.rglob("README.md"), *(folder / "README.md" for folder in folders)]:
+        text = path.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 40, path
+        first = re.findall(r"^\d\. `([^`]+)`", text, re.MULTILINE)
+        assert len(first) == 3 and all((path.parent / name).exists() for name in first), path
+
+
+def test_the_architecture_fits_on_a_few_screens_and_names_folders_that_are_there():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert len(text.encode()) <= 10_000
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text)]
+    assert links and not [link for link in links if link and not (ROOT / link).exists()]
+
+
+@pytest.mark.parametrize("path", checked_files(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_file_imports_what_its_readme_allows(path):
     own = room_of(name_of(path))
     rooms = {room_of(name) for name in imports_of(path)} - {own}
-    allowed = {"checking", "checking/inside"} if own == "" else MAY_IMPORT[own]
-    assert rooms <= allowed or allowed == {EVERYTHING}
+    assert rooms <= MAY_IMPORT[own] or MAY_IMPORT[own] == {EVERYTHING}
 
 
-def test_nothing_stands_in_the_table_that_nobody_uses():
+def test_nothing_is_allowed_that_nobody_uses():
     used: dict[str, set[str]] = {}
-    for path in library_files():
+    for path in checked_files():
         used.setdefault(room_of(name_of(path)), set()).update(room_of(name) for name in imports_of(path))
     left = {room: allowed - used[room] - {EVERYTHING} for room, allowed in MAY_IMPORT.items()}
-    assert {room: rows for room, rows in left.items() if rows} == {}
+    assert {room: rooms for room, rooms in left.items() if rooms} == {}
     assert [room for room, allowed in MAY_IMPORT.items() if "cli" in allowed] == ["start"]
 
 
@@ -115,7 +152,39 @@ def test_what_runs_beside_a_submission_imports_nothing_from_outside():
     inside = [path for path in library_files() if "inside" in path.parts]
     assert len(inside) > 10
     for path in inside:
-        assert {room_of(name).rpartition("/")[2] for name in imports_of(path)} <= {"inside"}, path
+        rooms = {room_of(name).rpartition("/")[2] for name in imports_of(path)}
+        assert rooms <= {"inside", "torch_internals"}, path
+
+
+def test_what_a_submission_gets_of_the_library_lacks_nothing_that_it_imports():
+    from softlookup.grading.sandbox.outside.bubble import _OURS
+
+    there = {name.removesuffix(".py") for name in _OURS}
+    assert {room: MAY_IMPORT[room] - there for room in there if MAY_IMPORT[room] - there} == {}
+
+
+def private_names_of_torch(source: str) -> set[str]:
+    """List the names under torch that begin with an underscore, as code uses them; names in texts do not count."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            dotted = ast.unparse(node)
+        elif isinstance(node, ast.ImportFrom):
+            dotted = f"{node.module}.{node.names[0].name}"
+        elif isinstance(node, ast.Import):
+            dotted = node.names[0].name
+        else:
+            continue
+        if re.match(r"torch\..*?(?<![\w])_(?!_)\w", dotted):
+            found.add(dotted)
+    return found
+
+
+def test_private_names_of_torch_stand_in_one_module():
+    said = "import torch\nfrom torch.utils._pytree import tree_map\ntorch._foreach_copy_([], [])\ntorch.__version__\n"
+    assert private_names_of_torch(said) == {"torch.utils._pytree.tree_map", "torch._foreach_copy_"}
+    using = {name_of(path) for path in library_files() if private_names_of_torch(path.read_text(encoding="utf-8"))}
+    assert using == {"torch_internals"}
 
 
 def test_no_modules_import_each_other_in_a_circle():
