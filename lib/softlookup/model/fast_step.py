@@ -30,6 +30,7 @@ from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.positions import RotaryPositions
 from softlookup.model.transformer import Transformer
+from softlookup.torch_internals import packed_weight, product_by_packed
 
 _KNOWN = SIZES | {
     "n_decoder_layers": (),
@@ -268,17 +269,9 @@ class _Product:
     def __call__(self, x: Tensor) -> Tensor:
         if self.may_pack and x.shape[0] > 1 and _packing_pays():
             if self.packed is None:
-                self.packed = _packed(self.w)
-            return _by_packed(x, self.packed, self.b)
+                self.packed = packed_weight(self.w)
+            return product_by_packed(x, self.packed, self.b)
         return torch.mm(x, self.w) if self.b is None else torch.addmm(self.b, x, self.w)
-
-
-def _packed(w: Tensor) -> Tensor:
-    return torch.ops.mkldnn._reorder_linear_weight(w.detach().T.contiguous())
-
-
-def _by_packed(x: Tensor, packed: Tensor, b: Tensor | None) -> Tensor:
-    return torch.ops.mkldnn._linear_pointwise(x, packed, b, "none", [], "")
 
 
 @cache
@@ -290,7 +283,7 @@ def _packing_pays() -> bool:
     """
     x, w = torch.ones(8, 512), torch.ones(512, 2048)
     try:
-        products = partial(torch.mm, x, w), partial(_by_packed, x, _packed(w), None)
+        products = partial(torch.mm, x, w), partial(product_by_packed, x, packed_weight(w), None)
         products[1]()
     except (AttributeError, RuntimeError, TypeError):
         return False
