@@ -100,7 +100,7 @@ def packed_weight(w: "Tensor") -> "Tensor":
     """
     import torch
 
-    return torch.ops.mkldnn._reorder_linear_weight(w.detach().T.contiguous())  # type: ignore[no-any-return]
+    return torch.ops.mkldnn._reorder_linear_weight(w.detach().T.contiguous())
 
 
 def product_by_packed(x: "Tensor", packed: "Tensor", b: "Tensor | None") -> "Tensor":
@@ -116,7 +116,7 @@ def product_by_packed(x: "Tensor", packed: "Tensor", b: "Tensor | None") -> "Ten
     """
     import torch
 
-    return torch.ops.mkldnn._linear_pointwise(x, packed, b, "none", [], "")  # type: ignore[no-any-return]
+    return torch.ops.mkldnn._linear_pointwise(x, packed, b, "none", [], "")
 
 
 def compiler_is_loaded() -> bool:
