@@ -15,7 +15,7 @@ import pytest
 import torch
 from jaxtyping import install_import_hook
 
-from softlookup.bench.site.browser import FLAGS, NAMES
+from softlookup.browser import FLAGS, NAMES
 
 # Before anything imports these packages: from here on their shape annotations are checked at every call.
 _CHECKED = ("reference", "model", "text", "training", "looking_inside")

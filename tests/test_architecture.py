@@ -10,19 +10,25 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from setuptools import find_packages
 
 import softlookup
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "softlookup"
 
-_ROW = re.compile(r"^\| `lib/softlookup/([\w/]+?)(?:\.py|/)` \|.*\|([^|]*)\|$", re.MULTILINE)
+BESIDE = ("attacks", "benchmarks")
+"""Packages of the checkout that are not installed: they import the library, and it finds them by `beside` alone."""
+
+_ROW = re.compile(
+    rf"^\| `(?:lib/softlookup/)?((?<=/)[\w/]+?|{'|'.join(BESIDE)})(?:\.py|/)` \|.*\|([^|]*)\|$", re.MULTILINE
+)
 EVERYTHING = "everything; nothing imports it"
 MAY_IMPORT: dict[str, set[str]] = {
     room: {EVERYTHING} if allowed.strip() == EVERYTHING else set(filter(None, allowed.strip().split(", ")))
     for room, allowed in _ROW.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
 }
-"""What each room of the library imports of the others, as ARCHITECTURE.md shows it."""
+"""What each room of the library, and each package beside it, imports of the others, as ARCHITECTURE.md shows it."""
 
 MACHINE_PATH = re.compile(r"(?<![\w.~$}/-])/(?:work|home|root|Users)/\w")
 REGISTRY_HOST = re.compile(
@@ -33,8 +39,9 @@ REGISTRY_HOST = re.compile(
 
 
 def name_of(path: Path, package: Path = PACKAGE) -> str:
-    """A file's dotted name below the package; '' is the package's own __init__."""
-    return ".".join(path.relative_to(package).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
+    """A file's dotted name below the package; '' is the package's own __init__. Of a file beside it, the whole name."""
+    place = path.relative_to(package if path.is_relative_to(package) else ROOT)
+    return ".".join(place.with_suffix("").parts).removesuffix("__init__").removesuffix(".")
 
 
 def room_of(module: str) -> str:
@@ -46,7 +53,8 @@ def room_of(module: str) -> str:
 
 def imports_of(path: Path, package: Path = PACKAGE) -> set[str]:
     """List the modules of ours that one file imports, at any depth of its code, by any way of importing."""
-    parents = ("softlookup", *path.relative_to(package).parent.parts)
+    inside = path.is_relative_to(package)
+    parents = ("softlookup", *path.relative_to(package).parent.parts) if inside else path.relative_to(ROOT).parent.parts
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -60,16 +68,23 @@ def imports_of(path: Path, package: Path = PACKAGE) -> set[str]:
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if called in ("import_module", "__import__"):
                 found.add(str(node.args[0].value))
-    return {name.partition(".")[2] for name in found if name.startswith("softlookup.")} - {"__version__"}
+    beside = {name for name in found if name.partition(".")[0] in BESIDE}
+    return beside | {name.partition(".")[2] for name in found if name.startswith("softlookup.")} - {"__version__"}
 
 
 def is_module(name: str) -> bool:
-    place = PACKAGE.parent.joinpath(*name.split("."))
+    first, *rest = name.split(".")
+    place = (ROOT if first in BESIDE else PACKAGE.parent).joinpath(first, *rest)
     return place.is_dir() or place.with_suffix(".py").is_file()
 
 
 def library_files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
+
+
+def checked_files() -> list[Path]:
+    """List the library's files, and those of the packages beside it."""
+    return library_files() + sorted(path for name in BESIDE for path in (ROOT / name).rglob("*.py"))
 
 
 def kept_files() -> list[Path]:
@@ -90,11 +105,11 @@ def as_text(path: Path) -> str:
 
 
 def test_every_part_of_the_library_has_a_row():
-    parts = {room_of(name_of(path)) for path in library_files()}
+    parts = {room_of(name_of(path)) for path in checked_files()}
     assert parts - {""} == set(MAY_IMPORT)
 
 
-@pytest.mark.parametrize("path", library_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", checked_files(), ids=lambda p: name_of(p) or "softlookup")
 def test_a_file_imports_what_the_table_allows(path):
     own = room_of(name_of(path))
     rooms = {room_of(name) for name in imports_of(path)} - {own}
@@ -104,11 +119,23 @@ def test_a_file_imports_what_the_table_allows(path):
 
 def test_nothing_stands_in_the_table_that_nobody_uses():
     used: dict[str, set[str]] = {}
-    for path in library_files():
+    for path in checked_files():
         used.setdefault(room_of(name_of(path)), set()).update(room_of(name) for name in imports_of(path))
     left = {room: allowed - used[room] - {EVERYTHING} for room, allowed in MAY_IMPORT.items()}
     assert {room: rows for room, rows in left.items() if rows} == {}
     assert [room for room, allowed in MAY_IMPORT.items() if "cli" in allowed] == ["start"]
+
+
+def test_the_library_finds_benchmarks_and_attacks_by_one_function_of_the_cli():
+    for path in library_files():
+        assert not {room_of(name) for name in imports_of(path)} & {*BESIDE}, path
+    assert {path.parent.name for path in library_files() if re.search(r"\bbeside\(", as_text(path))} == {"cli"}
+
+
+def test_what_is_installed_is_the_library_alone():
+    packaging = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    found = {name for where in packaging["packages"]["find"]["where"] for name in find_packages(ROOT / where)}
+    assert {name.partition(".")[0] for name in found} == {"softlookup"} and set(packaging["package-data"]) <= found
 
 
 def test_what_runs_beside_a_submission_imports_nothing_from_outside():
@@ -119,7 +146,7 @@ def test_what_runs_beside_a_submission_imports_nothing_from_outside():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    graph = {name_of(path): imports_of(path) - {name_of(path)} for path in library_files()}
+    graph = {name_of(path): imports_of(path) - {name_of(path)} for path in checked_files()}
     graph.pop("")  # the package's own __init__ names `check` for editors alone
     try:
         TopologicalSorter(graph).prepare()

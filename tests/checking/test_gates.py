@@ -5,11 +5,11 @@ import threading
 import pytest
 import torch
 
+from attacks.shortcuts import HIDDEN
 from published import RIGHT, world
 from softlookup.checking import check, get_task
 from softlookup.checking.inside.gates import NotAllowed, _dispatcher, _gates, closed, opened, prepare
 from softlookup.checking.registry import tasks
-from softlookup.grading.samples.hostile.shortcuts import HIDDEN
 
 SOFTMAX = get_task("04.softmax").barred
 

@@ -16,14 +16,14 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from small_class import NAME
 
+from attacks import ROWS, HostileHandIn, hostile_ones, remarks
+from attacks.answering import stored_answers
+from attacks.handin import ALL, EARLIER, OTHERS, Bench
+from attacks.writing import write_hand_in
 from softlookup.authoring import make_release
 from softlookup.checking import tasks
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
-from softlookup.grading.samples.hostile import ROWS, HostileHandIn, hostile_ones, remarks
-from softlookup.grading.samples.hostile.answering import stored_answers
-from softlookup.grading.samples.hostile.handin import ALL, EARLIER, OTHERS, Bench
-from softlookup.grading.samples.hostile.writing import write_hand_in
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.bench import norms as bench
-from softlookup.bench.harness import measured
-from softlookup.bench.norms import ORDERS, bench_norms, guessing, model_of
+from benchmarks import norms as bench
+from benchmarks.harness import measured
+from benchmarks.norms import ORDERS, bench_norms, guessing, model_of
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "norms.json"
 
