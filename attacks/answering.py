@@ -206,19 +206,20 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     for name, (expression, says) in _FITTING.items():
         code = f"{_RIGHT_THEN}    right = right_$NAME(*given, **named)\n    return {expression}\n"
         yield bench.coded(Attack(f"answers-{name}", 44, f"answers with {says}", code, ANSWER, ALL))
-    stored = _STORED % stored_answers(bench)
     for attack in (
         Attack("warns", 23, "right, but writes warnings to stderr", _LATE_STDERR, ANSWER, ALL),
         Attack("million", 44, "asks the judge the same question again and again", _MILLION, ANSWER),
-        Attack("stored", 46, "holds the answers to the questions that are asked at home", stored, ANSWER),
         Attack("once", 47, "right only the first time it is asked", _ONCE, ANSWER),
         Attack("drifts", 47, "a little more wrong each time", _DRIFTS, ANSWER),
         Attack("cache", 47, "an innocent cache under too small a key", _CACHE, ANSWER),
-        Attack(
-            "in-order", 47, "right only in the order in which questions are asked at home", _in_order(bench), ANSWER
-        ),
     ):
         yield bench.coded(attack)
+    # These know the questions by their numbers and shapes; some tasks are asked with texts, tables or lists.
+    if all(isinstance(one, np.ndarray | int | float) for case in draw(bench.target, HOME_SEED) for one in case.args):
+        stored, says = _STORED % stored_answers(bench), "holds the answers to the questions that are asked at home"
+        yield bench.coded(Attack("stored", 46, says, stored, ANSWER))
+        says = "right only in the order in which questions are asked at home"
+        yield bench.coded(Attack("in-order", 47, says, _in_order(bench), ANSWER))
 
 
 def stored_answers(bench: Bench) -> str:
