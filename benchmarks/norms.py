@@ -12,8 +12,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
 
 from benchmarks.harness import benchmark
+from benchmarks.train_small import train_small
 from softlookup.model.config import Config
 from softlookup.model.language import EncoderLM
 
@@ -142,18 +144,14 @@ def _run(
 ) -> dict[str, Any]:
     model = model_of(plan, pre_norm, depth, seed).to(device)
     adam = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
+    rise = LambdaLR(adam, lambda step: min(1.0, (step + 1) / warmup) if warmup else 1.0)
     draws = torch.Generator().manual_seed(1000 + seed)
-    losses = []
-    for step in range(1, plan.steps + 1):
-        for group in adam.param_groups:
-            group["lr"] = rate * min(1.0, step / warmup) if warmup else rate
+
+    def sorting_loss() -> Tensor:
         ids, wanted = (part.to(device) for part in _sequences(plan, plan.batch, draws))
-        logits = model(ids + 1)
-        loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten() + 1)
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-        losses.append(loss.item())
+        return F.cross_entropy(model(ids + 1).flatten(0, 1), wanted.flatten() + 1)
+
+    losses = train_small(model, sorting_loss, plan.steps, rise, clip=None)
     curve = [sum(losses[i : i + plan.kept_every]) / plan.kept_every for i in range(0, plan.steps, plan.kept_every)]
     last = losses[-_LAST:]
     return {"loss": round(sum(last) / len(last), 4), "curve": [round(value, 3) for value in curve]}

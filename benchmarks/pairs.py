@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
+from benchmarks.train_small import train_small
 from softlookup.model.contrastive import ImageTextPair
 from softlookup.model.weights import save_weights
 from softlookup.training.pictures import (
@@ -64,17 +66,12 @@ def train_pair(pair: ImageTextPair, seed: int, steps: int, rate: float = 3e-3) -
     things = training_things()
     optimiser = torch.optim.AdamW(pair.parameters(), lr=rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, total_steps=steps)
-    losses = []
-    for _ in range(steps):
+
+    def loss() -> Tensor:
         captions = [thing.caption(int(rng.integers(len(TEMPLATES)))) for thing in things]
-        loss = pair.loss(draw(things, rng), encode(captions))
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(pair.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        losses.append(loss.item())
-    return losses
+        return pair.loss(draw(things, rng), encode(captions))
+
+    return train_small(pair, loss, steps, schedule)
 
 
 def labels_of(colours: Sequence[str]) -> list[Thing]:

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.harness import benchmark
+from benchmarks.train_small import train_small
 from softlookup.model.config import Config, Positions
 from softlookup.model.language import DecoderLM
 from softlookup.text.grammar import sample
@@ -141,14 +142,12 @@ def _curve(plan: _Plan, method: Positions, kind: str, draw: Draw, vocabulary: in
     optimiser = torch.optim.AdamW(model.parameters(), lr=plan.rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, plan.rate, total_steps=plan.steps)
     chance = torch.Generator().manual_seed(2 * seed)
-    for _ in range(plan.steps):
+
+    def loss() -> Tensor:
         ids, answers = draw(plan.batch, plan.length, chance)
-        loss = F.cross_entropy(model(ids).flatten(0, 1), answers.flatten(), ignore_index=-100)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
+        return F.cross_entropy(model(ids).flatten(0, 1), answers.flatten(), ignore_index=-100)
+
+    train_small(model, loss, plan.steps, schedule)
     model.eval()
     ids, answers = draw(plan.test_rows, whole, torch.Generator().manual_seed(10_001))
     with torch.no_grad():

@@ -9,10 +9,12 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
 
 from benchmarks.changed.sizes import Sizes
 from benchmarks.positions import Draw, characters
 from benchmarks.race import race
+from benchmarks.train_small import train_small
 from softlookup.model.config import Config
 from softlookup.model.delta_rule import gated_delta_rule
 from softlookup.model.experts import Router, balanced_bias, expert_load
@@ -57,7 +59,7 @@ def _routed(plan: Sizes, bias_rate: float, seed: int) -> dict[str, float]:
     for i, router in enumerate(parts):
         router.register_forward_hook(partial(count, i))
 
-    def after(step: int) -> None:
+    def after() -> None:
         if bias_rate:
             for router, load in zip(parts, loads, strict=True):
                 router.bias.copy_(balanced_bias(router.bias, load, rate=bias_rate))
@@ -193,13 +195,13 @@ def _taught(plan: Sizes, large: DecoderLM, texts: Tensor) -> DecoderLM:
     optimiser = torch.optim.AdamW(small.parameters(), lr=plan.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, plan.rate, total_steps=plan.draft_steps)
     chance = torch.Generator().manual_seed(0)
-    for _ in range(plan.draft_steps):
+
+    def loss() -> Tensor:
         rows = torch.randint(len(texts), (min(8, len(texts)),), generator=chance)
-        loss = F.kl_div(small(texts[rows]).log_softmax(dim=-1), wanted[rows], log_target=True, reduction="batchmean")
-        optimiser.zero_grad()
-        (loss / texts.shape[1]).backward()
-        optimiser.step()
-        schedule.step()
+        found = F.kl_div(small(texts[rows]).log_softmax(dim=-1), wanted[rows], log_target=True, reduction="batchmean")
+        return found / texts.shape[1]
+
+    train_small(small, loss, plan.draft_steps, schedule, clip=None)
     return small.eval()
 
 
@@ -328,32 +330,21 @@ def _train(
     draw: Draw,
     seed: int,
     optimise: Optimise,
-    after: Callable[[int], None] | None = None,
+    after: Callable[[], None] | None = None,
     clip: float | None = 1.0,
 ) -> list[float]:
     """Train on stretches of text, the rate rising over the first tenth and falling to nothing; give each loss."""
-    optimisers = optimise(model)
     warm = max(1, plan.steps // 10)
     rates = [
-        torch.optim.lr_scheduler.LambdaLR(one, lambda step: min((step + 1) / warm, 1.0) * (1 - step / plan.steps))
-        for one in optimisers
+        LambdaLR(one, lambda step: min((step + 1) / warm, 1.0) * (1 - step / plan.steps)) for one in optimise(model)
     ]
     chance = torch.Generator().manual_seed(2 * seed)
-    losses = []
-    for step in range(plan.steps):
+
+    def loss() -> Tensor:
         ids, answers = draw(plan.batch, plan.length, chance)
-        loss = F.cross_entropy(model(ids).flatten(0, 1), answers.flatten())
-        for one in optimisers:
-            one.zero_grad()
-        loss.backward()
-        if clip is not None:
-            torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
-        for one, rate in zip(optimisers, rates, strict=True):
-            one.step()
-            rate.step()
-        losses.append(loss.item())
-        if after is not None:
-            after(step)
+        return F.cross_entropy(model(ids).flatten(0, 1), answers.flatten())
+
+    losses = train_small(model, loss, plan.steps, *rates, clip=clip, after=after)
     model.eval()
     return losses
 
