@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -50,11 +51,20 @@ def benchmark(
                 args = (sizes, *args)
             busy = load()
             record = measure(*args, **options)
-            return {"bench": name, **surroundings(device), "load_average": busy, **record}
+            return {"bench": name, **surroundings(device), "load_average": busy, **plain(record)}
 
         return run
 
     return made
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: the fields of dataclasses by name, lists in place of tuples."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def measured(record: Mapping[str, Any]) -> set[str]:

@@ -46,6 +46,29 @@ _LAST = 50
 """Over how many steps the loss is averaged at the end of a run."""
 
 
+@dataclass(frozen=True)
+class NormRun:
+    """One training.
+
+    Attributes:
+        order: One of ORDERS.
+        depth: L.
+        warmup: Steps of the warm-up.
+        rate: The learning rate.
+        seed: Draws weights and sequences.
+        loss: The mean of the last steps, in nats for each token.
+        curve: The mean of each ten steps.
+    """
+
+    order: str
+    depth: int
+    warmup: int
+    rate: float
+    seed: int
+    loss: float
+    curve: list[float]
+
+
 @benchmark("norms", _Plan(), quick=_QUICK)
 def bench_norms(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Train small encoders with the norm after and before each sublayer.
@@ -55,14 +78,12 @@ def bench_norms(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
-        A record. ``runs`` holds one entry for each run: order, depth, warmup, rate, seed, ``loss`` (mean of the last
-        steps, in nats for each token) and ``curve`` (the mean of each ten steps). ``ratio`` is the median final loss
-        of post-LN over that of pre-LN at the greatest depth and rate, without a warm-up.
+        A record. ``runs`` holds each ``NormRun``. ``ratio`` is the median final loss of post-LN over that of pre-LN at
+        the greatest depth and rate, without a warm-up.
     """
     begun = time.process_time()
-    runs: list[dict[str, Any]] = [
-        {"order": order, "depth": depth, "warmup": warmup, "rate": rate, "seed": seed}
-        | _run(plan, order == "pre", depth, warmup, rate, seed, torch.device(device))
+    runs = [
+        _run(plan, order, depth, warmup, rate, seed, torch.device(device))
         for depth in plan.depths
         for rate in plan.rates
         for warmup in plan.warmups
@@ -71,8 +92,8 @@ def bench_norms(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     ]
 
     def final(order: str) -> float:
-        hardest = {"order": order, "depth": plan.depths[-1], "warmup": plan.warmups[0], "rate": plan.rates[-1]}
-        return median(run["loss"] for run in runs if hardest.items() <= run.items())
+        hardest = (order, plan.depths[-1], plan.warmups[0], plan.rates[-1])
+        return median(run.loss for run in runs if (run.order, run.depth, run.warmup, run.rate) == hardest)
 
     return {
         "ratio": final("post") / final("pre"),
@@ -139,10 +160,8 @@ def model_of(plan: _Plan, pre_norm: bool, depth: int, seed: int) -> EncoderLM:
     )
 
 
-def _run(
-    plan: _Plan, pre_norm: bool, depth: int, warmup: int, rate: float, seed: int, device: torch.device
-) -> dict[str, Any]:
-    model = model_of(plan, pre_norm, depth, seed).to(device)
+def _run(plan: _Plan, order: str, depth: int, warmup: int, rate: float, seed: int, device: torch.device) -> NormRun:
+    model = model_of(plan, order == "pre", depth, seed).to(device)
     adam = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
     rise = LambdaLR(adam, lambda step: min(1.0, (step + 1) / warmup) if warmup else 1.0)
     draws = torch.Generator().manual_seed(1000 + seed)
@@ -154,7 +173,8 @@ def _run(
     losses = train_small(model, sorting_loss, plan.steps, rise, clip=None)
     curve = [sum(losses[i : i + plan.kept_every]) / plan.kept_every for i in range(0, plan.steps, plan.kept_every)]
     last = losses[-_LAST:]
-    return {"loss": round(sum(last) / len(last), 4), "curve": [round(value, 3) for value in curve]}
+    loss = round(sum(last) / len(last), 4)
+    return NormRun(order, depth, warmup, rate, seed, loss, [round(value, 3) for value in curve])
 
 
 def _sequences(plan: _Plan, count: int, draws: torch.Generator) -> tuple[Tensor, Tensor]:

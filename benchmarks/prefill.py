@@ -50,6 +50,44 @@ _QUICK = _Plan(
 )
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A prompt that is read in pieces.
+
+    Attributes:
+        prompt: Its tokens.
+        pieces: Tokens at once.
+        ms_per_token: For each size of piece.
+        ratio: The first of these over the last.
+        by_the_clock: The same ratio, by the clock.
+    """
+
+    prompt: int
+    pieces: tuple[int, ...]
+    ms_per_token: list[float]
+    ratio: float
+    by_the_clock: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A step with several texts side by side.
+
+    Attributes:
+        kept: Tokens in the cache.
+        texts: How many there are.
+        ms_per_step: For each number of texts.
+        ms_per_token: The same, for each text's token.
+        ratio: The first of these over the last.
+    """
+
+    kept: int
+    texts: tuple[int, ...]
+    ms_per_step: list[float]
+    ms_per_token: list[float]
+    ratio: float
+
+
 @benchmark("prefill", _Plan(), quick=_QUICK)
 def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Read a prompt in pieces of several sizes, and take one step with several texts side by side.
@@ -59,11 +97,10 @@ def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
-        A record. ``ratio`` is (one token at a time / all at once), for reading the prompt. ``reading`` has the
-        milliseconds for each token of the prompt, for each size of piece, and ``writing`` the milliseconds of a step
-        and for each token, for each number of texts: medians of what the thread itself ran, since steps are short and
-        a busy machine interrupts them. ``largest_difference`` is how far the
-        last logits lie apart, over all sizes of pieces.
+        A record. ``ratio`` is (one token at a time / all at once), for reading the prompt. ``reading`` is a
+        ``Reading`` and ``writing`` a ``Writing``: medians of what the thread itself ran, since steps are short and a
+        busy machine interrupts them. ``largest_difference`` is how far the last logits lie apart, over all sizes of
+        pieces.
     """
     torch.manual_seed(0)
     config = Config(
@@ -82,7 +119,7 @@ def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         reading, difference = _reading(plan, model, device)
         writing = _writing(plan, model, device)
     return {
-        "ratio": reading["ratio"],
+        "ratio": reading.ratio,
         "ratio_of": f"reading {plan.prompt} tokens one at a time / all at once",
         "reading": reading,
         "writing": writing,
@@ -92,7 +129,7 @@ def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     }
 
 
-def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[dict[str, Any], float]:
+def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[Reading, float]:
     ids = torch.randint(_FIRST_WORD, plan.vocab_size, (1, plan.prompt)).to(device)
 
     def read(size: int) -> Tensor:
@@ -106,16 +143,11 @@ def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[dict[str, Any]
     whole = raced.results[str(plan.pieces[-1])]
     difference = max(float((one - whole).abs().max()) for one in raced.results.values())
     per_token_ms = [1e3 * statistics.median(raced.cpu_seconds[str(size)]) / plan.prompt for size in plan.pieces]
-    return {
-        "prompt": plan.prompt,
-        "pieces": list(plan.pieces),
-        "ms_per_token": per_token_ms,
-        "ratio": per_token_ms[0] / per_token_ms[-1],
-        "by_the_clock": raced.ratio(str(plan.pieces[0]), str(plan.pieces[-1])),
-    }, difference
+    clock = raced.ratio(str(plan.pieces[0]), str(plan.pieces[-1]))
+    return Reading(plan.prompt, plan.pieces, per_token_ms, per_token_ms[0] / per_token_ms[-1], clock), difference
 
 
-def _writing(plan: _Plan, model: DecoderLM, device: str) -> dict[str, Any]:
+def _writing(plan: _Plan, model: DecoderLM, device: str) -> Writing:
     step_ms = []
     for batch in plan.batches:
         ids = torch.randint(_FIRST_WORD, plan.vocab_size, (batch, plan.kept)).to(device)
@@ -123,10 +155,5 @@ def _writing(plan: _Plan, model: DecoderLM, device: str) -> dict[str, Any]:
         _, state = model.step(ids[:, :1], state)  # a cache just filled has no room, and is copied once
         taken = [clocked(lambda: model.step(ids[:, :1], state)[0])[2] for _ in range(plan.step_rounds)]  # noqa: B023
         step_ms.append(1e3 * statistics.median(taken))
-    return {
-        "kept": plan.kept,
-        "texts": list(plan.batches),
-        "ms_per_step": step_ms,
-        "ms_per_token": [ms / batch for ms, batch in zip(step_ms, plan.batches, strict=True)],
-        "ratio": step_ms[0] * plan.batches[-1] / step_ms[-1],
-    }
+    token_ms = [ms / batch for ms, batch in zip(step_ms, plan.batches, strict=True)]
+    return Writing(plan.kept, plan.batches, step_ms, token_ms, token_ms[0] / token_ms[-1])

@@ -48,5 +48,5 @@ def test_guessing_knows_the_place_alone():
 
 
 def test_a_run_can_be_repeated_to_the_last_digit():
-    again = [bench._run(bench._QUICK, True, 1, 2, 1e-2, 5, torch.device("cpu")) for _ in range(2)]
+    again = [bench._run(bench._QUICK, "pre", 1, 2, 1e-2, 5, torch.device("cpu")) for _ in range(2)]
     assert again[0] == again[1]
