@@ -62,6 +62,60 @@ _GPU = _Plan(
 )
 
 
+@dataclass(frozen=True)
+class BatchPoint:
+    """A part of the model at one batch size.
+
+    Attributes:
+        part: "dense" or "attention".
+        stage: "initial" or "auto-regressive".
+        s: Tokens that there are.
+        batch: Sequences side by side.
+        flops: Its operations.
+        bytes: What it moves.
+        intensity: Operations for each byte.
+        predicted_s: Seconds by the roof.
+        measured_s: Seconds by the clock.
+        ratio: The median of measured over predicted seconds.
+        ratio_low: Its lower quartile.
+        ratio_high: Its upper quartile.
+        cached: Whether its bytes fit into the last cache.
+    """
+
+    part: str
+    stage: str
+    s: int
+    batch: int
+    flops: float
+    bytes: float
+    intensity: float
+    predicted_s: float
+    measured_s: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    cached: bool
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How many times more operations a second a part reaches with the largest batch than with the smallest.
+
+    Attributes:
+        part: "dense" or "attention".
+        stage: "initial" or "auto-regressive".
+        s: Tokens that there are.
+        gain: The ratio of operations a second.
+        batches: The ratio of batch sizes.
+    """
+
+    part: str
+    stage: str
+    s: int
+    gain: float
+    batches: float
+
+
 @benchmark("batching", _Plan(), quick=_QUICK, cuda=_GPU)
 def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Time a dense layer and self-attention over batch sizes, beside what the roof predicts.
@@ -71,11 +125,8 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
-        A record. ``points``, each with part ("dense" or "attention"), stage ("initial" or "auto-regressive"), s, batch,
-        operations, bytes, intensity, predicted and measured seconds, their ratio with quartiles, and ``cached``,
-        whether its bytes fit into the last cache. ``bandwidth`` and ``rate`` are the roof's. ``gains`` says how many
-        times more operations a second the largest batch reaches than one sequence, by part, stage and s. ``ratio`` is
-        that gain of the dense layer when writing, over the one of attention at the longest s.
+        A record. ``points`` holds each ``BatchPoint`` and ``gains`` each ``Gain``; ``bandwidth`` and ``rate`` are the
+        roof's. ``ratio`` is the gain of the dense layer when writing, over the one of attention at the longest s.
 
     Raises:
         RuntimeError: torch's own, if there is no such device.
@@ -96,16 +147,15 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
             bandwidths += widths
             rates += found[plan.dtype]
             part, stage, s, batch = asked
-            rows.append(
-                {"part": part, "stage": stage, "s": s, "batch": batch, "flops": row["flops"], "bytes": row["bytes"]}
-                | note(intensity=point.n_flops / point.n_bytes)
-                | {name: row[name] for name in ("predicted_s", "measured_s", "ratio", "ratio_low", "ratio_high")}
-                | {"cached": bool(cache and point.n_bytes < cache)}
-            )
+            kept = {name: row[name] for name in ("flops", "bytes", "predicted_s", "measured_s")}
+            kept |= {name: row[name] for name in ("ratio", "ratio_low", "ratio_high")}
+            cached = bool(cache and point.n_bytes < cache)
+            intensity = note(intensity=point.n_flops / point.n_bytes)
+            rows.append(BatchPoint(part, stage, s, batch, **kept, **intensity, cached=cached))
             del point
     gains = _gains(rows)
     dense, attention = (
-        next(g["gain"] for g in reversed(gains) if (g["part"], g["stage"]) == (part, WRITING))
+        next(gain.gain for gain in reversed(gains) if (gain.part, gain.stage) == (part, WRITING))
         for part in ("dense", "attention")
     )
     return {
@@ -121,7 +171,7 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         "rate": note(**spread(rates)),
         "points": rows,
         "gains": gains,
-        "error": note(median=median(abs(row["ratio"] - 1) for row in rows if not row["cached"] or plan.cached_too)),
+        "error": note(median=median(abs(row.ratio - 1) for row in rows if not row.cached or plan.cached_too)),
         "noise": note(points=clock.points, tries=clock.tries, disturbed=clock.disturbed),
         "rounds": plan.rounds,
         "seconds": round(time.perf_counter() - begun_s, 1),
@@ -166,13 +216,13 @@ def _attention(plan: _Plan, device: str, stage: str, s: int, batch: int) -> Poin
     return Point(name, PRODUCT, plan.dtype, counted.product_flops, counted.bytes, touched, call)
 
 
-def _gains(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _gains(rows: list[BatchPoint]) -> list[Gain]:
     """How many times more operations a second the largest batch of each series reaches than the smallest."""
-    series: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    series: dict[tuple[str, str, int], list[BatchPoint]] = {}
     for row in rows:
-        series.setdefault((row["part"], row["stage"], row["s"]), []).append(row)
+        series.setdefault((row.part, row.stage, row.s), []).append(row)
     made = []
     for (part, stage, s), found in series.items():
-        first, last = ((row["flops"] / row["measured_s"], row["batch"]) for row in (found[0], found[-1]))
-        made.append({"part": part, "stage": stage, "s": s} | note(gain=last[0] / first[0], batches=last[1] // first[1]))
+        first, last = ((row.flops / row.measured_s, row.batch) for row in (found[0], found[-1]))
+        made.append(Gain(part, stage, s, **note(gain=last[0] / first[0], batches=last[1] // first[1])))
     return made

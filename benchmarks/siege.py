@@ -46,6 +46,31 @@ class _Batch:
     memory_mb: float
 
 
+@dataclass(frozen=True)
+class Besieged:
+    """A class with the slowest submission of one kind in it.
+
+    Attributes:
+        kind: Of attack.
+        submission: Its student.
+        does: What it tries.
+        own_s: Seconds of the submission itself.
+        costs_s: By how many seconds the class takes longer.
+        costs_mb: How much more memory it takes, in megabytes.
+        neighbours_lose: Points that honest submissions have less.
+        all_graded: Whether each of them has its grade.
+    """
+
+    kind: str
+    submission: str
+    does: str
+    own_s: float
+    costs_s: float
+    costs_mb: float
+    neighbours_lose: float
+    all_graded: bool
+
+
 @benchmark("siege")
 def bench_siege(
     sources: Mapping[str, NotebookNode],
@@ -66,8 +91,7 @@ def bench_siege(
 
     Returns:
         A record. ``ratio`` is (seconds that the worst submission costs / the seconds that limits allow); ``kinds`` has
-        a row for each kind: the slowest submission, the seconds and the megabytes that it costs a class, the points
-        that its neighbours lose, and whether every honest submission has its grade.
+        the slowest submission of each kind, as a ``Besieged``.
     """
     name = "04_one_head" if "04_one_head" in sources else min(sources)
     size = 4 if quick else CLASS
@@ -77,32 +101,24 @@ def bench_siege(
         say(f"{tried} hostile submissions graded")
         texts = honest(sources[name], bench.release)[:size]
         calm = bench.graded(texts, None)
-        kinds: list[dict[str, Any]] = []
+        kinds: list[Besieged] = []
         for kind, (one, own_s) in slowest.items():
             batch = bench.graded(texts, one)
             lost = _lost(calm.report, batch.report)
-            row: dict[str, Any] = {
-                "kind": kind,
-                "submission": one.student,
-                "does": one.does,
-                "own_s": own_s,
-                "costs_s": max(0.0, batch.seconds - calm.seconds),
-                "costs_mb": max(0.0, batch.memory_mb - calm.memory_mb),
-                "neighbours_lose": lost,
-                "all_graded": _all_graded(batch.report, len(texts)),
-            }
-            kinds.append(row)
-            say(f"{kind}: {one.student} costs {row['costs_s']:.1f} s, neighbours lose {lost:g} points")
-    worst, limits = max(kinds, key=lambda row: row["costs_s"]), Limits()
+            more_s, more_mb = max(0.0, batch.seconds - calm.seconds), max(0.0, batch.memory_mb - calm.memory_mb)
+            ended = _all_graded(batch.report, len(texts))
+            kinds.append(Besieged(kind, one.student, one.does, own_s, more_s, more_mb, lost, ended))
+            say(f"{kind}: {one.student} costs {more_s:.1f} s, neighbours lose {lost:g} points")
+    worst, limits = max(kinds, key=lambda row: row.costs_s), Limits()
     return {
-        "ratio": worst["costs_s"] / limits.once_s,
+        "ratio": worst.costs_s / limits.once_s,
         "ratio_of": f"seconds that the worst submission costs a class of {size} / {limits.once_s:g} s, its limit",
-        "worst": worst["submission"],
-        "worst_s": worst["costs_s"],
+        "worst": worst.submission,
+        "worst_s": worst.costs_s,
         "limit_s": limits.once_s,
         "limit_graded_again_s": limits.worst_s,
-        "neighbours_lose": sum(row["neighbours_lose"] for row in kinds),
-        "every_batch_ended": all(row["all_graded"] for row in kinds),
+        "neighbours_lose": sum(row.neighbours_lose for row in kinds),
+        "every_batch_ended": all(row.all_graded for row in kinds),
         "tried": tried,
         "class": size,
         "workers": workers or processors(),
