@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,25 @@ from softlookup.grading.run.request import GradeRequest
 from softlookup.grading.samples.handins import answers, broken_ones
 from softlookup.grading.samples.sample_class import hand_ins, tasks_in
 from softlookup.grading.workers.pool import processors
+
+
+@dataclass(frozen=True)
+class ClassOf:
+    """What grading a class of some size takes.
+
+    Attributes:
+        submissions: How many there are.
+        ms_per_submission: Milliseconds for each.
+        peak_mb: The most memory that the grading process itself held, in megabytes.
+        floor_ms_per_submission: The same milliseconds of the floor.
+        ratio_to_floor: The first over the second.
+    """
+
+    submissions: int
+    ms_per_submission: float
+    peak_mb: float
+    floor_ms_per_submission: float
+    ratio_to_floor: float
 
 
 @benchmark("grading")
@@ -55,8 +75,7 @@ def bench_grading(
 
     Returns:
         A record: ``ratio`` is (seconds of stock / seconds of ours); ``same_scores`` whether both gave everybody the
-        same points; for each size of class the seconds for each submission and the most memory that the grading process
-        itself held.
+        same points; ``classes`` holds a ``ClassOf`` for each size of class.
     """
     if quick:
         submissions, growth = 3, (3, 6)
@@ -80,8 +99,7 @@ def bench_grading(
             with _floors(course, name, at_once) as halves:
                 seconds, peak_mb = _measured(course, name, workers)
             its_s = sum(half.seconds for half in halves)
-            row = {"submissions": size, "ms_per_submission": 1e3 * seconds / size, "peak_mb": peak_mb}
-            sizes.append({**row, "floor_ms_per_submission": 1e3 * its_s / size, "ratio_to_floor": seconds / its_s})
+            sizes.append(ClassOf(size, 1e3 * seconds / size, peak_mb, 1e3 * its_s / size, seconds / its_s))
             shutil.rmtree(course.root)
         one_by_one = _class(root / "parts", name, sources[name], config, texts, submissions)
         took = parts(one_by_one, name, _floor(one_by_one, name, 1, 0, submissions).code_s)
