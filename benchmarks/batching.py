@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from benchmarks.harness import benchmark
-from benchmarks.roofline import _against_roof, _Clock, _one_thread
+from benchmarks.harness import benchmark, one_thread
+from benchmarks.roofline import _against_roof, _Clock
 from softlookup.roofline.measure import last_cache_bytes, machine_words, note, spread
 from softlookup.roofline.operations import total
 from softlookup.roofline.points import PRODUCT, Point, gpu_stream_points, product_point, stream_points
@@ -138,7 +138,7 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     clock = _Clock((lambda: torch.cuda.synchronize(device)) if gpu else None, plan.least_s)
     rows, bandwidths, rates = [], [], []
     cache = None if gpu else last_cache_bytes()
-    with _one_thread():
+    with one_thread():
         stream = (gpu_stream_points(plan.n, device) if gpu else stream_points(plan.n, plan.n))[0]
         roof = {plan.dtype: product_point((plan.roof_size,) * 3, plan.dtype, device)}
         for asked in _asked(plan):

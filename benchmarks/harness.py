@@ -7,7 +7,8 @@ to its record the name, the machine, how busy that was, and torch's version.
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -70,6 +71,19 @@ def plain(value: Any) -> Any:
 def measured(record: Mapping[str, Any]) -> set[str]:
     """The fields of a record that a benchmark itself gives: kept records and new ones have the same."""
     return set(record) - set(ADDED)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch compute on one thread: then the clock of the thread tells a disturbed time."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def load() -> float | None:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, one_thread
 from softlookup.model.attention import scaled_dot_product_attention
 from softlookup.model.linear_attention import linear_attention
 from softlookup.model.local_attention import local_attention
@@ -75,12 +75,8 @@ def bench_long(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         ``apart`` the largest difference between ways that must agree. ``ratio`` is the time of full attention over
         that of linear attention at the longest text that both were given.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         return _measured(plan, device)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _measured(plan: _Plan, device: str) -> dict[str, Any]:

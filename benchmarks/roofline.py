@@ -6,13 +6,12 @@ timed right before and after it, in every round. What is kept is the median over
 
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, one_thread
 from softlookup.roofline import compiled
 from softlookup.roofline.left_out import left_out
 from softlookup.roofline.measure import (
@@ -110,7 +109,7 @@ def bench_roofline(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         torch.cuda.synchronize(device)
 
     clock = _Clock(wait if gpu else None, plan.least_s)
-    with _one_thread():
+    with one_thread():
         if gpu:
             roof_stream, streams = gpu_stream_points(plan.n, device)
         else:
@@ -257,16 +256,3 @@ def _compiler_words() -> str:
     except compiled.NoCompiler as missing:
         return str(missing)
     return "found"
-
-
-@contextmanager
-def _one_thread() -> Any:
-    """One thread, since the clock of the thread is what tells a disturbed time."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -11,9 +11,8 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import torch
 
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, one_thread
 from softlookup.model.language import DecoderLM
 from softlookup.model.writer import load_writer
 from softlookup.roofline.measure import note
@@ -77,12 +76,8 @@ def bench_serving(plan: _Plan) -> dict[str, Any]:
         taken slots stays empty.
     """
     writer = load_writer()
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         return _measured(plan, writer.model)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, one_thread
 from benchmarks.race import race
 from softlookup.model.fast_step import FastStep
 from softlookup.model.generate import generate
@@ -55,12 +55,8 @@ def bench_talk(plan: _Plan) -> dict[str, Any]:
         "theirs": partial(theirs.generate, ids, attention_mask=torch.ones_like(ids), **settings),
         "plain": partial(_write, ours.model, ids, plan.new_tokens),
     }
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         raced = race(ways, plan.rounds)
-    finally:
-        torch.set_num_threads(threads)
     times_ms = raced.ms(plan.new_tokens, "")
     return {
         **raced.ratio("theirs", "fast"),

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
 from benchmarks.changed.sizes import Sizes
+from benchmarks.harness import one_thread
 from benchmarks.positions import Draw, characters
 from benchmarks.race import race
 from benchmarks.train_small import train_small
@@ -177,12 +178,8 @@ def draft(plan: Sizes) -> dict[str, Any]:
         large, begin.expand(plan.batch, -1), max_new_tokens=room, temperature=1.0, generator=luck, state=large.start()
     ).ids
     small = _taught(plan, large, texts[:, : large.config.max_length])
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         found = {str(n): _drafted(plan, large, small, begin, room, n) for n in plan.n_draft}
-    finally:
-        torch.set_num_threads(threads)
     sizes = {name: sum(w.numel() for w in model.parameters()) for name, model in (("large", large), ("draft", small))}
     return {"by_length": found, "parameters": sizes, "written": room, "rounds": plan.rounds}
 
