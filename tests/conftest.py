@@ -17,7 +17,7 @@ import torch
 from jaxtyping import install_import_hook
 
 import softlookup
-from softlookup.bench.site.browser import FLAGS, NAMES
+from softlookup.browser import FLAGS, NAMES
 
 # Before anything imports them: every module of the library that annotates shapes has them checked at every call, and
 # these packages, where most do, as a whole.

@@ -12,9 +12,9 @@ import pytest
 from sandbox_tools import LIMITS
 from small_class import NAME, ROOT, STUDENTS, write_course
 
+from benchmarks.nbgrader_autograde import StockAutograder
+from benchmarks.nbgrader_class import grade_class
 from softlookup.authoring import read_solution
-from softlookup.bench.nbgrader_autograde import StockAutograder
-from softlookup.bench.nbgrader_class import grade_class
 from softlookup.grading import Course
 from softlookup.grading.data.work import Limits
 from softlookup.grading.sandbox.outside.bubble import Zygote

@@ -5,6 +5,8 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
+from attacks import raw_answers
+from attacks.handin import Bench
 from softlookup.authoring import read_solution
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.data.work import Limits, RunSettings
@@ -12,8 +14,6 @@ from softlookup.grading.judging import examine
 from softlookup.grading.judging.examine import Examiner
 from softlookup.grading.run.writer import Writer
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.samples.hostile import raw_answers
-from softlookup.grading.samples.hostile.handin import Bench
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=8, answer_s=8, total_s=90)

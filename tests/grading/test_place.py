@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.sandbox.outside.bubble import Zygote
 from softlookup.grading.sandbox.outside.place import Ahead, Place
 from softlookup.grading.sandbox.outside.session import Session
+from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
 pytestmark = NEEDS_SANDBOX
 

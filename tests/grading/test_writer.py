@@ -17,7 +17,7 @@ from nbgrader.apps.api import NbGraderAPI
 from small_class import NAME, write_course
 from sqlalchemy import event
 
-from softlookup.bench.nbgrader_autograde import STOCK
+from benchmarks.nbgrader_autograde import STOCK
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course.notebooks import grade_id, is_solution
 from softlookup.grading.data.work import Graded, Mark

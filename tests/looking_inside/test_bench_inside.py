@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.bench.harness import measured
-from softlookup.bench.looking_inside import bench_inside
-from softlookup.bench.looking_inside.sizes import QUICK, Sizes
+from benchmarks.harness import measured
+from benchmarks.looking_inside import bench_inside
+from benchmarks.looking_inside.sizes import QUICK, Sizes
 
 KEPT = Path(__file__).parents[2] / "book" / "measured" / "inside.json"
 
