@@ -12,7 +12,7 @@ from softlookup.checking import check, get_task, tasks
 from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.judge import TaskQuestions, judge, questions
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
+from softlookup.checking.variant import Variant, variant_of
 
 SEED = 300
 SAMPLE = 60
@@ -28,14 +28,12 @@ def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """All mutants of a task are asked the same; to draw a whole model's questions takes longer than most answers."""
-    monkeypatch.setattr(
-        "softlookup.checking.judge.questions", lambda task, seed, variant=0: drawn(task.id, seed, variant)
-    )
+    monkeypatch.setattr("softlookup.checking.judge.questions", drawn)
 
 
 @cache
-def drawn(task_id: str, seed: int, variant: int) -> TaskQuestions:
-    return questions(variant_of(get_task(task_id), variant), seed)
+def drawn(variant: Variant, seed: int) -> TaskQuestions:
+    return questions(variant, seed)
 
 
 @cache
