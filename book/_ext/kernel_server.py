@@ -44,7 +44,7 @@ class _Trying:
 def load() -> None:
     """Import as a kernel would: ipykernel without the folder that one stands in, all else with it."""
     del sys.path[0]  # the folder of this script
-    sys.meta_path.insert(0, _Trying())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Trying())
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it when it is imported: a kernel ends with this
     if not os.environ.get("MPLBACKEND"):
         os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # what a kernel sets, too
