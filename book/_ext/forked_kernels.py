@@ -110,7 +110,8 @@ class _Forking(LocalProvisioner):
             forked = manager.server.fork(cmd[2:], os.path.abspath(kwargs.get("cwd") or os.curdir), kwargs["env"])
         except OSError:
             return await super().launch_kernel(cmd, **kwargs)
-        self.process, self.pid, self.pgid = forked, forked.pid, forked.pid  # it leads its own session
+        self.process = forked  # type: ignore[assignment]
+        self.pid = self.pgid = forked.pid  # it leads its own session
         return self.connection_info
 
 
