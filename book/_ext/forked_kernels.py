@@ -106,7 +106,6 @@ class _Forking(LocalProvisioner):
         manager, ours = self.parent, [sys.executable, "-m", "ipykernel_launcher"]
         if cmd[:3] != ours or not isinstance(manager, ForkedKernels):
             return await super().launch_kernel(cmd, **kwargs)
-        manager: Any = self.parent
         try:
             forked = manager.server.fork(cmd[2:], os.path.abspath(kwargs.get("cwd") or os.curdir), kwargs["env"])
         except OSError:

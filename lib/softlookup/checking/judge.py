@@ -1,14 +1,14 @@
 """The order of a check: ask every case, compare, give points, name the mistake, find the words.
 
-The judge talks to the student's code through ``Student`` alone: at home that is a call in the same process, in grading
-it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
+The judge talks to the student's code through ``protocols.Student`` alone: at home that is a call in the same process,
+in grading it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.overlooked import overlooks
+from softlookup.checking.protocols import Student
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -63,19 +64,6 @@ HOME_SEED = 4
 
 _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
-
-
-class Student(Protocol):
-    """Where the answers come from."""
-
-    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        """Answer each case in turn; the functions of the tasks in ``lent`` are replaced by sound ones meanwhile."""
-
-    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
-        """Ids of the earlier tasks whose functions the answer calls: those that failed, or all of them."""
-
-    def differed(self, at: int) -> bool:
-        """Whether a lent function gave, in that question of the last round, what the student's own does not give."""
 
 
 @dataclass(frozen=True)
