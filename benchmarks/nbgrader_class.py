@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from softlookup.grading.course.folder import Course, use_own_programs
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import REFUSED, HandMark, Record, Report, TaskMark
-from softlookup.grading.workers.pool import Pool, processors
+from softlookup.grading.workers.pool import WorkerPool, processors
 from softlookup.grading.workers.pool_worker import Doing
 
 
@@ -54,7 +54,7 @@ def grade_class(
     if not students:
         raise CourseError(f"nobody handed in anything: {course.root / 'submitted'} has no folders")
     records: dict[str, Record] = {}
-    pool = Pool(_Grading(course, assignment, autograder), workers or processors(), log=course.log("workers"))
+    pool = WorkerPool(_Grading(course, assignment, autograder), workers or processors(), log=course.log("workers"))
     for answer in pool.run((student, b"") for student in students):
         record = (
             Record(answer.name, REFUSED, 0.0, 0.0, reason=answer.failure)

@@ -51,7 +51,7 @@ _QUICK = _Plan(
 
 
 @dataclass(frozen=True)
-class Reading:
+class PrefillReading:
     """A prompt that is read in pieces.
 
     Attributes:
@@ -98,9 +98,9 @@ def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
 
     Returns:
         A record. ``ratio`` is (one token at a time / all at once), for reading the prompt. ``reading`` is a
-        ``Reading`` and ``writing`` a ``Writing``: medians of what the thread itself ran, since steps are short and a
-        busy machine interrupts them. ``largest_difference`` is how far the last logits lie apart, over all sizes of
-        pieces.
+        ``PrefillReading`` and ``writing`` a ``Writing``: medians of what the thread itself ran, since steps are short
+        and a busy machine interrupts them. ``largest_difference`` is how far the last logits lie apart, over all sizes
+        of pieces.
     """
     torch.manual_seed(0)
     config = Config(
@@ -129,7 +129,7 @@ def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     }
 
 
-def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[Reading, float]:
+def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[PrefillReading, float]:
     ids = torch.randint(_FIRST_WORD, plan.vocab_size, (1, plan.prompt)).to(device)
 
     def read(size: int) -> Tensor:
@@ -144,7 +144,7 @@ def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[Reading, float
     difference = max(float((one - whole).abs().max()) for one in raced.results.values())
     per_token_ms = [1e3 * statistics.median(raced.cpu_seconds[str(size)]) / plan.prompt for size in plan.pieces]
     clock = raced.ratio(str(plan.pieces[0]), str(plan.pieces[-1]))
-    return Reading(plan.prompt, plan.pieces, per_token_ms, per_token_ms[0] / per_token_ms[-1], clock), difference
+    return PrefillReading(plan.prompt, plan.pieces, per_token_ms, per_token_ms[0] / per_token_ms[-1], clock), difference
 
 
 def _writing(plan: _Plan, model: DecoderLM, device: str) -> Writing:

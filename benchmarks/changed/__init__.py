@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.changed import published, small
-from benchmarks.changed.sizes import QUICK, Sizes
+from benchmarks.changed.sizes import QUICK, ChangedSizes
 from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
 
 
-@benchmark("changed", Sizes(), quick=QUICK)
+@benchmark("changed", ChangedSizes(), quick=QUICK)
 def bench_changed(
-    plan: Sizes, *, root: Path, kept: Path | None = None, say: Callable[[str], None] | None = None
+    plan: ChangedSizes, *, root: Path, kept: Path | None = None, say: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
     """Compare each part with what stood in its place.
 

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.changed.sizes import Sizes
+from benchmarks.changed.sizes import ChangedSizes
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.chat import ChatModel
 from softlookup.model.masks import window_mask
@@ -49,13 +49,13 @@ def prose(root: Path) -> str:
     return "\n\n".join(line for line in lines if len(line) > 80 and not _NOT_PROSE.search(line))
 
 
-def window(plan: Sizes, root: Path) -> dict[str, Any]:
+def window(plan: ChangedSizes, root: Path) -> dict[str, Any]:
     """Read long texts whole, through a window, and through a smaller window and the first tokens.
 
     Only predictions from the window's length on count: before that nothing is hidden.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
         root: The checkout.
 
     Returns:
@@ -85,11 +85,11 @@ def _to_the_first(chat: ChatModel, ids: Tensor) -> list[list[float]]:
     return [[round(one, 4) for one in weights[0, :, half:, 0].mean(dim=-1).tolist()] for weights in trace.weights]
 
 
-def cache_bits(plan: Sizes, root: Path) -> dict[str, Any]:
+def cache_bits(plan: ChangedSizes, root: Path) -> dict[str, Any]:
     """Read long texts with keys and values rounded to few bits, in groups along a token or along a channel.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
         root: The checkout.
 
     Returns:
@@ -134,7 +134,7 @@ def _model() -> ChatModel:
     return load_smollm2()
 
 
-def _text(plan: Sizes, root: Path) -> tuple[ChatModel, Tensor, dict[str, Any]]:
+def _text(plan: ChangedSizes, root: Path) -> tuple[ChatModel, Tensor, dict[str, Any]]:
     chat, text = _model(), prose(root)
     ids = chat.encode(text)
     n = plan.read_tokens + 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ChangedSizes:
     """The sizes of the experiments; the defaults are those of the whole run."""
 
     read_tokens: int = 1024
@@ -35,7 +35,7 @@ class Sizes:
     n_draft: tuple[int, ...] = (1, 2, 4, 8)
 
 
-QUICK = Sizes(
+QUICK = ChangedSizes(
     read_tokens=24,
     stretches=1,
     window=12,

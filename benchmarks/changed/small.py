@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
-from benchmarks.changed.sizes import Sizes
+from benchmarks.changed.sizes import ChangedSizes
 from benchmarks.harness import one_thread
 from benchmarks.positions import Draw, characters
 from benchmarks.race import race
@@ -29,11 +29,11 @@ from softlookup.training.muon import muon_groups
 Optimise = Callable[[DecoderLM], list[torch.optim.Optimizer]]
 
 
-def expert_load_with_and_without_bias(plan: Sizes) -> dict[str, Any]:
+def expert_load_with_and_without_bias(plan: ChangedSizes) -> dict[str, Any]:
     """Train a model with routed experts, with a bias that balances their load and without.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
 
     Returns:
         For each way and seed: ``busiest``, the load of the busiest expert as a multiple of the mean, the largest over
@@ -46,7 +46,7 @@ def expert_load_with_and_without_bias(plan: Sizes) -> dict[str, Any]:
     return found | {"experts": plan.n_experts, "per_token": plan.per_token, "bias_rate": plan.bias_rate}
 
 
-def _routed(plan: Sizes, bias_rate: float, seed: int) -> dict[str, float]:
+def _routed(plan: ChangedSizes, bias_rate: float, seed: int) -> dict[str, float]:
     draw, vocabulary = characters()
     routed = {"n_experts": plan.n_experts, "experts_per_token": plan.per_token, "expert_gate": "sigmoid"}
     gated = {"activation": "swiglu", "hidden_bias": False, "d_hidden": plan.width}
@@ -75,11 +75,11 @@ def _routed(plan: Sizes, bias_rate: float, seed: int) -> dict[str, float]:
     }
 
 
-def largest_logit(plan: Sizes) -> dict[str, Any]:
+def largest_logit(plan: ChangedSizes) -> dict[str, Any]:
     """Train with and without a norm on queries and keys, at the usual learning rate and at ten times that.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
 
     Returns:
         For each way (``none_x1``, ``head_x10`` and so on) and seed: the largest scaled dot product of a query and a
@@ -122,13 +122,13 @@ def _largest(model: DecoderLM, ids: Tensor) -> float:
     return max(found)
 
 
-def stretched(plan: Sizes) -> dict[str, Any]:
+def stretched(plan: ChangedSizes) -> dict[str, Any]:
     """Read texts longer than those of training, with rotary positions as trained, and slowed by NTK and by YaRN.
 
     YaRN has its published thresholds, 32 turns and 1, and others that pairs reach within this short length: 4 and 0.5.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
 
     Returns:
         For each way and seed the loss of a character: within the trained length, between it and its double, and in the
@@ -156,14 +156,14 @@ def stretched(plan: Sizes) -> dict[str, Any]:
     return found | {"length": length, "times": times}
 
 
-def draft(plan: Sizes) -> dict[str, Any]:
+def draft(plan: ChangedSizes) -> dict[str, Any]:
     """Let a one-layer model draft for the shipped writer of verse: how much is accepted, and what it gains.
 
     The draft learns from text that the large model writes, to predict what that predicts. Both are clocked on one
     thread, in turn, from the same beginning.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
 
     Returns:
         For each length of draft the fraction accepted, tokens for each pass of the large model, and the ratio of times
@@ -184,7 +184,7 @@ def draft(plan: Sizes) -> dict[str, Any]:
     return {"by_length": found, "parameters": sizes, "written": room, "rounds": plan.rounds}
 
 
-def _taught(plan: Sizes, large: DecoderLM, texts: Tensor) -> DecoderLM:
+def _taught(plan: ChangedSizes, large: DecoderLM, texts: Tensor) -> DecoderLM:
     torch.manual_seed(0)
     small = DecoderLM(large.config.but(n_layers=1, dropout=0.0))
     with torch.no_grad():
@@ -202,7 +202,9 @@ def _taught(plan: Sizes, large: DecoderLM, texts: Tensor) -> DecoderLM:
     return small.eval()
 
 
-def _drafted(plan: Sizes, large: DecoderLM, small: DecoderLM, begin: Tensor, room: int, n_draft: int) -> dict[str, Any]:
+def _drafted(
+    plan: ChangedSizes, large: DecoderLM, small: DecoderLM, begin: Tensor, room: int, n_draft: int
+) -> dict[str, Any]:
     counts: list[tuple[int, int]] = []
 
     def with_draft() -> Tensor:
@@ -226,14 +228,14 @@ def _drafted(plan: Sizes, large: DecoderLM, small: DecoderLM, begin: Tensor, roo
     }
 
 
-def recall(plan: Sizes) -> dict[str, Any]:
+def recall(plan: ChangedSizes) -> dict[str, Any]:
     """Write pairs of keys and values into a state of fixed size, each key twice, and ask for the newest value.
 
     Linear attention adds each pair to the state; the delta rule first takes away what the key finds. Keys are random
     directions; an answer is right where the newest value of that key is the nearest of all values written.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
 
     Returns:
         For each number of keys, the fraction of right answers of both, over the seeds.
@@ -262,11 +264,11 @@ def _by_delta_rule(k: Tensor, v: Tensor) -> Tensor:
     return gated_delta_rule(k, k, v, nothing, all_of_it)[1]
 
 
-def muon_against_adamw(plan: Sizes) -> dict[str, Any]:
+def muon_against_adamw(plan: ChangedSizes) -> dict[str, Any]:
     """Train the same model with AdamW, and with Muon for its hidden matrices.
 
     Args:
-        plan: Sizes.
+        plan: ChangedSizes.
 
     Returns:
         ``curve`` of each, the loss at every step averaged over ten steps and the seeds; ``loss`` on unseen text by
@@ -301,7 +303,7 @@ def muon_against_adamw(plan: Sizes) -> dict[str, Any]:
     }
 
 
-def _model(plan: Sizes, vocabulary: int, seed: int, **parts: Any) -> DecoderLM:
+def _model(plan: ChangedSizes, vocabulary: int, seed: int, **parts: Any) -> DecoderLM:
     torch.manual_seed(seed)
     sizes: dict[str, Any] = {
         "d_model": plan.width,
@@ -322,7 +324,7 @@ def _adamw(rate: float) -> Optimise:
 
 
 def _train(
-    plan: Sizes,
+    plan: ChangedSizes,
     model: DecoderLM,
     draw: Draw,
     seed: int,
@@ -351,7 +353,7 @@ def _unseen() -> torch.Generator:
 
 
 @torch.no_grad()
-def _loss(plan: Sizes, model: DecoderLM, draw: Draw, length: int) -> Tensor:
+def _loss(plan: ChangedSizes, model: DecoderLM, draw: Draw, length: int) -> Tensor:
     """The mean loss at each position of unseen text."""
     ids, answers = draw(plan.test_rows, length, _unseen())
     logits = model(ids)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import ROOT, benchmark
-from benchmarks.judges.answers import Given, answers, functions
+from benchmarks.judges.answers import SubmittedAnswer, answers, functions
 from benchmarks.judges.probes import wrong_on
 from benchmarks.judges.running import JUDGES
 from benchmarks.judges.verdict import Asked
@@ -23,14 +23,14 @@ OURS = "Soft Lookup"
 
 
 @dataclass(frozen=True)
-class Sizes:
+class JudgeSizes:
     """Which judges are asked for which functions; empty means all of them."""
 
     judges: tuple[str, ...] = tuple(JUDGES)
     functions: tuple[str, ...] = ()
 
 
-QUICK = Sizes((OURS,), ("softmax", "clip", "top_k"))
+QUICK = JudgeSizes((OURS,), ("softmax", "clip", "top_k"))
 
 
 def asked_by(judge: str) -> dict[str, Asked]:
@@ -55,7 +55,7 @@ def _share(rows: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _tally(
-    found: dict[str, Any], given: dict[tuple[str, str], Given], differs: dict[tuple[str, str], frozenset[str]]
+    found: dict[str, Any], given: dict[tuple[str, str], SubmittedAnswer], differs: dict[tuple[str, str], frozenset[str]]
 ) -> dict[str, Any]:
     """Count what one judge did; each of its rows learns whether the judge asks for what it violates."""
     asked, ours = asked_by(found["judge"]), found["judge"] == OURS
@@ -107,8 +107,10 @@ def _said(row: dict[str, Any]) -> str:
     return ("accepted" if row["accepted"] else "rejected") if row["asked"] else "not asked"
 
 
-@benchmark("judges", Sizes(), quick=QUICK)
-def bench_judges(plan: Sizes, *, peers: Path | None = None, say: Callable[[str], None] | None = None) -> dict[str, Any]:
+@benchmark("judges", JudgeSizes(), quick=QUICK)
+def bench_judges(
+    plan: JudgeSizes, *, peers: Path | None = None, say: Callable[[str], None] | None = None
+) -> dict[str, Any]:
     """Give each judge the same wrong and right answers, in the signatures that it wants.
 
     Args:

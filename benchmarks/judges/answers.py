@@ -11,7 +11,7 @@ _FOLDER = Path(__file__).parent / "answers"
 
 
 @dataclass(frozen=True)
-class Given:
+class SubmittedAnswer:
     """One answer to one function.
 
     Attributes:
@@ -56,16 +56,18 @@ def _edited(source: str, edits: list[Any], where: str) -> str:
     return source
 
 
-def answers(function: str) -> Iterator[Given]:
+def answers(function: str) -> Iterator[SubmittedAnswer]:
     """Give the right answers to a function, then the wrong ones."""
     entry = _table()[function]
     for number, source in enumerate([entry["right"], *entry["others"]], 1):
-        yield Given(function, f"right-{number}", source.strip() + "\n", right=True)
+        yield SubmittedAnswer(function, f"right-{number}", source.strip() + "\n", right=True)
     for name, edits in entry["wrong"].items():
         known = entry.get("known", {}).get(name, [])
         source = _edited(entry["right"], edits, f"{function}: {name}").strip() + "\n"
         known = (known,) if isinstance(known, str) else tuple(known)
-        yield Given(function, name, source, right=False, known=known, words=entry.get("words", {}).get(name, ""))
+        yield SubmittedAnswer(
+            function, name, source, right=False, known=known, words=entry.get("words", {}).get(name, "")
+        )
 
 
 def made(source: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from benchmarks.judges.verdict import Asked, Judge, Verdict
+from benchmarks.judges.verdict import Asked, PeerJudge, Verdict
 
 Function = Callable[..., Any]
 
@@ -101,7 +101,7 @@ ASKED = {
 }
 
 
-def opened(peers: object = None) -> Judge:
+def opened(peers: object = None) -> PeerJudge:
     """The course's check; it needs no folder."""
     import softlookup
     from softlookup.checking.home import check
@@ -112,4 +112,4 @@ def opened(peers: object = None) -> Judge:
         seconds = time.perf_counter() - start
         return Verdict(result.verdict == "pass", " ".join(result.sentences), seconds, result.diagnosis)
 
-    return Judge("Soft Lookup", softlookup.__version__, "MIT", ASKED, verdict)
+    return PeerJudge("Soft Lookup", softlookup.__version__, "MIT", ASKED, verdict)

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.judges.verdict import Asked, Judge, Missing, Verdict, commit
+from benchmarks.judges.verdict import Asked, Missing, PeerJudge, Verdict, commit
 
 Function = Callable[..., Any]
 FOLDER = "assignment1-basics"
@@ -104,7 +104,7 @@ class _Placed:
             self.passed += 1
 
 
-def opened(peers: Path | None) -> Judge:
+def opened(peers: Path | None) -> PeerJudge:
     """The tests of a clone of ``stanford-cs336/assignment1-basics`` in the folder of peers."""
     folder = peers and peers / FOLDER
     if folder is None or not (folder / "tests" / "test_nn_utils.py").is_file():
@@ -122,4 +122,4 @@ def opened(peers: Path | None) -> Judge:
         wanted = len(task.split())
         return Verdict(placed.passed == wanted and not placed.failed, " ".join(placed.failed), placed.seconds)
 
-    return Judge("CS336", commit(folder), "MIT", ASKED, verdict)
+    return PeerJudge("CS336", commit(folder), "MIT", ASKED, verdict)

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from benchmarks.judges.answers import right
-from benchmarks.judges.verdict import Asked, Judge, Verdict, installed
+from benchmarks.judges.verdict import Asked, PeerJudge, Verdict, installed
 
 Function = Callable[..., Any]
 WANTED = "torch-judge==0.1.1"
@@ -281,7 +281,7 @@ ASKED = {
 }
 
 
-def opened(peers: Path | None) -> Judge:
+def opened(peers: Path | None) -> PeerJudge:
     """TorchCode's judge from the folder of peers."""
     version = installed(peers, "torch-judge", WANTED)
     from importlib import import_module
@@ -300,4 +300,4 @@ def opened(peers: Path | None) -> Judge:
         failed = [line.strip() for line in plain.splitlines() if "tests passed" not in line and "✅" not in line]
         return Verdict("tests passed!" in plain, " ".join(failed[3:-1]), seconds)
 
-    return Judge("TorchCode", version, "MIT", ASKED, verdict)
+    return PeerJudge("TorchCode", version, "MIT", ASKED, verdict)

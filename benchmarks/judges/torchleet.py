@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from benchmarks.judges.answers import right
-from benchmarks.judges.verdict import Asked, Judge, Verdict, installed
+from benchmarks.judges.verdict import Asked, PeerJudge, Verdict, installed
 
 Function = Callable[..., Any]
 WANTED = "torchleet==0.1.0"
@@ -177,7 +177,7 @@ ASKED = {
 }
 
 
-def opened(peers: Path | None) -> Judge:
+def opened(peers: Path | None) -> PeerJudge:
     """TorchLeet's judge from the folder of peers."""
     version = installed(peers, "torchleet", WANTED)
     runner = import_module("torchleet.runner")
@@ -192,4 +192,4 @@ def opened(peers: Path | None) -> Judge:
         passed = any(status == runner.PASS for _, status, _ in results)
         return Verdict(passed and not failed, " ".join(failed), seconds)
 
-    return Judge("TorchLeet", version, "MIT", ASKED, verdict)
+    return PeerJudge("TorchLeet", version, "MIT", ASKED, verdict)

@@ -37,7 +37,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Judge:
+class PeerJudge:
     """A judge that can be asked.
 
     Attributes:

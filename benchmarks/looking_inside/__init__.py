@@ -14,11 +14,13 @@ from typing import Any
 from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
 from benchmarks.looking_inside import causes, features, reading
-from benchmarks.looking_inside.sizes import QUICK, Sizes
+from benchmarks.looking_inside.sizes import QUICK, InsideSizes
 
 
-@benchmark("inside", Sizes(), quick=QUICK)
-def bench_inside(plan: Sizes, *, kept: Path | None = None, say: Callable[[str], None] | None = None) -> dict[str, Any]:
+@benchmark("inside", InsideSizes(), quick=QUICK)
+def bench_inside(
+    plan: InsideSizes, *, kept: Path | None = None, say: Callable[[str], None] | None = None
+) -> dict[str, Any]:
     """Look into trained models.
 
     Args:
@@ -43,7 +45,7 @@ def bench_inside(plan: Sizes, *, kept: Path | None = None, say: Callable[[str], 
         }
     for name, of_smollm2 in {"attribution": reading.attribution, "capital": causes.capital}.items():
         record[name] = runs.do(name, partial(of_smollm2, plan)) if smollm2 else None
-    of_ours: dict[str, Callable[[Sizes], Any]] = {
+    of_ours: dict[str, Callable[[InsideSizes], Any]] = {
         "gender": causes.gender,
         "probes": reading.probes,
         "superposition": features.superposition,

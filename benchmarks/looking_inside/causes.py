@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.looking_inside.reading import CAPITAL, smollm2
-from benchmarks.looking_inside.sizes import Sizes
+from benchmarks.looking_inside.sizes import InsideSizes
 from softlookup.looking_inside import activation_patching
 from softlookup.model.trace import Trace
 from softlookup.model.translator import Translator, load_translator
@@ -30,11 +30,11 @@ def _translator() -> Translator:
     return load_translator()
 
 
-def gender(plan: Sizes) -> list[dict[str, Any]]:
+def gender(plan: InsideSizes) -> list[dict[str, Any]]:
     """Patch every head of the translator with its output for the other gender.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
 
     Returns:
         For each pair of sources, the logit differences, and the recovered share for each layer and head of
@@ -92,11 +92,11 @@ def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, o
     }
 
 
-def capital(plan: Sizes) -> dict[str, Any]:
+def capital(plan: InsideSizes) -> dict[str, Any]:
     """Patch SmolLM2's residual stream, place by place, where two prompts name different countries.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
 
     Returns:
         The logit differences, and the recovered share for each layer's state at each position, for what attention and

@@ -4,15 +4,15 @@ from typing import Any
 
 import torch
 
-from benchmarks.looking_inside.sizes import Sizes
+from benchmarks.looking_inside.sizes import InsideSizes
 from softlookup.looking_inside import recovered_features, sparse_features, train_autoencoder, train_superposition
 
 
-def superposition(plan: Sizes) -> dict[str, Any]:
+def superposition(plan: InsideSizes) -> dict[str, Any]:
     """Train toy models at several sparsities: five features in two dimensions, and twenty in five.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
 
     Returns:
         Directions, norms and interference of the small ones; for the large ones how many features are represented.
@@ -29,11 +29,11 @@ def superposition(plan: Sizes) -> dict[str, Any]:
     }
 
 
-def autoencoder(plan: Sizes) -> dict[str, Any]:
+def autoencoder(plan: InsideSizes) -> dict[str, Any]:
     """Take the states of a toy model apart: 20 features in 8 dimensions, each zero in 19 of 20 examples.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
 
     Returns:
         For each number of latents and price of their strength: the true features that were recovered and split,
@@ -68,14 +68,14 @@ def autoencoder(plan: Sizes) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def families(plan: Sizes) -> dict[str, Any]:
+def families(plan: InsideSizes) -> dict[str, Any]:
     """Take states apart whose features come in families: four parents, each always beside one of its two children.
 
     All twelve directions stand at right angles, and a child is half as strong as its parent. A state is cheaper as one
     latent for the sum than as one for each: what is found depends on the number of latents, and is not what was put in.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
 
     Returns:
         For each number of latents: parents and children that were recovered, sums of a parent and a child that were,

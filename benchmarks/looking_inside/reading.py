@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.looking_inside.sizes import Sizes
+from benchmarks.looking_inside.sizes import InsideSizes
 from softlookup.looking_inside import (
     direct_attribution,
     induction_scores,
@@ -64,11 +64,11 @@ def model_of(name: str) -> DecoderLM:
     return smollm2().model if name == "smollm2" else writer().model
 
 
-def induction(plan: Sizes, name: str) -> dict[str, Any]:
+def induction(plan: InsideSizes, name: str) -> dict[str, Any]:
     """Score heads on repeated random tokens, then see what silencing the strongest does to the second copy.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
         name: Of the model.
 
     Returns:
@@ -120,11 +120,11 @@ def induction(plan: Sizes, name: str) -> dict[str, Any]:
     }
 
 
-def sinks(plan: Sizes, name: str) -> dict[str, Any]:
+def sinks(plan: InsideSizes, name: str) -> dict[str, Any]:
     """Say which share of its weight each head leaves on the first token of a text.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
         name: Of the model.
 
     Returns:
@@ -143,11 +143,11 @@ def sinks(plan: Sizes, name: str) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def lens(plan: Sizes, name: str) -> dict[str, Any]:
+def lens(plan: InsideSizes, name: str) -> dict[str, Any]:
     """Say after how many layers the model's final word is first, and stays so.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
         name: Of the model.
 
     Returns:
@@ -191,11 +191,11 @@ def _prompt_by_layer(name: str) -> dict[str, Any]:
     }
 
 
-def attribution(plan: Sizes) -> dict[str, Any]:
+def attribution(plan: InsideSizes) -> dict[str, Any]:
     """Split SmolLM2's preference for one capital over the other into what each part adds directly.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
 
     Returns:
         The logit difference, the parts' sum, what each head, network and the embedding add, and the ten that add most.
@@ -222,11 +222,11 @@ def attribution(plan: Sizes) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def probes(plan: Sizes) -> dict[str, Any]:
+def probes(plan: InsideSizes) -> dict[str, Any]:
     """Probe the writer's states by layer, in verse that it wrote by itself, with control tasks.
 
     Args:
-        plan: Sizes.
+        plan: InsideSizes.
 
     Returns:
         For each task (is the token before a line end? is the next one?), by layer: accuracy, control accuracy,

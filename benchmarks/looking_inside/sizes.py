@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Sizes:
+class InsideSizes:
     """The sizes of the experiments; the defaults are those of the whole run."""
 
     published: bool = True
@@ -25,7 +25,7 @@ class Sizes:
     family_latents: tuple[int, ...] = (4, 8, 12, 24)
 
 
-QUICK = Sizes(
+QUICK = InsideSizes(
     published=False,
     block=5,
     rows=1,

@@ -9,7 +9,7 @@ from attacks.handin import Bench
 from attacks.shortcuts import HIDDEN, SEEN, hand_ins
 from softlookup.checking import get_task
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import answers, filled
 
 pytestmark = NEEDS_SANDBOX
@@ -24,7 +24,7 @@ def bench(source):
 
 @pytest.fixture(scope="module")
 def examiner(bench):
-    with Examiner(RunSettings(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as one:
         yield one
 
 

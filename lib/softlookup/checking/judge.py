@@ -17,7 +17,7 @@ from softlookup.checking.diagnose import (
     OTHER_VARIANT,
     SHORTCUT,
     Asked,
-    Given,
+    MistakeResults,
     diagnose,
     each_shows,
     everywhere,
@@ -67,7 +67,7 @@ _LOOKED_AT = 100_000
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RoundOutcome:
     """What a round of questions came to.
 
     Attributes:
@@ -95,7 +95,7 @@ class TaskQuestions:
 
     cases: tuple[Case, ...]
     rights: tuple[Arrays, ...]
-    given: Given = field(default_factory=Given)
+    given: MistakeResults = field(default_factory=MistakeResults)
 
 
 def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQuestions:
@@ -191,12 +191,12 @@ def judge(
     asked = asked or questions(variant, seed)
     shown = reveals and variant.task.reveals
 
-    def attempt(lent: tuple[str, ...]) -> Outcome:
+    def attempt(lent: tuple[str, ...]) -> RoundOutcome:
         found = _ask_all(variant, student, asked.cases, asked.rights, lent)
         kept = _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found
         return _outcome(variant.task, kept)
 
-    def named(found: Outcome) -> list[str]:
+    def named(found: RoundOutcome) -> list[str]:
         """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
         if not names or found.failed is None or found.verdict == "blank" or _used(found):
             return []
@@ -214,7 +214,7 @@ def judge(
             slugs = diagnose(variant, again, asked.given)
         return slugs
 
-    def result(outcome: Outcome, *extra: str) -> CheckResult:
+    def result(outcome: RoundOutcome, *extra: str) -> CheckResult:
         slugs = named(outcome)
         says = [_says(variant.task, slug) for slug in slugs]
         slip = any(map(is_slip, slugs))
@@ -328,7 +328,7 @@ def _without_gifts(own: Asked, found: Asked, student: Student, count: int) -> li
     return kept
 
 
-def _used(outcome: Outcome) -> str:
+def _used(outcome: RoundOutcome) -> str:
     """The forbidden name that the answer called, empty if none was seen."""
     failure = outcome.failed[1].failure if outcome.failed else None
     return failure.message if failure is not None and failure.kind == "shortcut" else ""
@@ -338,14 +338,14 @@ def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
     return None if answer.arrays is None else first_difference(answer.arrays, right, case)
 
 
-def _outcome(task: Task, asked: Asked) -> Outcome:
+def _outcome(task: Task, asked: Asked) -> RoundOutcome:
     """Points and verdict, and the case to show."""
     failed = [one for one in asked if not is_right(*one)]
     if not failed:
-        return Outcome("pass", task.points, asked, None)
+        return RoundOutcome("pass", task.points, asked, None)
     for one in failed:
         if one[1].failure and one[1].failure.kind == "shortcut":
-            return Outcome("wrong", 0.0, asked, one)
+            return RoundOutcome("wrong", 0.0, asked, one)
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
@@ -366,13 +366,13 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
         verdict = "error"
     else:
         verdict = "wrong"
-    return Outcome(verdict, round(task.points * earned, 4), asked, failed[0])
+    return RoundOutcome(verdict, round(task.points * earned, 4), asked, failed[0])
 
 
 @np.errstate(all="ignore")
 def _result(
     variant: Variant,
-    outcome: Outcome,
+    outcome: RoundOutcome,
     slugs: list[str],
     says: list[str],
     reveals: bool,

@@ -201,11 +201,11 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 
     The graded answers are asked the same questions again, in the sandbox.
     """
-    from softlookup.grading.judging.examine import Examiner
+    from softlookup.grading.judging.examine import SandboxExaminer
     from softlookup.grading.reports.explained_text import explanation_text
     from softlookup.grading.reports.explaining import explain as find
 
-    found = find(course_in(folder), assignment, student, Examiner)
+    found = find(course_in(folder), assignment, student, SandboxExaminer)
     click.echo(explanation_text(found, task), nl=False)
 
 
