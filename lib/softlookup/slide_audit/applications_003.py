@@ -2,18 +2,14 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.reference import scaled_dot_product_attention
+from softlookup.slide_audit.operations import drawn
 
 
 def who_asks_whom() -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    words, picture, sound = (rng.standard_normal((length, 4)) for length in (3, 7, 5))
-    french, english = words, rng.standard_normal((2, 4))  # a translator's two sides, both text
-    two = [
-        scaled_dot_product_attention(one, other, other).shape for one, other in ((words, picture), (french, english))
-    ]
+    words, picture, sound, english = drawn((3, 4), (7, 4), (5, 4), (2, 4))
+    sides = ((words, picture), (words, english))  # of a picture's question, and of a translation, both text
+    two = [scaled_dot_product_attention(one, other, other).shape for one, other in sides]
     try:
         scaled_dot_product_attention(words, picture, sound)
         three = True

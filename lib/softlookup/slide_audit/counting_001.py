@@ -1,13 +1,13 @@
 """Lecture 001, a layer's operations and what it moves: the table of shapes, and the question it ends with."""
 
 from itertools import product
-from math import isclose
 from typing import Any
 
 import numpy as np
 
-from softlookup.reference import merge_heads, multi_head_attention, project, softmax, split_heads
-from softlookup.slide_audit.intensity_001 import RIDGE
+from softlookup.reference import multi_head_attention, project, softmax
+from softlookup.slide_audit.intensity_001 import RIDGE as RIDGE
+from softlookup.slide_audit.operations import drawn
 
 HALF = 2
 """Bytes of a number in half precision."""
@@ -18,10 +18,9 @@ GRID = tuple(product((1, 8), (1, 50, 1000), (8, 32), (64, 128)))
 """Sizes b, s, n, d to count for; h is n times d."""
 
 
-def example() -> tuple[np.ndarray, ...]:
+def example() -> list[np.ndarray]:
     """X (b, s, h) and four matrices (h, h), drawn."""
-    rng = np.random.default_rng(0)
-    return rng.standard_normal((B, S, H)), *(rng.standard_normal((H, H)) for _ in range(4))
+    return drawn((B, S, H), *[(H, H)] * 4)
 
 
 def dense(rows: int, inner: int, columns: int) -> tuple[int, int]:
@@ -41,6 +40,11 @@ def hidden_layer(b: int, s: int, h: int, width: int = 4) -> tuple[int, int]:
     return up[0] + down[0], up[1] + down[1]
 
 
+def per_byte(counted: tuple[int, int]) -> float:
+    """FLOP/byte in half precision, of operations and numbers moved."""
+    return counted[0] / (HALF * counted[1])
+
+
 def shapes() -> dict[str, Any]:
     x, *weights = example()
     b, s, n, d, h = B, S, N, D, H
@@ -58,59 +62,6 @@ def shapes() -> dict[str, Any]:
     w_q, w_k, w_v, w_o = weights
     same = bool(np.allclose(y, multi_head_attention(x, w_q, w_k, w_v, w_o, n)))
     return {"b": b, "d": d, "found": found, "n": n, "s": s, "same": same, "slide": slide}
-
-
-def projection_ratio() -> dict[str, Any]:
-    def both(rows: int, h: int) -> tuple[float, float]:
-        flops, moved = dense(rows, h, h)
-        return flops / (HALF * moved), 1 / (1 / h + 1 / rows)
-
-    ratios = [true / printed for true, printed in (both(b * s, n * d) for b, s, n, d in GRID)]
-    (short, short_printed), (long, long_printed) = both(50, 4096), both(1000, 4096)
-    return {
-        "long": long,
-        "long_printed": long_printed,
-        "ratios": ratios,
-        "short": short,
-        "short_printed": short_printed,
-    }
-
-
-def weights_moved() -> dict[str, Any]:
-    def moved(b: int, s: int, n: int, d: int) -> tuple[int, int]:
-        only = scores(b, s, n, d)[1]
-        return only, only + 2 * b * n * s * s
-
-    b, s, n, d = 1, 1000, 32, 128
-    only, all_of_it = moved(b, s, n, d)
-    flops = scores(b, s, n, d)[0]
-    apart, whole = flops / (HALF * only), (flops + 6 * b * n * s * s) / (HALF * all_of_it)
-    printed = [2 * b * s * n * d + b * s * s * n for b, s, n, d in GRID]
-    alone = printed == [moved(*sizes)[0] for sizes in GRID]
-    together = flops * 2 / (HALF * 4 * b * n * s * d)  # of Q, K, V and the result
-    return {
-        "all_of_it": all_of_it,
-        "alone": alone,
-        "apart": apart,
-        "d": d,
-        "only": only,
-        "printed": printed,
-        "s": s,
-        "sizes": sizes,
-        "together": together,
-        "whole": whole,
-    }
-
-
-def attention_ratio() -> dict[str, Any]:
-    def intensity(b: int, s: int, n: int, d: int) -> float:
-        flops, moved = scores(b, s, n, d)
-        return flops / (HALF * moved)
-
-    ratios = [intensity(b, s, n, d) * (1 / d + 1 / s) for b, s, n, d in GRID]
-    free = all(isclose(intensity(1, s, 1, d), intensity(b, s, n, d)) for b, s, n, d in GRID)
-    most = intensity(1, 10**7, 1, 128)
-    return {"free": free, "most": most, "ratios": ratios}
 
 
 def llama_2_7b() -> tuple[int, int, int]:

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-import softlookup as sl
-
 X = np.array([[1.0, 0.5, 0.2], [0.3, 1.2, 0.8], [0.7, 0.4, 1.1], [1.5, 0.9, 0.3], [0.6, 1.3, 0.7]])
 W_Q = np.array([[1.0, 0.0, 0.5], [0.5, 1.0, 0.0], [0.0, 0.5, 1.0]])
 W_K = np.array([[0.8, 0.2, 0.3], [0.3, 0.9, 0.1], [0.2, 0.1, 0.8]])

@@ -4,12 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.reference import attention_weights, multi_head_attention, one_head, project, softmax, split_heads
+from softlookup.reference import attention_weights, multi_head_attention, one_head, project, split_heads
+from softlookup.slide_audit.operations import drawn
 
 FRENCH = {"apple": "pomme", "banana": "banane", "lemon": "citron"}
 SHARES = np.array([0.1, 0.1, 0.8])
 """The mixing percentages, in the dictionary's order."""
 SENTENCE = "To date, the cleverest thinker of all time was Issac."
+PAIRS = {
+    "To date the": "cleverest",
+    "To date the cleverest": "thinker",
+    "To date the cleverest thinker": "was",
+    "To date the cleverest thinker of all time was": "Issac",
+}
+"""The slide's features and labels."""
 WORDS = SENTENCE.replace(",", "").replace(".", "").split()
 
 
@@ -28,24 +36,6 @@ def next_word(*prefix: str) -> str:
     return WORDS[len(prefix)]
 
 
-def training_pairs() -> dict[str, Any]:
-    printed = {
-        "To date the": "cleverest",
-        "To date the cleverest": "thinker",
-        "To date the cleverest thinker": "was",
-        "To date the cleverest thinker of all time was": "Issac",
-    }
-    true = {feature: next_word(*feature.split()) for feature in printed}
-    off = [feature.split()[-1] for feature in printed if printed[feature] != true[feature]]
-    before = " ".join(WORDS[: WORDS.index("was")][-3:])
-    return {"before": before, "off": off, "printed": printed, "true": true}
-
-
-def _drawn(*shapes: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return [rng.standard_normal(shape) for shape in shapes]
-
-
 PUBLISHED_HEADS = {
     "Transformer base": (512, 8),
     "BERT base": (768, 12),
@@ -58,8 +48,8 @@ PUBLISHED_HEADS = {
 
 def five_heads() -> dict[str, Any]:
     n, d, width, heads = 2, 4, 3, 5
-    x, w_o = _drawn((n, d), (heads * width, d))
-    each = [_drawn((d, width), (d, width), (d, width), seed=1 + h) for h in range(heads)]
+    x, w_o = drawn((n, d), (heads * width, d))
+    each = [drawn((d, width), (d, width), (d, width), seed=1 + h) for h in range(heads)]
     q = project(x, each[0][0])
     a = attention_weights(q, project(x, each[0][1]))
     z = [one_head(x, *matrices) for matrices in each]
@@ -77,7 +67,7 @@ def five_heads() -> dict[str, Any]:
 def joined_heads() -> dict[str, Any]:
     held = []
     for heads, width, d in ((5, 3, 4), (2, 4, 8), (1, 6, 3)):
-        x, w_q, w_k, w_v, w_o = _drawn((4, d), *[(d, heads * width)] * 3, (heads * width, d))
+        x, w_q, w_k, w_v, w_o = drawn((4, d), *[(d, heads * width)] * 3, (heads * width, d))
         z = split_heads(project(x, w_v), heads)
         fits = z.shape == (heads, 4, width) and w_o.shape == (heads * width, d)
         held.append(fits and multi_head_attention(x, w_q, w_k, w_v, w_o, heads).shape == x.shape)

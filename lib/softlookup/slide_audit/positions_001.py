@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import softlookup as sl
+from softlookup.slide_audit.operations import drawn
 
 TASKS = ("MRPC", "SST-2", "QNLI", "STS-B", "QQP", "MNLI m", "MNLI mm")
 BERT = np.array([88.9, 93.5, 90.5, 85.8, 71.2, 84.6, 83.4])
@@ -30,8 +31,7 @@ def rotary_score(q: np.ndarray, k: np.ndarray, m: int, n: int) -> float:
 
 
 def turned_by_place() -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    w_q, w_k, x, y = rng.standard_normal((2, 2)), rng.standard_normal((2, 2)), *rng.standard_normal((2, 2))
+    w_q, w_k, x, y = drawn((2, 2), (2, 2), 2, 2)
     theta = 1.0  # the first pair's
 
     def turned(w: np.ndarray, token: np.ndarray, m: int) -> np.ndarray:
@@ -46,18 +46,11 @@ def turned_by_place() -> dict[str, Any]:
 def both_move() -> dict[str, Any]:
     spreads, added = [], []
     for seed in range(5):
-        q, k = np.random.default_rng(seed).standard_normal((2, 64))
+        q, k = drawn(64, 64, seed=seed)
         waves = sl.reference.sinusoidal(64, 64)
         spreads.append(np.ptp([rotary_score(q, k, m + 5, m) for m in range(40)]))
         added.append(np.ptp([(q + waves[m + 5]) @ (k + waves[m]) for m in range(40)]))
     return {"added": added, "spreads": spreads}
-
-
-def two_walks() -> dict[str, Any]:
-    places = [[words.index(word) for word in ("I", "walk", "my", "dog")] for words in (FIRST, SECOND)]
-    shifts = set(np.subtract(places[1], places[0]).tolist())
-    apart = [(words.index("my") - words.index("walk")) for words in (FIRST, SECOND)]
-    return {"apart": apart, "shifts": shifts}
 
 
 DEV = np.array([88.85, 92.32, 90.66, 88.48, 87.49, 83.91, 84.10])

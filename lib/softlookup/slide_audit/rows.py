@@ -8,28 +8,25 @@ A file beside each module, ``uniform_head.toml``, has a table for each item::
     states = "The table of the scores before the division, Q times the transpose of K."
     verdict = "wrong"
     tell = "Add up the keys first, which is easy: ..."
-    steps = '''
-    must = Q @ K.sum(axis=0)
-    '''
+    steps = "must = Q @ K.sum(axis=0)"
     printed = "SCORES"
     true = "Q @ K.T"
     truth = "The rows must sum to {must:.2f}, and sum to {SCORES.sum(axis=1):.2f}."
 
 The words are those of ``Item``; ``lecture`` at the head of a file holds for all of its items. What is computed:
 
-- ``work`` names a function of the module, where computing takes more than a few lines; it returns values by their names.
+- ``work`` names a function of the module that returns values by their names, where a few lines are not enough.
 - ``steps`` are assignments, and assertions of what the words rely on.
-- ``printed`` and ``true`` are a table and what it should be, with ``places`` decimal places (2 if not given). Instead,
+- ``printed`` and ``true`` are a table and what it should be, to ``places`` decimal places (2 if not given). Instead,
   ``agrees`` says whether a statement holds. A publication that is only cited has neither.
-- ``truth`` is the sentence with computed numbers in braces; a list with a format is written with commas. For a table it
-  follows the count of cells that are off, ``off``.
+- ``truth`` is the sentence, with computed numbers in braces; several values with a format are written with commas. For
+  a table it follows how many cells are off, and ``off`` says which.
 
-Expressions are Python's. They know what stands in the module (its tables and functions), ``OPERATIONS``, the values of
-``work``, and earlier steps.
+Expressions are Python's. They see what stands in the module (its tables and functions), `operations.OPERATIONS`, the
+values of ``work``, and earlier steps.
 """
 
 import ast
-import builtins
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
@@ -38,49 +35,9 @@ from importlib import import_module, resources
 from string import Formatter
 from typing import Any
 
-import numpy as np
-
-from softlookup import reference
 from softlookup.slide_audit.compare import table
 from softlookup.slide_audit.item import Found, Item
-
-
-def drawn(*shapes: int | tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
-    """Draw an array of standard normal numbers for each shape, one after another."""
-    rng = np.random.default_rng(seed)
-    return [rng.standard_normal(shape) for shape in shapes]
-
-
-def off_cells(printed: Any, true: Any, places: int = 2) -> np.ndarray:
-    """Say which cells of a printed table rounding cannot explain."""
-    return np.asarray(table(printed, true, places).off)
-
-
-def largest_gap(one: Any, other: Any) -> float:
-    """The largest difference of two arrays, cell by cell."""
-    return float(np.abs(one - other).max())
-
-
-def listed(template: str, *columns: Iterable[Any], between: str = ", ") -> str:
-    """Fill a template from each row of some columns, and write the results one after another."""
-    return between.join(template.format(*row) for row in zip(*columns, strict=True))
-
-
-BUILTINS = (
-    "abs all any bool dict enumerate float getattr int len list map max min range round set sorted str sum tuple zip"
-)
-NUMPY = (
-    "allclose append argwhere array array_equal ascontiguousarray broadcast_to concatenate cos delete diagonal dtype exp "
-    "eye flatnonzero float16 float32 full geomspace inf isclose isneginf linalg log maximum ones pi ptp shares_memory "
-    "sqrt swapaxes triu trunc unique vstack zeros asarray argmax random"
-)
-OPERATIONS: Mapping[str, Any] = {
-    **{name: getattr(builtins, name) for name in BUILTINS.split()},
-    **{name: getattr(np, name) for name in NUMPY.split()},
-    **{name: getattr(reference, name) for name in reference.__all__},
-    **{one.__name__: one for one in (drawn, off_cells, largest_gap, listed)},
-}
-"""What expressions may call, beside what their module has."""
+from softlookup.slide_audit.operations import OPERATIONS
 
 WORDS = {one.name for one in fields(Item)} - {"id", "work"}
 COMPUTED = {"work", "steps", "printed", "true", "places", "agrees", "truth"}
@@ -113,11 +70,15 @@ def made(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Item:
     Raises:
         ValueError: If the row lacks a word, has an unknown one, or names a function that is none.
     """
-    if unknown := sorted(set(row) - WORDS - COMPUTED):
-        raise ValueError(f"{id}: {unknown[0]!r} is no word of an item")
-    table_or_claim = {"true"} if "printed" in row else {"agrees", "truth"} if row.get("kind") != "cited" else {"truth"}
-    if missing := sorted(({"slide", "section", "states", "verdict"} | table_or_claim) - set(row)):
-        raise ValueError(f"{id}: {missing[0]!r} is missing")
+    needed = {"slide", "section", "states", "verdict"}
+    if {"printed", "true"} & set(row):
+        needed |= {"printed", "true"}
+    else:
+        needed |= {"truth"} if row.get("kind") == "cited" else {"truth", "agrees"}
+    for word in sorted(set(row) - WORDS - COMPUTED):
+        raise ValueError(f"{id}: {word!r} is no word of an item")
+    for word in sorted(needed - set(row)):
+        raise ValueError(f"{id}: {word!r} is missing")
     if "work" in row and not callable(module.get(row["work"])):
         raise ValueError(f"{id}: its module has no function {row['work']!r}")
     words = {key: value for key, value in row.items() if key in WORDS} | {"source": tuple(row.get("source", ()))}
@@ -130,7 +91,7 @@ def _found(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Found:
     Raises:
         ValueError: If something cannot be computed; the sentence names the item.
     """
-    names = {**OPERATIONS, **module, "__builtins__": {}}
+    names = {**OPERATIONS, **module}
     try:
         if "work" in row:
             names |= module[row["work"]]()

@@ -8,7 +8,8 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from softlookup import model, reference
-from softlookup.slide_audit.slides_of_heads import PAPER_HEADS, PAPER_WIDTH
+from softlookup.slide_audit.slides_of_heads import PAPER_HEADS as PAPER_HEADS
+from softlookup.slide_audit.slides_of_heads import PAPER_WIDTH
 
 X = np.array(
     [
@@ -67,22 +68,6 @@ def counted(heads: int, width: int | None = None, tokens: int = 100) -> tuple[in
     return counter.get_total_flops(), weights.numel()
 
 
-def two_shapes() -> dict[str, Any]:
-    pieces = reference.split_heads(X, 2)
-    fits = pieces.shape[-1] == LISTED_QUERY_MATRIX[0]
-    other = [(moved_queries(True, seed)[0, 2:].max(), moved_queries(False, seed)[0, 2:].min()) for seed in range(20)]
-    assert max(one for one, _ in other) == 0 < min(two for _, two in other)
-    return {"fits": fits, "other": other, "pieces": pieces}
-
-
-def trade_off() -> dict[str, Any]:
-    numbers = (1, 8, 16)
-    shared = [counted(n) for n in numbers]
-    flops, scores = (" and ".join(f"{number:,}" for number in column) for column in zip(*shared, strict=True))
-    added = [counted(n, 64)[0] for n in (8, 16)]
-    return {"added": added, "flops": flops, "numbers": numbers, "scores": scores, "shared": shared}
-
-
 def norm_after() -> dict[str, Any]:
     spread = {}
     for first in (False, True):
@@ -94,32 +79,13 @@ def norm_after() -> dict[str, Any]:
     return {"spread": spread}
 
 
-def training_dynamics() -> dict[str, Any]:
-    ratios = {pre: [_last_to_first(pre, seed) for seed in range(3)] for pre in (False, True)}
-    post, pre = np.array(ratios[False]), np.array(ratios[True])
-    return {"post": post, "pre": pre}
-
-
-def _last_to_first(pre_norm: bool, seed: int) -> float:
+def last_to_first(pre_norm: bool, seed: int) -> float:
     """How large the gradient of the last layer's W1 is, beside the first layer's, before any training."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        config = model.Config(
-            vocab_size=20,
-            d_model=32,
-            n_heads=4,
-            n_layers=8,
-            d_hidden=64,
-            pre_norm=pre_norm,
-            dropout=0.0,
-            tied=False,
-        )
-        lm = model.EncoderLM(config)
+        sizes = {"d_model": 32, "n_heads": 4, "n_layers": 8, "d_hidden": 64}
+        lm = model.EncoderLM(model.Config(20, **sizes, pre_norm=pre_norm, dropout=0.0, tied=False))
         ids, labels = torch.randint(4, 20, (2, 4, 8))
         nn.functional.cross_entropy(lm(ids).flatten(0, 1), labels.flatten()).backward()
-        sizes = []
-        for layer in lm.encoder.each():
-            grad = layer.feed_forward.w_1.grad
-            assert grad is not None
-            sizes.append(grad.norm().item())
-    return float(sizes[-1] / sizes[0])
+        norms = [layer.feed_forward.w_1.grad.norm().item() for layer in lm.encoder.each()]
+    return float(norms[-1] / norms[0])

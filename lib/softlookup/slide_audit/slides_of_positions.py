@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from softlookup import model, reference
+from softlookup.slide_audit.operations import drawn, largest_gap
 from softlookup.slide_audit.walk_004 import PLACES
 
 X = np.array(
@@ -61,17 +62,16 @@ def invariant() -> dict[str, Any]:
         rng, head = np.random.default_rng(100 + seed), random_head(seed)
         x, order = rng.normal(size=(6, 4)), rng.permutation(6)
         before, after, causal = head(x), head(x[order]), reference.causal_mask(6)
-        alike.append(np.abs(after - before[order]).max())
-        still.append(np.abs(after - before).max())
-        mean.append(np.abs(after.mean(axis=0) - before.mean(axis=0)).max())
-        masked.append(np.abs(head(x[order], causal) - head(x, causal)[order]).max())
+        alike.append(largest_gap(after, before[order]))
+        still.append(largest_gap(after, before))
+        mean.append(largest_gap(after.mean(axis=0), before.mean(axis=0)))
+        masked.append(largest_gap(head(x[order], causal), head(x, causal)[order]))
     assert max(alike) < 1e-10 and max(mean) < 1e-10 and min(masked) > 1e-3
     return {"alike": alike, "masked": masked, "mean": mean, "still": still}
 
 
 def must_be_added() -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    q, k, v = rng.normal(size=(3, 6, 4))
+    q, k, v = drawn((6, 4), (6, 4), (6, 4))
     order = np.array([2, 5, 0, 1, 3, 4])
 
     def turned(some: np.ndarray) -> np.ndarray:
@@ -81,23 +81,8 @@ def must_be_added() -> dict[str, Any]:
     def sloped(some: np.ndarray) -> np.ndarray:
         return np.asarray(reference.softmax(q[some] @ k[some].T / 2 + reference.alibi_bias(8, 6, 6)[0]) @ v[some])
 
-    gaps = {
-        name: np.abs(way(order) - way(np.arange(6))[order]).max()
-        for name, way in (("rotary", turned), ("ALiBi", sloped))
-    }
-    return {"gaps": gaps}
-
-
-def formula() -> dict[str, Any]:
-    d, length = 6, 50
-    by_hand = np.empty((length, d))
-    for pos in range(length):
-        for i in range(d // 2):
-            by_hand[pos, 2 * i] = np.sin(pos / 10000 ** (2 * i / d))
-            by_hand[pos, 2 * i + 1] = np.cos(pos / 10000 ** (2 * i / d))
-    gap = np.abs(by_hand - reference.sinusoidal(length, d)).max()
-    circle = np.abs(by_hand[:, 0::2] ** 2 + by_hand[:, 1::2] ** 2 - 1).max()
-    return {"circle": circle, "gap": gap}
+    ways = {"rotary": turned, "ALiBi": sloped}
+    return {"gaps": {name: largest_gap(way(order), way(np.arange(6))[order]) for name, way in ways.items()}}
 
 
 def distances() -> dict[str, Any]:
@@ -109,6 +94,6 @@ def distances() -> dict[str, Any]:
             for parameter in part.parameters():
                 parameter.normal_()
             biases[name] = part.double()(q, q).numpy()[0]
-    moved = {name: np.abs(bias[:, 1:, 1:] - bias[:, :-1, :-1]).max() for name, bias in biases.items()}
+    moved = {name: largest_gap(bias[:, 1:, 1:], bias[:, :-1, :-1]) for name, bias in biases.items()}
     spread = min(np.ptp(bias[:, 3], axis=-1).min() for bias in biases.values())
     return {"moved": moved, "spread": spread}

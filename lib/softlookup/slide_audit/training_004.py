@@ -31,6 +31,11 @@ def millions(d_model: int, n_layers: int, n_heads: int, d_hidden: int) -> float:
     return sum(one.numel() for one in whole.parameters()) / 1e6
 
 
+def sizes(of: dict[str, Any]) -> dict[str, int]:
+    """What ``millions`` asks for, of a model."""
+    return {name: of[name] for name in ("d_model", "n_layers", "n_heads", "d_hidden")}
+
+
 def near(counted: float, published: float) -> bool:
     """Whether two counts are the same up to what the paper leaves open, such as the exact vocabulary."""
     return abs(counted / published - 1) < 0.05
@@ -52,8 +57,8 @@ def clipping() -> dict[str, Any]:
         norms.append((float(before.norm()), float(weight.grad.norm())))
         turned = max(turned, 1 - float(torch.cosine_similarity(before, weight.grad, dim=0)))
     capped = all(after <= 1 + 1e-6 and (before > 1 or np.isclose(after, before)) for before, after in norms)
-    listed = ", ".join(f"{before:.4g} becomes {after:.4g}" for before, after in norms)
-    return {"capped": capped, "listed": listed, "turned": turned}
+    said = ", ".join(f"{before:.4g} becomes {after:.4g}" for before, after in norms)
+    return {"capped": capped, "said": said, "turned": turned}
 
 
 def batch_size() -> dict[str, Any]:
@@ -64,13 +69,13 @@ def batch_size() -> dict[str, Any]:
         right, x = rng.normal(size=width), rng.normal(size=(budget, width)) * np.linspace(0.2, 1.0, width)
         y = x @ right + 0.5 * rng.normal(size=budget)
         for size in sizes:
-            losses[size] += min(_left_over(x, y, right, size, rate) for rate in rates) / 5
+            losses[size] += min(left_over(x, y, right, size, rate) for rate in rates) / 5
     best = min(losses, key=lambda size: losses[size])
-    listed = ", ".join(f"{size}: {loss:.3f}" for size, loss in losses.items())
-    return {"best": best, "budget": budget, "listed": listed, "rates": rates, "sizes": sizes}
+    said = ", ".join(f"{size}: {loss:.3f}" for size, loss in losses.items())
+    return {"best": best, "budget": budget, "said": said, "rates": rates, "sizes": sizes}
 
 
-def _left_over(x: np.ndarray, y: np.ndarray, right: np.ndarray, size: int, rate: float) -> float:
+def left_over(x: np.ndarray, y: np.ndarray, right: np.ndarray, size: int, rate: float) -> float:
     """How far off the answers of a linear model are that has read all examples once, in batches of a size."""
     w = np.zeros_like(right)
     for start in range(0, len(x), size):

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-import softlookup as sl
-from softlookup.slide_audit import identity_head
-from softlookup.slide_audit.identity_head import sums_to_one
+from softlookup.slide_audit.identity_head import sums_to_one as sums_to_one
 
 X = np.array([[0.5, 0.8, 0.3], [0.2, 0.6, 0.9], [0.7, 0.4, 0.1], [0.3, 0.9, 0.5], [0.6, 0.2, 0.8]])
 Q = np.array([[0.6, 0.4, 0.5], [0.3, 0.7, 0.2], [0.5, 0.3, 0.6], [0.4, 0.8, 0.3], [0.7, 0.2, 0.4]])
@@ -61,12 +59,6 @@ def turned_round(scores: np.ndarray, weights: np.ndarray) -> int:
     return int((pairs < 0).sum()) // 2
 
 
-def sizes() -> dict[str, Any]:
-    q = k = v = sl.reference.project(identity_head.X, np.eye(3))
-    scores, out = q @ k.T, sl.reference.scaled_dot_product_attention(q, k, v)
-    return {"k": k, "out": out, "q": q, "scores": scores}
-
-
 def projections() -> dict[str, Any]:
     errors = {
         name: [least_largest_error(X, column) for column in printed.T]
@@ -76,4 +68,4 @@ def projections() -> dict[str, Any]:
         fitted = X @ np.linalg.lstsq(X, printed, rcond=None)[0]  # another way to choose w misses by no less
         assert (np.abs(fitted - printed).max(axis=0) >= np.array(errors[name]) - 1e-9).all()
     said = "; ".join(f"{name}: {', '.join(f'{one:.2f}' for one in row)}" for name, row in errors.items())
-    return {"errors": errors, "one": one, "row": row, "said": said}
+    return {"errors": errors, "said": said}

@@ -7,8 +7,10 @@ import numpy as np
 import torch
 
 from softlookup import model, reference
+from softlookup.slide_audit.operations import drawn
 
 SENTENCE = "I love deep learning very much!"
+CUT = re.findall(r"\w+|[^\w\s]", SENTENCE)
 SOURCE = ("I", "love", "deep", "learning", "very", "much", "!", "<PAD>")
 EMBEDDED = np.array(
     [
@@ -68,9 +70,8 @@ def feed_forward_shapes() -> dict[str, Any]:
 
 
 def post_norm() -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    x, w, gain, zero = input_rows(), rng.normal(size=(WIDTH, WIDTH)), np.ones(WIDTH), np.zeros(WIDTH)
-    stated = reference.layer_norm(x + x @ w, gain, zero)
+    x, [w] = input_rows(), drawn((WIDTH, WIDTH))
+    stated = reference.layer_norm(x + x @ w, np.ones(WIDTH), np.zeros(WIDTH))
     sublayer = model.Residual(model.Config(100, d_model=WIDTH, n_heads=HEADS, dropout=0.0)).double()
     with torch.no_grad():
         ours = sublayer(torch.from_numpy(x)[None, :], lambda rows: rows @ torch.from_numpy(w))[0].numpy()

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from softlookup import model, reference
-from softlookup.slide_audit.walk_004 import HEADS, HIDDEN, LAYERS, SOURCE, WIDTH, input_rows
+from softlookup import model
+from softlookup.slide_audit.walk_004 import HEADS, HIDDEN, LAYERS, SOURCE, WIDTH
+from softlookup.slide_audit.walk_004 import input_rows as input_rows
 
 TARGET = ("<BOS>", "J'", "aime", "l'", "apprentissage", "profond", "<PAD>")
 SHIFTED = ("<BOS>", "J'", "aime", "l'", "apprentissage", "profond", "<PAD>", "<PAD>")
@@ -37,8 +38,7 @@ def pick_everywhere() -> dict[str, Any]:
         for _ in range(length):
             written.append(int(next_word[written[-1]]))
         same += bool((at_once == written[1:]).all())
-    joint = np.prod(list(CHOSEN.values()))
-    return {"joint": joint, "same": same, "trials": trials}
+    return {"same": same, "trials": trials}
 
 
 def shapes() -> dict[str, Any]:
