@@ -38,7 +38,8 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("rewriting", "task", "variant", "words")),
     *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms")),
     "checking/inside/*.py",
-    *("notation.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py", "slide_audit/*.py", "slide_audit/*.toml"),
+    *("notation.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
+    *("slide_audit/*.py", "slide_audit/*.toml"),
     "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""

@@ -5,24 +5,9 @@ from softlookup.slide_audit.item import KINDS, LECTURES, VERDICTS, Found, Item
 from softlookup.slide_audit.rows import read
 
 MODULES = (
-    "first_head",
-    "identity_head",
-    "uniform_head",
-    "slides_of_heads",
-    "slides_of_layers",
-    "slides_of_positions",
-    "walk_004",
-    "walk_decoder_004",
-    "stacks_004",
-    "masks_004",
-    "training_004",
-    "uses_004",
-    "applications_003",
-    "counting_001",
-    "intensity_001",
-    "lookup_001",
-    "lookup_003",
-    "positions_001",
+    *("first_head", "identity_head", "uniform_head", "slides_of_heads", "slides_of_layers", "slides_of_positions"),
+    *("walk_004", "walk_decoder_004", "stacks_004", "masks_004", "training_004", "uses_004"),
+    *("applications_003", "counting_001", "intensity_001", "lookup_001", "lookup_003", "positions_001"),
 )
 """Where the items stand: tables and functions in ``NAME.py``, words and steps in ``NAME.toml``."""
 
