@@ -126,7 +126,7 @@ def _said(truth: str, names: dict[str, Any]) -> str:
     for text, place, form, _ in Formatter().parse(truth):
         said += text
         if place is not None:
-            value = eval(place, names)
+            value, form = eval(place, names), form or ""
             several = form and isinstance(value, Iterable) and not isinstance(value, str)
             said += ", ".join(format(one, form) for one in value) if several else format(value, form)
     return said

@@ -37,7 +37,8 @@ def formula() -> dict[str, Any]:
     q, k, v = drawn((6, 4), (6, 4), (6, 4))
     raised = np.exp(q @ k.T / np.sqrt(k.shape[1]))
     ours = raised / raised.sum(axis=1, keepdims=True) @ v
-    theirs = nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, (q, k, v))).numpy()
+    in_torch = [torch.from_numpy(one) for one in (q, k, v)]
+    theirs = nn.functional.scaled_dot_product_attention(in_torch[0], in_torch[1], in_torch[2]).numpy()
     return {"gap": largest_gap(ours, theirs)}
 
 

@@ -1,5 +1,6 @@
 """Lecture 004, slides around the layer: how heads are cut, what they cost, dropout, and where the norm stands."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,10 @@ def last_to_first(pre_norm: bool, seed: int) -> float:
     """How large the gradient of the last layer's W1 is, beside the first layer's, before any training."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        sizes = {"d_model": 32, "n_heads": 4, "n_layers": 8, "d_hidden": 64}
-        lm = model.EncoderLM(model.Config(20, **sizes, pre_norm=pre_norm, dropout=0.0, tied=False))
+        sizes = model.Config(20, d_model=32, n_heads=4, n_layers=8, d_hidden=64, dropout=0.0, tied=False)
+        lm = model.EncoderLM(replace(sizes, pre_norm=pre_norm))
         ids, labels = torch.randint(4, 20, (2, 4, 8))
         nn.functional.cross_entropy(lm(ids).flatten(0, 1), labels.flatten()).backward()
-        norms = [layer.feed_forward.w_1.grad.norm().item() for layer in lm.encoder.each()]
-    return float(norms[-1] / norms[0])
+    first, *_, last = (layer.feed_forward.w_1.grad for layer in lm.encoder.each())
+    assert first is not None and last is not None
+    return float(last.norm() / first.norm())
