@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from softlookup import reference
 from softlookup.slide_audit.compare import table
 
 
@@ -46,9 +46,16 @@ _NUMPY = (
     "diff exp eye flatnonzero float16 float32 full geomspace inf isclose isneginf linalg log maximum ones pi prod ptp "
     "shares_memory sin sqrt stack swapaxes triu trunc unique vstack where zeros"
 )
-OPERATIONS: Mapping[str, Any] = {
-    **{name: getattr(np, name) for name in _NUMPY.split()},
-    **{name: getattr(reference, name) for name in reference.__all__},
-    **{one.__name__: one for one in (drawn, off_cells, largest_gap, differing, equal, listed)},
-}
-"""Functions by their names: numpy's, the reference's, and those of this module."""
+
+
+@cache
+def operations() -> Mapping[str, Any]:
+    """Functions by their names: numpy's, the reference's, and those of this module."""
+    from softlookup import reference  # here, since tables are read where no reference is: beside a submission
+
+    ours = (drawn, off_cells, largest_gap, differing, equal, listed)
+    return {
+        **{name: getattr(np, name) for name in _NUMPY.split()},
+        **{name: getattr(reference, name) for name in reference.__all__},
+        **{one.__name__: one for one in ours},
+    }

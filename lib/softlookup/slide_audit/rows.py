@@ -22,7 +22,7 @@ The words are those of ``Item``; ``lecture`` at the head of a file holds for all
 - ``truth`` is the sentence, with computed numbers in braces; several values with a format are written with commas. For
   a table it follows how many cells are off, and ``off`` says which.
 
-Expressions are Python's. They see what stands in the module (its tables and functions), `operations.OPERATIONS`, the
+Expressions are Python's. They see what stands in the module (its tables and functions), `operations.operations`, the
 values of ``work``, and earlier steps.
 """
 
@@ -31,13 +31,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
-from importlib import import_module, resources
+from importlib import import_module
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
 from softlookup.slide_audit.compare import table
 from softlookup.slide_audit.item import Found, Item
-from softlookup.slide_audit.operations import OPERATIONS
+from softlookup.slide_audit.operations import operations
 
 WORDS = {one.name for one in fields(Item)} - {"id", "work"}
 COMPUTED = {"work", "steps", "printed", "true", "places", "agrees", "truth"}
@@ -53,8 +54,7 @@ def read(name: str) -> list[Item]:
         ValueError: If an item lacks a word or has one that is none of an item's; the sentence names the item.
     """
     module = vars(import_module(f"softlookup.slide_audit.{name}"))
-    text = resources.files("softlookup.slide_audit").joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    whole = tomllib.loads(text)
+    whole = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
     lecture = whole.pop("lecture")
     return [made(id, {"lecture": lecture, **row}, module) for id, row in whole.items()]
 
@@ -91,7 +91,7 @@ def _found(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Found:
     Raises:
         ValueError: If something cannot be computed; the sentence names the item.
     """
-    names = {**OPERATIONS, **module}
+    names = {**operations(), **module}
     try:
         if "work" in row:
             names |= module[row["work"]]()
