@@ -2,11 +2,15 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from softlookup.slide_audit import VERDICTS, Item, items, table
+from softlookup.slide_audit import MODULES, VERDICTS, Item, items, table
+from softlookup.slide_audit.rows import made
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDITED = json.loads((Path(__file__).parent / "audited.json").read_text("utf-8"))
@@ -61,6 +65,64 @@ def test_an_item_with_an_unknown_verdict_is_refused():
         Item("E000", "004", "a slide", "page#label", "something", "odd", lambda: None)
     with pytest.raises(ValueError, match="names none"):
         Item("E000", "004", "a slide", "page#label", "something", "wrong", lambda: None, kind="cited")
+
+
+ROW = {
+    "lecture": "004",
+    "slide": "a slide",
+    "section": "page#label",
+    "states": "something",
+    "verdict": "wrong",
+    "steps": "twice = 2 * X",
+    "agrees": "twice.sum() == 0",
+    "truth": "Twice that is {twice:.1f}, {len(twice)} numbers.",
+}
+MODULE = {"X": np.array([1.0, 2.5]), "given": lambda: {"twice": np.zeros(3)}}
+
+
+def without(*words, **others):
+    return {key: value for key, value in ROW.items() if key not in words} | others
+
+
+def test_a_row_computes_what_its_sentence_says():
+    found = made("E000", ROW, MODULE).work()
+    assert (found.truth, found.agrees) == ("Twice that is 2.0, 5.0, 2 numbers.", False)
+    found = made("E000", without("steps", work="given"), MODULE).work()
+    assert (found.truth, found.agrees) == ("Twice that is 0.0, 0.0, 0.0, 3 numbers.", True)
+    row = without("agrees", printed="[1, 3.5]", true="X", places=1, truth="Off is {X[off][0]}.")
+    assert made("E000", row, MODULE).work().truth == "1 of 2 numbers are off, the largest by 1.0. Off is 2.5."
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (without("states"), "E000: 'states' is missing"),
+        (without("agrees"), "E000: 'agrees' is missing"),
+        (without(printed="X"), "E000: 'true' is missing"),
+        (without(agree="True"), "E000: 'agree' is no word of an item"),
+        (without(work="taken"), "E000: its module has no function 'taken'"),
+        (without(verdict="odd"), "E000: 'odd' is none of"),
+        (without(steps="twice = doubled(X)"), "E000: no operation, table or step is called 'doubled'"),
+        (without(steps="assert X.sum() < 0"), r"E000: 'assert X\.sum\(\) < 0' fails"),
+        (without(steps="import os"), "E000: 'import os' is neither an assignment nor an assertion"),
+        (without(steps="twice = 2 *"), "E000: .*invalid syntax"),
+        (without(printed="X", true="X[:1]"), r"E000: the printed table has the shape \(2,\), the true one \(1,\)"),
+    ],
+)
+def test_a_row_that_cannot_be_computed_is_refused_by_its_name(row, message):
+    with pytest.raises(ValueError, match=message):
+        made("E000", row, MODULE).work()
+
+
+def test_every_file_of_rows_is_read():
+    folder = ROOT / "lib" / "softlookup" / "slide_audit"
+    assert {path.stem for path in folder.glob("*.toml")} == set(MODULES)
+
+
+def test_tables_of_the_slides_can_be_read_where_the_reference_is_left_out():
+    names = "first_head, identity_head, masks_004, positions_001, uniform_head"
+    code = f"import sys; sys.modules['softlookup.reference'] = None; from softlookup.slide_audit import {names}"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_table_tells_rounding_from_a_slip():

@@ -40,15 +40,8 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("published", "result", "rewriting", "task", "variant", "words")),
     *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms")),
     "checking/inside/*.py",
-    *(
-        "notation.py",
-        "torch_internals.py",
-        "reference/*.py",
-        "text/*.py",
-        "describing/*.py",
-        "roofline/*.py",
-        "slide_audit/*.py",
-    ),
+    *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
+    *("slide_audit/*.py", "slide_audit/*.toml"),
     "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""

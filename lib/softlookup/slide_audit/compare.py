@@ -33,22 +33,3 @@ def table(printed: ArrayLike, true: ArrayLike, places: int = 2, *, more: str = "
     if count:
         said += f", the largest by {apart.max():.{places}f}."
     return Found(" ".join(filter(None, (said, more))), not count, shown, right, off, largest, places)
-
-
-def claim(agrees: bool, truth: str) -> Found:
-    """What was found about a statement that is no table.
-
-    Args:
-        agrees: Whether the statement, taken at its word, holds in what was computed.
-        truth: What is true, with the computed numbers.
-    """
-    return Found(truth, bool(agrees))
-
-
-def cited(truth: str) -> Found:
-    """What a publication says, where nothing can be computed.
-
-    Args:
-        truth: What is true, as the item's source has it.
-    """
-    return Found(truth, None)

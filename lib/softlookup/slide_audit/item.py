@@ -85,25 +85,3 @@ class Item:
                 raise ValueError(f"{self.id}: {value!r} is none of {', '.join(allowed)}")
         if self.kind == "cited" and not self.source:
             raise ValueError(f"{self.id} rests on a publication and names none")
-
-
-def audited(
-    id: str,
-    *,
-    lecture: str,
-    slide: str,
-    section: str,
-    states: str,
-    verdict: str,
-    kind: str = "computed",
-    tell: str = "",
-    cause: str = "",
-    source: tuple[str, ...] = (),
-    audit: str = "",
-) -> Callable[[Callable[[], Found]], Item]:
-    """Make an item of the function below it, which does its work; the arguments are Item's attributes."""
-
-    def made(work: Callable[[], Found]) -> Item:
-        return Item(id, lecture, slide, section, states, verdict, work, kind, tell, cause, source, audit)
-
-    return made
