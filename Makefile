@@ -47,7 +47,7 @@ lint: setup  ## ruff, mypy, eslint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	book/_vendor/node_modules/.bin/eslint -c book/_vendor/eslint.config.mjs book lib scripts tests
+	book/_vendor/node_modules/.bin/eslint -c book/_vendor/eslint.config.mjs book lib benchmarks scripts tests
 
 exercises: look  ## exercises/ made again from solutions/
 	$(BIN)/softlookup exercises
@@ -58,4 +58,4 @@ check-exercises: look  ## fails when exercises/ is not what solutions/ gives
 clean:  ## removes what the other commands made, but neither .venv nor my_work
 	rm -rf _build .nb-cache .pytest_cache .ruff_cache .mypy_cache .hypothesis jupyter_execute
 	@if [ -f course/sample.json ]; then rm -rf course; fi
-	find lib tests scripts book -name __pycache__ -type d -prune -exec rm -rf {} +
+	find lib benchmarks attacks tests scripts book -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,6 +4,7 @@ Runs on the system's Python with nothing installed. What the steps print goes to
 shows one line that says how far the work is (or, where there is no terminal, a line for each step).
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -129,11 +130,12 @@ class Running:
 
     def stop(self) -> None:
         """End it: first as Ctrl-C does."""
-        os.killpg(self.process.pid, signal.SIGINT)
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended already
+            os.killpg(self.process.pid, signal.SIGINT)
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
 
 
 def run(todo: list[Step], line: Line) -> list[Running]:
@@ -205,12 +207,10 @@ def assignments() -> list[str]:
 
 def steps() -> list[Step]:
     """What `make course` does, in order."""
-    cli = str(BIN / "softlookup")
-
-    names = assignments()
+    cli, names = str(BIN / "softlookup"), assignments()
     grade, course = [cli, "grade"], ["--course", str(COURSE)]
     # Once all cells have run, the book keeps one processor busy and the other seldom: some of the class comes there.
-    beside = ("book", "reading sources")
+    beside = ("book", "reading sources") if (os.cpu_count() or 1) > 1 else ("", "")
     return [
         Step("set up", ["sh", "scripts/setup.sh", "look"]),
         Step("exercises", [cli, "exercises"]),

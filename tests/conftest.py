@@ -1,6 +1,7 @@
 """What all tests share: shapes checked at run time, fixed seeds, one thread, and the devices there are."""
 
 import random
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,11 +16,19 @@ import pytest
 import torch
 from jaxtyping import install_import_hook
 
-from softlookup.bench.site.browser import FLAGS, NAMES
+import softlookup
+from softlookup.browser import FLAGS, NAMES
 
-# Before anything imports these packages: from here on their shape annotations are checked at every call.
-_CHECKED = ("reference", "model", "text", "training", "looking_inside")
-install_import_hook([f"softlookup.{part}" for part in _CHECKED], "beartype.beartype")
+# Before anything imports them: every module of the library that annotates shapes has them checked at every call, and
+# these packages, where most do, as a whole.
+_LIBRARY = Path(softlookup.__file__).parents[1]
+_SHAPED = [
+    ".".join(path.relative_to(_LIBRARY).with_suffix("").parts)
+    for path in sorted(_LIBRARY.rglob("softlookup/**/*.py"))
+    if re.search(r"(?m)^(?:from|import) jaxtyping", path.read_text(encoding="utf-8"))
+]
+_WHOLE = [f"softlookup.{room}" for room in ("reference", "model", "text", "training", "looking_inside")]
+install_import_hook([*_WHOLE, *_SHAPED], "beartype.beartype")
 
 hypothesis.settings.register_profile("softlookup", deadline=None, derandomize=True, database=None, max_examples=30)
 hypothesis.settings.load_profile("softlookup")

@@ -10,13 +10,14 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from setuptools import find_packages
 
 import softlookup
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "softlookup"
 
-OUTSIDE = ("book/_ext", "examples", "scripts")
+OUTSIDE = ("attacks", "benchmarks", "book/_ext", "examples", "scripts")
 """Folders beside the library whose imports of it are checked, too: to check one more, name it here."""
 
 _MAY_IMPORT = re.compile(r"^(?:`(\w+)\.py` may|May) import: (.+)\.$", re.MULTILINE)
@@ -148,6 +149,18 @@ def test_nothing_is_allowed_that_nobody_uses():
     assert [room for room, allowed in MAY_IMPORT.items() if "cli" in allowed] == ["start"]
 
 
+def test_the_library_finds_benchmarks_and_attacks_by_one_function_of_the_cli():
+    for path in library_files():
+        assert not {room_of(name) for name in imports_of(path)} & {*OUTSIDE}, path
+    assert {path.parent.name for path in library_files() if re.search(r"\bbeside\(", as_text(path))} == {"cli"}
+
+
+def test_what_is_installed_is_the_library_alone():
+    packaging = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    found = {name for where in packaging["packages"]["find"]["where"] for name in find_packages(ROOT / where)}
+    assert {name.partition(".")[0] for name in found} == {"softlookup"} and set(packaging["package-data"]) <= found
+
+
 def test_what_runs_beside_a_submission_imports_nothing_from_outside():
     inside = [path for path in library_files() if "inside" in path.parts]
     assert len(inside) > 10
@@ -188,7 +201,7 @@ def test_private_names_of_torch_stand_in_one_module():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    graph = {name_of(path): imports_of(path) - {name_of(path)} for path in library_files()}
+    graph = {name_of(path): imports_of(path) - {name_of(path)} for path in checked_files()}
     graph.pop("")  # the package's own __init__ names `check` for editors alone
     try:
         TopologicalSorter(graph).prepare()
@@ -297,3 +310,14 @@ def test_no_kept_file_holds_a_machine_path_or_a_registry_host(pattern):
         if match
     }
     assert not found
+
+
+def test_no_two_classes_share_a_name():
+    """One word, one meaning: the library, benchmarks and attacks have each public name of a class once."""
+    both = {"MultiHeadAttention": "answers of two peers must have the name that is asked for"}
+    places: dict[str, list[str]] = {}
+    for path in [*library_files(), *(path for name in OUTSIDE[:2] for path in (ROOT / name).rglob("*.py"))]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name_of(path))
+    assert {name: where for name, where in places.items() if len(set(where)) > 1 and name not in both} == {}

@@ -190,6 +190,35 @@ def test_train_and_bench_refuse_in_a_sentence_what_can_be_mended(tmp_path: Path)
     assert picture.exit_code == 2 and "name a file that ends in .svg or .png" in picture.stderr
 
 
+def test_what_a_wheel_has_not_is_said_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("softlookup.authoring.build.__file__", str(tmp_path / "lib" / "build.py"))
+    for words, missing in ((["bench", "layers"], "benchmarks"), (["sample", "class", "--hostile"], "attacks")):
+        result = call(*words)
+        assert result.exit_code == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1
+        assert f"has no {missing}/" in result.stderr and "run this in a clone of the repository" in result.stderr
+    assert not list(tmp_path.iterdir()) and "NAME" in call("bench", "--help").output
+
+
+def test_attackers_are_in_the_sample_class_of_a_checkout(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (checkout / "attacks").symlink_to(ROOT / "attacks")
+    for path in checkout.glob("solutions/*.py"):
+        if path.stem != NAME:
+            path.unlink()
+    result = call("sample", "class", "--hostile", "--mistakes", "0")
+    assert result.exit_code == 0, result.output
+    told = json.loads((checkout / "class" / "sample.json").read_text(encoding="utf-8"))[NAME]
+    attackers = {student for student, about in told.items() if about.get("hostile")}
+    assert len(attackers) > 25 and all((checkout / "class" / "submitted" / one / NAME).is_dir() for one in attackers)
+
+
+def test_bench_lists_its_names_in_a_checkout_and_takes_no_other() -> None:
+    assert "|layers|" in call("bench", "--help").output.replace("\n", "").replace(" ", "")
+    result = call("bench", "nothing")
+    assert result.exit_code == 2 and "'nothing' is not one of 'checks'" in result.stderr
+
+
 def test_bench_decoding_shows_and_writes_a_record(tmp_path: Path) -> None:
     result = call("bench", "decoding", "--quick", "--json", tmp_path / "record.json", "--figure", tmp_path / "cost.svg")
     assert result.exit_code == 0, result.output

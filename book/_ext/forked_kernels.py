@@ -103,14 +103,15 @@ class _Forking(LocalProvisioner):
     """Starts a kernel by a fork, where it is one of this Python's."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        if cmd[:3] != [sys.executable, "-m", "ipykernel_launcher"]:
+        manager, ours = self.parent, [sys.executable, "-m", "ipykernel_launcher"]
+        if cmd[:3] != ours or not isinstance(manager, ForkedKernels):
             return await super().launch_kernel(cmd, **kwargs)
-        manager: Any = self.parent
         try:
             forked = manager.server.fork(cmd[2:], os.path.abspath(kwargs.get("cwd") or os.curdir), kwargs["env"])
         except OSError:
             return await super().launch_kernel(cmd, **kwargs)
-        self.process, self.pid, self.pgid = forked, forked.pid, forked.pid  # it leads its own session
+        self.process = forked  # type: ignore[assignment]
+        self.pid = self.pgid = forked.pid  # it leads its own session
         return self.connection_info
 
 

@@ -4,7 +4,7 @@
 shipped, it leads to a page of this book that says what to send, and has the words ready to be copied.
 """
 
-import importlib.util
+import importlib.metadata
 import re
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from sphinx.errors import ExtensionError
 
 OWN_PAGE = "book/mistakes"
 PLACES = {"title", "body"}
-VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
 
 
 def template(address: str) -> str:
@@ -71,11 +70,12 @@ def filled(address: str, page: str, path: str, build: str) -> str:
 
 def build_of(config: Config, root: Path) -> str:
     """Name this build: the library's version, and the first digits of a hash of it and of the measured figures."""
-    spec = importlib.util.find_spec("softlookup")
-    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    version = VERSION.search(source)
+    try:
+        version = importlib.metadata.version("softlookup")
+    except importlib.metadata.PackageNotFoundError:
+        version = "?"
     used = Project(root, getattr(config, "softlookup_package", "softlookup")).everything
-    return f"{version[1] if version else '?'}-{used[:12]}"
+    return f"{version}-{used[:12]}"
 
 
 def add_link(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:

@@ -49,7 +49,7 @@ def test_every_line_of_a_docstring_that_names_the_book_leads_to_a_label():
         for label in re.findall(r"^\(([\w-]+)\)=$", page.read_text(encoding="utf-8"), re.M)
     }
     dead = []
-    for source in (ROOT / "lib" / "softlookup").rglob("*.py"):
+    for source in (path for name in ("lib", "benchmarks") for path in (ROOT / name).rglob("*.py")):
         for line in re.findall(r"\bBook: [^\n\"]*", source.read_text(encoding="utf-8")):
             said = public_names.BOOK.match(line)
             if said is None or not labels.issuperset(said["places"].split(", ")):

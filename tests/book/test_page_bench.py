@@ -6,7 +6,8 @@ import subprocess
 import pytest
 from built_book import HTML, ROOT, need_book
 
-from softlookup.bench.site import NoBrowser, browser, builds, in_page, weights
+from benchmarks.site import NoBrowser, builds, in_page, weights
+from softlookup import browser
 
 
 def test_weigh_adds_up_by_kind_and_leaves_figures_out(tmp_path):
@@ -42,13 +43,13 @@ def test_bench_says_what_is_missing(tmp_path, monkeypatch):
 def test_command_refuses_in_a_sentence_where_there_is_no_browser(monkeypatch):
     from click.testing import CliRunner
 
-    import softlookup.bench.site
+    import benchmarks.site
     from softlookup.cli import main
 
     def missing(root, quick):
         raise NoBrowser("pages are measured in a browser, and there is none here")
 
-    monkeypatch.setattr(softlookup.bench.site, "bench_book", missing)
+    monkeypatch.setattr(benchmarks.site, "bench_book", missing)
     done = CliRunner().invoke(main, ["bench", "book"])
     assert done.exit_code == 2
     assert "softlookup: pages are measured in a browser, and there is none here." in done.output
@@ -83,7 +84,7 @@ def test_file_that_the_bench_changes_is_there():
 @pytest.mark.book
 @pytest.mark.browser
 def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):
-    from softlookup.bench.site.frames import frames_of_figures
+    from benchmarks.site.frames import frames_of_figures
 
     need_book()
     page = "book/10_inference.html"

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from built_book import HTML, Page, pages
 
-from softlookup.bench.site.weights import LIMIT_BYTES, without_widgets
+from benchmarks.site.weights import LIMIT_BYTES, without_widgets
 
 pytestmark = pytest.mark.book
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from softlookup.bench.site.engines import Engine
+from benchmarks.site.engines import Engine
 
 STEPS = 12
 """Places that a finger passes on its way; Chromium takes the first few for finding out whether it scrolls."""

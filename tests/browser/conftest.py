@@ -9,8 +9,8 @@ from book_browser import HTML, ROOT, Seen, built_pages
 from listening import listening
 from playwright.sync_api import Browser
 
-from softlookup.bench.site.browser import PATIENCE_MS, serving, settle
-from softlookup.bench.site.engines import Engine, Firefox, NoEngine, WebKit
+from benchmarks.site.engines import Engine, Firefox, NoEngine, WebKit
+from softlookup.browser import PATIENCE_MS, serving, settle
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

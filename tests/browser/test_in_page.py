@@ -6,7 +6,7 @@ import pytest
 from book_browser import AXE
 from playwright.sync_api import Page, expect
 
-from softlookup.bench.site.browser import settle
+from softlookup.browser import settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 EXERCISES = "exercises/04_one_head/04_one_head.html"

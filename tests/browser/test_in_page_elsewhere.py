@@ -5,7 +5,7 @@ import json
 import pytest
 from test_in_page import EXERCISES, RIGHT
 
-from softlookup.bench.site.engines import Engine
+from benchmarks.site.engines import Engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from test_in_page import EXERCISES, PATIENCE_MS, check, opened
 
 from softlookup.authoring import find_root, read_solution
-from softlookup.bench.site.browser import settle
+from softlookup.browser import settle
 from softlookup.checking import check as check_at_home
 from softlookup.checking import get_task
 

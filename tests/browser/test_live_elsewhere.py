@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from softlookup.bench.site.engines import Engine
+from benchmarks.site.engines import Engine
 from softlookup.live import rounded
 from softlookup.model import load_translator, load_writer
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from book_browser import CHAPTER, ROOT
 
-from softlookup.bench.site.weights import SHIFTS
+from benchmarks.site.weights import SHIFTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

@@ -4,7 +4,7 @@ import pytest
 from book_browser import CHAPTER, NOT_BUILT
 from page_state import CONTENT, LAYOUT, SEARCH, UNFOLD, only_findings
 
-from softlookup.bench.site.engines import Engine
+from benchmarks.site.engines import Engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 

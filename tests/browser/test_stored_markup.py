@@ -14,6 +14,8 @@ import pytest
 from own_jupyter import running_formgrader, shot
 from playwright.sync_api import Browser, Page
 
+from attacks.handin import TRACE
+from attacks.markup import OUTSIDE, PAYLOADS, PRINTED, RUN, picture_bomb
 from softlookup.authoring import find_root, read_solution
 from softlookup.grading import Course, Report, new_course
 from softlookup.grading.course.notebooks import grade_id
@@ -21,8 +23,6 @@ from softlookup.grading.feedback.pages import page_of
 from softlookup.grading.run.engine import grade_assignment
 from softlookup.grading.run.request import GradeRequest
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.samples.hostile.handin import TRACE
-from softlookup.grading.samples.hostile.markup import OUTSIDE, PAYLOADS, PRINTED, RUN, picture_bomb
 
 pytestmark = [
     pytest.mark.browser,

@@ -6,7 +6,7 @@ import pytest
 from book_browser import AXE, CHAPTER
 from playwright.sync_api import Page, expect
 
-from softlookup.bench.site.browser import settle
+from softlookup.browser import settle
 from softlookup.checking import tasks
 from softlookup.checking.catalogue import CHAPTERS
 from softlookup.curriculum import NAMES

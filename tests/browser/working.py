@@ -5,7 +5,7 @@ from typing import Any
 
 from figure_ways import ORACLES, WAYS, Place
 
-from softlookup.bench.site.engines import Engine
+from benchmarks.site.engines import Engine
 
 
 def root(name: str) -> str:

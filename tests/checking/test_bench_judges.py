@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.bench.harness import measured
-from softlookup.bench.judges import OURS, QUICK, asked_by, bench_judges
-from softlookup.bench.judges.answers import answers, functions, made
-from softlookup.bench.judges.issue import issue, program
-from softlookup.bench.judges.probes import PROBES, wrong_on
-from softlookup.bench.judges.running import JUDGES
+from benchmarks.harness import measured
+from benchmarks.judges import OURS, QUICK, asked_by, bench_judges
+from benchmarks.judges.answers import answers, functions, made
+from benchmarks.judges.issue import issue, program
+from benchmarks.judges.probes import PROBES, wrong_on
+from benchmarks.judges.running import JUDGES
 from softlookup.checking import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +55,7 @@ def test_quick_bench_asks_the_course_alone_and_has_the_shape_of_the_committed_re
 
 
 def test_peer_that_is_not_there_is_said_to_be_missing(tmp_path):
-    from softlookup.bench.judges.running import run
+    from benchmarks.judges.running import run
 
     for judge in ("TorchCode", "TorchLeet", "CS336"):
         assert "not in the folder of peers" in run(judge, tmp_path)["missing"]

@@ -5,12 +5,12 @@ import threading
 import pytest
 import torch
 
+from attacks.shortcuts import HIDDEN
 from published import RIGHT, world
 from softlookup.checking import check, get_task
 from softlookup.checking.catalogue import tasks
 from softlookup.checking.inside.gates import NotAllowed, _gates, closed, opened, prepare
 from softlookup.checking.variant import variant_of
-from softlookup.grading.samples.hostile.shortcuts import HIDDEN
 from softlookup.torch_internals import dispatcher
 
 SOFTMAX = get_task("04.softmax").barred

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from softlookup.checking import check, get_task, tasks
-from softlookup.checking.diagnose import Given, diagnose
+from softlookup.checking.diagnose import MistakeResults, diagnose
 from softlookup.checking.errors import habit_of, meaning
 from softlookup.checking.habits import HABIT, says
 from softlookup.checking.inside.limits import calm_torch
@@ -219,8 +219,8 @@ def test_slips_are_not_looked_for_where_no_solution_is():
     student = LocalStudent(variant_of(task), lambda weights, v: v @ weights)
     answers = student.answers(asked.cases, 1)
     rows = list(zip(asked.cases, answers, asked.rights, strict=True))
-    assert diagnose(variant_of(task), rows, Given(computes=False)) == []
-    assert diagnose(variant_of(task), rows, Given()) == ["habit:sides-swapped"]
+    assert diagnose(variant_of(task), rows, MistakeResults(computes=False)) == []
+    assert diagnose(variant_of(task), rows, MistakeResults()) == ["habit:sides-swapped"]
 
 
 @pytest.mark.parametrize(

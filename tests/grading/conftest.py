@@ -14,14 +14,14 @@ import pytest
 from sandbox_tools import LIMITS
 from small_class import NAME, ROOT, STUDENTS, write_course
 
+from benchmarks.nbgrader_autograde import StockAutograder
+from benchmarks.nbgrader_class import grade_class
 from softlookup.authoring import read_solution
-from softlookup.bench.nbgrader_autograde import StockAutograder
-from softlookup.bench.nbgrader_class import grade_class
 from softlookup.grading import Course
 from softlookup.grading.data.work import Limits
 from softlookup.grading.sandbox.outside.bubble import Zygote
 from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import Session
+from softlookup.grading.sandbox.outside.session import SubmissionSession
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -75,12 +75,12 @@ def zygote() -> Iterator[Zygote]:
 
 
 @pytest.fixture
-def begin(zygote: Zygote) -> Iterator[Callable[..., Session]]:
+def begin(zygote: Zygote) -> Iterator[Callable[..., SubmissionSession]]:
     """Begin sessions; they are closed when the test is over."""
     begun = []
 
-    def start(limits: Limits = LIMITS) -> Session:
-        begun.append(Session(Place(zygote, limits, 3), time.monotonic() + limits.total_s))
+    def start(limits: Limits = LIMITS) -> SubmissionSession:
+        begun.append(SubmissionSession(Place(zygote, limits, 3), time.monotonic() + limits.total_s))
         return begun[-1]
 
     yield start

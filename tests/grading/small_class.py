@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 from PIL import Image
 
+from benchmarks.nbgrader_autograde import StockAutograder
+from benchmarks.nbgrader_class import grade_class
 from softlookup.authoring import find_root
-from softlookup.bench.nbgrader_autograde import StockAutograder
-from softlookup.bench.nbgrader_class import grade_class
 from softlookup.grading import Course, Report, new_course
 from softlookup.grading.samples.sample_class import hand_ins
 

@@ -11,7 +11,7 @@ from small_class import NAME, ROOT
 from softlookup.checking import check, get_task, tasks
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.data.work import RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import answers, filled
 
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's compiler uses it itself
@@ -84,7 +84,7 @@ def release():
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with Examiner(RunSettings(NAME, nbformat.writes(release), 7)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 7)) as one:
         yield one
 
 

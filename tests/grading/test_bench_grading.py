@@ -8,9 +8,9 @@ from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
-from softlookup.bench.grading import honest
-from softlookup.bench.grading_floor import floor
-from softlookup.bench.grading_parts import AROUND, _Clocks
+from benchmarks.grading import honest
+from benchmarks.grading_floor import floor
+from benchmarks.grading_parts import AROUND, _Clocks
 from softlookup.cli import main
 from softlookup.grading.samples.handins import answers, filled
 
@@ -36,7 +36,7 @@ def test_floor_runs_the_cells_and_makes_the_calls_of_every_check(source):
 
 def test_clocks_count_the_time_of_an_inner_part_once(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("softlookup.bench.grading_parts.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("benchmarks.grading_parts.time.perf_counter", lambda: now[0])
     clocks = _Clocks()
 
     def passes(seconds, then=lambda: None):

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 
-from softlookup.bench.siege import _all_graded, _lost
+from benchmarks.siege import _all_graded, _lost
 from softlookup.cli import main
 from softlookup.grading.data.records import GRADED, REFUSED, Record, Report
 from softlookup.grading.data.work import Limits

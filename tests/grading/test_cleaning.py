@@ -12,8 +12,8 @@ import pytest
 from nbconvert import HTMLExporter
 from small_class import ROOT, picture_of
 
+from attacks.markup import PAYLOADS
 from softlookup.grading.judging.cleaning import MAX_WRITTEN, safe_markdown
-from softlookup.grading.samples.hostile.markup import PAYLOADS
 
 ALL_PAYLOADS = [pytest.param(one, id=f"{kind}-{at}") for kind, ones in PAYLOADS.items() for at, one in enumerate(ones)]
 PNG = picture_of("png", 3, 2)

@@ -11,10 +11,10 @@ import pytest
 from small_class import NAME, ROOT
 from traitlets.config import Config, LoggingConfigurable
 
+from attacks import hostile_ones
 from softlookup.authoring import make_release
 from softlookup.grading.platforms import collecting
 from softlookup.grading.platforms.collecting import ByLmsNumber, CarefulExtractor
-from softlookup.grading.samples.hostile import hostile_ones
 
 FILE = f"{NAME}.ipynb"
 

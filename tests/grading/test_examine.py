@@ -19,7 +19,7 @@ from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.judging.lent import sound
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.samples.sample_class import hand_ins
@@ -35,7 +35,7 @@ def release():
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with Examiner(RunSettings(NAME, nbformat.writes(release), 20261120, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 20261120, limits=LIMITS)) as one:
         yield one
 
 
@@ -89,7 +89,7 @@ def test_examiner_gives_the_same_each_time_and_with_another_seed(examiner, relea
     text = next(one.text for one in hand_ins(source, release) if one.student == "mistake-24").encode()
     first, second = examiner.examine("a", text), examiner.examine("a", text)
     assert first.marks == second.marks and first.notebook == second.notebook
-    with Examiner(RunSettings(NAME, nbformat.writes(release), 5, limits=LIMITS)) as other:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 5, limits=LIMITS)) as other:
         third = other.examine("a", text)
     assert [(m.points, m.verdict, m.diagnosis) for m in third.marks] == [
         (m.points, m.verdict, m.diagnosis) for m in first.marks
@@ -101,7 +101,7 @@ def test_random_numbers_in_a_submission_say_nothing_of_the_runs_seed(release, ri
     told = set()
     says = "print(torch.initial_seed(), random.random(), numpy.random.get_state()[1].tolist())"
     for seed in (7, 2**127 + 1):
-        with Examiner(RunSettings(NAME, nbformat.writes(release), seed, limits=LIMITS)) as one:
+        with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), seed, limits=LIMITS)) as one:
             graded = examined(
                 one, release, {**right, "04-mix": f"import random, numpy, torch\n{says}\n{right['04-mix']}"}
             )
@@ -201,7 +201,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
     from nbgrader.preprocessors import ClearSolutions
 
     release, _ = ClearSolutions().preprocess(copy.deepcopy(asked), {})
-    with Examiner(RunSettings(NAME, nbformat.writes(release), 3, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 3, limits=LIMITS)) as one:
         marks = by_task(one.examine("copied", nbformat.writes(handed).encode()))
         own = by_task(one.examine("own", nbformat.writes(filled(release, answers(asked))).encode()))
     changed = [task for task, number in chosen.items() if number != 0 and task in marks]
@@ -210,7 +210,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
 
 
 def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
-    with Examiner(RunSettings(NAME, nbformat.writes(release), 1, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 1, limits=LIMITS)) as one:
         for delay in (0.0, 0.15):
             killer = threading.Timer(delay, os.kill, (one._zygote.process.pid, signal.SIGKILL))
             killer.start()
@@ -221,7 +221,7 @@ def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
 
 def test_a_release_that_is_no_notebook_is_refused():
     with pytest.raises(CourseError, match="the release of x is not a notebook"):
-        Examiner(RunSettings("x", "{", 0))
+        SandboxExaminer(RunSettings("x", "{", 0))
 
 
 def test_points_follow_the_release_and_a_cell_without_a_known_check_waits_for_a_person(release, right):
@@ -229,7 +229,7 @@ def test_points_follow_the_release_and_a_cell_without_a_known_check_waits_for_a_
     by_name = {grade_id(cell): cell for cell in changed.cells}
     by_name["04-mix-check"].metadata.nbgrader.points = 10
     by_name["04-scores-check"].source = 'check("04.nowhere", scores)'
-    with Examiner(RunSettings(NAME, nbformat.writes(changed), 1, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(changed), 1, limits=LIMITS)) as one:
         graded = examined(one, changed, right)
     marks = by_task(graded)
     assert marks["04.mix"].points == 10.0

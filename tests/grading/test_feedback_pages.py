@@ -5,11 +5,11 @@ import pytest
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
+from attacks.markup import PAYLOADS
 from softlookup.checking.result import BOOK
 from softlookup.grading.course.folder import Course
 from softlookup.grading.data.records import HandMark, Record, TaskMark
 from softlookup.grading.feedback.pages import finish_page, page_of, points_page, refused_page
-from softlookup.grading.samples.hostile.markup import PAYLOADS
 
 FILTER = {"markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown"}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from softlookup.grading.sandbox.inside import frames
-from softlookup.grading.sandbox.inside.frames import Channel, Closed, FrameError, TooLate
+from softlookup.grading.sandbox.inside.frames import Channel, ConnectionClosed, FrameError, TooLate
 
 DTYPES = st.sampled_from(["?", "i1", "u1", "<i2", "<i4", "<i8", "<u8", "<f2", "<f4", "<f8", ">f8", ">i4"])
 ARRAYS = DTYPES.flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)))
@@ -219,8 +219,8 @@ def test_line_says_that_the_other_side_is_gone():
     ours, theirs = socket.socketpair()
     theirs.send(raw({"arrays": []})[:20])
     theirs.close()
-    with pytest.raises(Closed):
+    with pytest.raises(ConnectionClosed):
         Channel(ours).receive(time.monotonic() + 5)
-    with pytest.raises(Closed):
+    with pytest.raises(ConnectionClosed):
         Channel(ours).send({}, [np.zeros(1_000_000)], time.monotonic() + 5)
     ours.close()

@@ -15,7 +15,7 @@ import pytest
 from fake_grader import Fake, faked, here
 from small_class import NAME, STUDENTS, write_course
 
-from softlookup.bench.nbgrader_class import grade_class
+from benchmarks.nbgrader_class import grade_class
 from softlookup.grading import Course, CourseError, Report
 from softlookup.grading.data.work import Graded, RunSettings
 from softlookup.grading.reports.table import as_text

@@ -10,7 +10,7 @@ import sys
 import pytest
 from small_class import NAME
 
-from softlookup.bench.nbgrader_autograde import STOCK, StockAutograder, read_record
+from benchmarks.nbgrader_autograde import STOCK, StockAutograder, read_record
 from softlookup.grading import Course
 from softlookup.grading.feedback.pages import mend_links
 

@@ -15,7 +15,7 @@ from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.as_released import as_released
 from softlookup.grading.course.notebooks import BadNotebook, cells_in, grade_id, is_graded, is_solution
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.judging.rebuild import rebuild
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.validate import _rebuilt, rehearse
@@ -53,7 +53,7 @@ def given(request):
 @pytest.fixture(scope="module")
 def examiner(given):
     limits = Limits(cell_s=10, answer_s=10)
-    with Examiner(RunSettings(given.name, nbformat.writes(given.release), 7, limits=limits)) as one:
+    with SandboxExaminer(RunSettings(given.name, nbformat.writes(given.release), 7, limits=limits)) as one:
         yield one
 
 
@@ -109,7 +109,7 @@ def test_a_fresh_kernel_and_the_grader_give_the_same_points(name, tmp_path):
     path = tmp_path / "mine.ipynb"
     path.write_text(json.dumps(given.right))
     home = rehearse(path)
-    with Examiner(RunSettings(name, nbformat.writes(given.release), 7)) as one:
+    with SandboxExaminer(RunSettings(name, nbformat.writes(given.release), 7)) as one:
         graded = one.examine("somebody", path.read_bytes())
     marks = {mark.task: mark.points for mark in graded.marks if mark.verdict != "by hand"}
     assert {outcome.task: outcome.points for outcome in home.outcomes} == marks

@@ -16,12 +16,12 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
+from attacks import LEAK, TRACE, HostileHandIn, hostile_ones
+from attacks.writing import write_hand_in
 from softlookup.grading import Course, new_course
 from softlookup.grading.data.work import Limits
 from softlookup.grading.run.request import Watcher
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.samples.hostile import LEAK, TRACE, HostileHandIn, hostile_ones
-from softlookup.grading.samples.hostile.writing import write_hand_in
 
 engine = pytest.importorskip("softlookup.grading.run.engine")
 pytest.importorskip("softlookup.grading.judging.examine", reason="the sandboxed examiner is not there")

@@ -14,17 +14,17 @@ from pathlib import Path
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
-from small_class import NAME
+from small_class import NAME, ROOT
 
-from softlookup.authoring import make_release
+from attacks import ROWS, HostileHandIn, answering, hostile_ones, remarks
+from attacks.answering import stored_answers
+from attacks.handin import ALL, EARLIER, OTHERS, Bench
+from attacks.writing import write_hand_in
+from softlookup.authoring import assignments, make_release, read_solution
 from softlookup.checking import tasks
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
-from softlookup.grading.samples.hostile import ROWS, HostileHandIn, hostile_ones, remarks
-from softlookup.grading.samples.hostile.answering import stored_answers
-from softlookup.grading.samples.hostile.handin import ALL, EARLIER, OTHERS, Bench
-from softlookup.grading.samples.hostile.writing import write_hand_in
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +140,12 @@ def test_whoever_is_stopped_in_the_middle_left_the_rest_blank(bench: Bench, host
     released = {grade_id(cell): cell.source for cell in bench.release.cells}
     later = [task.slug for task in bench.tasks[bench.tasks.index(bench.target) + 1 :]]
     assert all(text_of(hostile["attack-25-os-exit"], name) == released[name] for name in later)
+
+
+@pytest.mark.parametrize("name", assignments(ROOT))
+def test_attacks_on_answers_can_be_made_for_every_assignment(name: str) -> None:
+    source = read_solution(ROOT / "solutions" / f"{name}.py")
+    assert len(list(answering.hand_ins(Bench(source, make_release(source), name)))) > 10
 
 
 def test_stored_answers_are_those_of_the_home_questions(bench: Bench) -> None:

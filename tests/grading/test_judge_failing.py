@@ -5,15 +5,15 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
+from attacks import raw_answers
+from attacks.handin import Bench
 from softlookup.authoring import read_solution
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.judging import examine
-from softlookup.grading.judging.examine import Examiner
-from softlookup.grading.run.writer import Writer
+from softlookup.grading.judging.examine import SandboxExaminer
+from softlookup.grading.run.writer import GradebookWriter
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.samples.hostile import raw_answers
-from softlookup.grading.samples.hostile.handin import Bench
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=8, answer_s=8, total_s=90)
@@ -31,7 +31,7 @@ def release():
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with Examiner(RunSettings(NAME, nbformat.writes(release), 20261121, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 20261121, limits=LIMITS)) as one:
         yield one
 
 
@@ -41,7 +41,7 @@ def points(graded):
 
 def test_raw_bytes_in_place_of_a_text_cost_their_own_task_alone():
     source, release = read_solution(ROOT / "solutions" / f"{TEXTS}.py"), released(TEXTS)
-    with Examiner(RunSettings(TEXTS, nbformat.writes(release), 20261121, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(TEXTS, nbformat.writes(release), 20261121, limits=LIMITS)) as one:
         handed = list(raw_answers.hand_ins(Bench(source, release)))
         assert len(handed) > 5
         for hand_in in handed:
@@ -92,7 +92,7 @@ def test_the_workers_log_holds_the_traceback_of_the_judges_failure(examiner, rel
 
 
 def test_the_gradebook_holds_no_points_where_the_judge_failed(unjudged, own_copy):
-    with Writer(own_copy, NAME) as writer:
+    with GradebookWriter(own_copy, NAME) as writer:
         writer.enter(unjudged)
         standing = dict(writer.rows())["somebody"]
         assert writer.holds(unjudged, standing)

@@ -9,7 +9,7 @@ from small_class import ROOT
 
 from softlookup.authoring import read_solution
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import answers, filled
 
 pytestmark = NEEDS_SANDBOX
@@ -40,7 +40,7 @@ def test_lent_function_is_not_asked_for_too_much(name, lent, attacked, code, ver
     own = texts[lent].partition("def ")[2].partition("(")[0]
     texts |= {lent: WRONG.format(name=own), attacked: f"import torch\n\n\n{code}"}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with Examiner(RunSettings(name, nbformat.writes(release), 5, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings(name, nbformat.writes(release), 5, limits=LIMITS)) as examiner:
         graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())
     marks = {mark.task.replace(".", "-"): mark for mark in graded.marks}
     assert marks[lent].verdict == "wrong" and marks[attacked].verdict in verdicts and marks[attacked].points == 0

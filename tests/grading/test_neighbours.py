@@ -13,13 +13,13 @@ from small_class import NAME, ROOT
 
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.judging.zygotes import Shared, Zygotes
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.sandbox.outside import bubble
 from softlookup.grading.sandbox.outside.bubble import Forking
 from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import Session
+from softlookup.grading.sandbox.outside.session import SubmissionSession
 
 pytestmark = NEEDS_SANDBOX
 
@@ -64,7 +64,7 @@ def _in_copy(control, code="print('on')") -> str:
     """What a submission says that is forked by a copy of a zygote."""
     copy = Forking(control)
     copy.wait()
-    session = Session(Place(copy, LIMITS, 0), time.monotonic() + 20)
+    session = SubmissionSession(Place(copy, LIMITS, 0), time.monotonic() + 20)
     try:
         return printed(session, code)
     finally:
@@ -96,7 +96,7 @@ def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
         control = copy()
         if when == "before":
             shared._zygote.close()
-        with Examiner(SETTING, control) as examiner:
+        with SandboxExaminer(SETTING, control) as examiner:
             shared._zygote.close()
             graded = examiner.examine("ann", right)
     assert graded.status == GRADED
@@ -121,7 +121,7 @@ def test_answers_get_the_same_verdicts_from_a_shared_zygote(source):
     right = answers(source)
     wrong = {**right, next(iter(right)): "def scale(*a, **k):\n    import softlookup.reference\n"}
     with Zygotes([_setting("02_soft_lookup").release, SETTING.release]) as zygotes, zygotes.lend(SETTING) as copy:
-        with Examiner(SETTING, copy()) as shared, Examiner(SETTING) as alone:
+        with SandboxExaminer(SETTING, copy()) as shared, SandboxExaminer(SETTING) as alone:
             for handed_in in (right, wrong):
                 submission = nbformat.writes(filled(release, handed_in)).encode()
                 marks = [examiner.examine("ann", submission).marks for examiner in (shared, alone)]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 from small_class import picture_of
 
+from attacks.markup import picture_bomb
 from softlookup.grading.judging.outputs import BESIDES, CUT, MAX_OUTPUTS, MAX_TEXT, as_outputs, clean, picture, weight
 from softlookup.grading.judging.pictures import MAX_SIDE, stripped
-from softlookup.grading.samples.hostile.markup import picture_bomb
 
 PNG = picture_of("png", 3, 2)
 

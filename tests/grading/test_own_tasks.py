@@ -19,7 +19,7 @@ from softlookup.checking.trial import problems
 from softlookup.cli import main
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course.own_tasks import catalogue_of
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.reports.explaining import explain
 from softlookup.grading.run.engine import grade_assignment
 from softlookup.grading.run.request import GradeRequest
@@ -215,7 +215,7 @@ def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
     assert (lost["points"], lost["verdict"], lost["diagnosis"]) == (0, "wrong", [mistake])
     page = course.notebook("feedback", "ben", name).with_suffix(".html")
     assert catalogue_of(course).task(task).mistake(mistake).says in page.read_text()
-    found = {one.mark.task: one for one in explain(course, name, "ben", Examiner).tasks}
+    found = {one.mark.task: one for one in explain(course, name, "ben", SandboxExaminer).tasks}
     assert found[task].result is not None and found[task].result.diagnosis == (mistake,) and found[task].agrees
 
 
@@ -246,7 +246,7 @@ def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: s
     monkeypatch.setenv("SOFTLOOKUP_TASKS", str(folder / "tasks"))
     here.cache_clear()
     assert grade_assignment(course, order(name, again=True)).as_json()["submissions"] == honest
-    found = {one.mark.task: one for one in explain(course, name, "ben", Examiner).tasks}
+    found = {one.mark.task: one for one in explain(course, name, "ben", SandboxExaminer).tasks}
     assert found[WRONG[name][1]].mark.verdict == "wrong"
     assert not list(course.root.rglob("*.ran"))
 

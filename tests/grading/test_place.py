@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.sandbox.outside.bubble import Zygote
 from softlookup.grading.sandbox.outside.place import Ahead, Place
-from softlookup.grading.sandbox.outside.session import Session
+from softlookup.grading.sandbox.outside.session import SubmissionSession
+from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
 pytestmark = NEEDS_SANDBOX
 
@@ -38,12 +38,12 @@ def gone(pid: int) -> bool:
 
 
 def test_next_place_stands_ready_and_shares_nothing_with_the_present(ahead: Ahead) -> None:
-    first = Session(ahead.take(), time.monotonic() + 20)
+    first = SubmissionSession(ahead.take(), time.monotonic() + 20)
     second = waiting(ahead)
     assert printed(first, "open('mark', 'w').write('x')\nimport os; print(os.listdir('.'))") == "['mark']"
     first.close()
     assert ahead.take() is second
-    session = Session(second, time.monotonic() + 20)
+    session = SubmissionSession(second, time.monotonic() + 20)
     assert printed(session, "import os; print(os.listdir('.'))") == "[]"
     session.close()
 
@@ -53,7 +53,7 @@ def test_a_submission_keeps_to_the_processors_of_its_judge(zygote: Zygote) -> No
     for few in ({max(mine)}, mine):
         try:
             os.sched_setaffinity(0, few)
-            session = Session(Place(zygote, LIMITS, 3), time.monotonic() + 20)
+            session = SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 20)
         finally:
             os.sched_setaffinity(0, mine)
         assert printed(session, "import os; print(sorted(os.sched_getaffinity(0)))") == str(sorted(few))
@@ -66,7 +66,7 @@ def test_place_whose_process_died_is_not_given_out(ahead: Ahead) -> None:
     assert gone(dead.pid) and not dead.lives()
     second = ahead.take()
     assert second is not dead
-    session = Session(second, time.monotonic() + 20)
+    session = SubmissionSession(second, time.monotonic() + 20)
     assert printed(session, "print('on')") == "on"
     session.close()
     first.close()

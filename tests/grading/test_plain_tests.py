@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
-from softlookup.bench.nbgrader_autograde import STOCK
+from benchmarks.nbgrader_autograde import STOCK
 from softlookup.cli import main
 from softlookup.grading import Course, GradeRequest, grade_assignment, new_course
 from softlookup.grading.judging.plain_tests import score_test

@@ -5,12 +5,12 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
+from attacks.handin import Bench
+from attacks.shortcuts import HIDDEN, SEEN, hand_ins
 from softlookup.checking import get_task
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.samples.hostile.handin import Bench
-from softlookup.grading.samples.hostile.shortcuts import HIDDEN, SEEN, hand_ins
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=10, answer_s=20, total_s=120)
@@ -24,7 +24,7 @@ def bench(source):
 
 @pytest.fixture(scope="module")
 def examiner(bench):
-    with Examiner(RunSettings(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as one:
         yield one
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from softlookup.grading import CourseError
 from softlookup.grading.data.work import Graded, Mark, RunSettings
-from softlookup.grading.workers.pool import DIED_TWICE, LocalExecutor, Pool, decode, encode, one_thread
+from softlookup.grading.workers.pool import DIED_TWICE, LocalExecutor, WorkerPool, decode, encode, one_thread
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Echo:
         return f"{os.getpid()} {os.environ['OMP_NUM_THREADS']} ".encode() + payload
 
 
-def pool(tmp_path: Path, workers: int = 2, patience_s: float = 60.0, **options: object) -> Pool:
-    return Pool(Echo(tmp_path, **options), workers, log=tmp_path / "log", patience_s=patience_s)
+def pool(tmp_path: Path, workers: int = 2, patience_s: float = 60.0, **options: object) -> WorkerPool:
+    return WorkerPool(Echo(tmp_path, **options), workers, log=tmp_path / "log", patience_s=patience_s)
 
 
 def test_pool_answers_each_job_once_with_its_bytes(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ class Where:
 @pytest.mark.parametrize("more", [0, 1])
 def test_workers_keep_to_processors_of_their_own_where_there_are_just_as_many(tmp_path: Path, more: int) -> None:
     mine = sorted(os.sched_getaffinity(0))
-    workers = Pool(Where(), len(mine) + more, log=tmp_path / "log", own_processors=True)
+    workers = WorkerPool(Where(), len(mine) + more, log=tmp_path / "log", own_processors=True)
     jobs = ((f"job-{n}", b"") for n in range(4 * len(mine)))
     told = {a.content.decode().split(" ", 1)[0]: a.content.decode().split(" ", 1)[1] for a in workers.run(jobs)}
     if more:

@@ -19,7 +19,7 @@ from softlookup.grading.sandbox.inside.filter import FORBIDDEN, program
 from softlookup.grading.sandbox.outside import bubble
 from softlookup.grading.sandbox.outside.bubble import Forking, Zygote, how_it_ended
 from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import Dead, Session
+from softlookup.grading.sandbox.outside.session import Dead, SubmissionSession
 
 pytestmark = NEEDS_SANDBOX
 HOARD = """import os, time
@@ -153,7 +153,7 @@ def test_a_whole_submission_has_an_end(begin):
 
 
 def test_nothing_of_a_submission_is_left_when_it_is_over(zygote):
-    session = Session(Place(zygote, LIMITS, 0), time.monotonic() + 20)
+    session = SubmissionSession(Place(zygote, LIMITS, 0), time.monotonic() + 20)
     session.run(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)"
     )
@@ -209,7 +209,7 @@ def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
     first.wait()
     for one in copies:
         one.wait()
-    sessions = [Session(Place(one, LIMITS, 3), time.monotonic() + 20) for one in copies]
+    sessions = [SubmissionSession(Place(one, LIMITS, 3), time.monotonic() + 20) for one in copies]
     sources = ["open('/tmp/mark', 'w').write('here')", "import os; print(os.path.exists('/tmp/mark'))"]
     outputs = [session.run(source).outputs for session, source in zip(sessions, sources, strict=True)]
     assert outputs[1][0]["text"] == "False\n"
@@ -255,7 +255,7 @@ def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
 def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
     one = Zygote("none", ["numpy", "torch"])
     one.wait()
-    session = Session(Place(one, LIMITS, 3), time.monotonic() + 20)
+    session = SubmissionSession(Place(one, LIMITS, 3), time.monotonic() + 20)
     held = hold(session, "def f(a): return a + 1")
     assert held.there and ask(session, np.ones(2)).arrays[0][0] == 2
     session.close()

@@ -10,7 +10,7 @@ from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask, hold
 from softlookup.checking.inside import texts
 from softlookup.checking.inside.case import Case
 from softlookup.grading.data.work import Limits
-from softlookup.grading.sandbox.outside.lending import Number, Own
+from softlookup.grading.sandbox.outside.lending import NumberBounds, Own
 from softlookup.grading.sandbox.outside.session import Dead, OutOfTime
 
 pytestmark = NEEDS_SANDBOX
@@ -269,7 +269,7 @@ def test_a_number_that_is_declared_as_no_size_may_be_any(begin, call, fits):
     session.check("", {**ABOUT, "earlier": {"power": "04.a"}})
     lent = {**SOUND, "sound": lambda name, args, named, up: args[1] ** -args[0]}
     question = Case("", (np.ones(3),), frame="numpy")
-    own = Own({"width": Number(), "base": Number(real=True)})
+    own = Own({"width": NumberBounds(), "base": NumberBounds(real=True)})
     answer = session.ask([question], 1, lent["lent"], lent["sound"], time.monotonic() + 3, lambda name: own)[0]
     assert (answer.failure is None) == fits
     assert fits or "larger than those of the question" in answer.failure.message

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
+from attacks import unseen_memory
 from softlookup.grading.data.work import Limits
-from softlookup.grading.samples.hostile import unseen_memory
 from softlookup.grading.sandbox.outside import cgroups
 from softlookup.grading.sandbox.outside.cgroups import Places
 from softlookup.grading.sandbox.outside.processes import family

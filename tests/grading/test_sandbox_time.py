@@ -13,7 +13,7 @@ from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from small_class import NAME, ROOT
 
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.sandbox.outside import cgroups, watching
 from softlookup.grading.sandbox.outside.processes import ProcessTimes
@@ -136,6 +136,6 @@ def test_examiner_tells_of_a_submission_that_was_stopped_while_it_waited(source,
     # As if it had waited for a processor all the time.
     monkeypatch.setattr(ProcessTimes, "waited_since", lambda self, before: 1e9)
     monkeypatch.setattr(watching, "MOST", 1.5)
-    with Examiner(RunSettings(NAME, release, 3, limits=Limits(cell_s=1, total_s=60))) as examiner:
+    with SandboxExaminer(RunSettings(NAME, release, 3, limits=Limits(cell_s=1, total_s=60))) as examiner:
         assert examiner.examine("ann", nbformat.writes(notebook).encode()).crowded
         assert not examiner.examine("bob", release.encode()).crowded

@@ -14,7 +14,7 @@ from softlookup.grading.sandbox.outside import bubble, cgroups
 from softlookup.grading.sandbox.outside.bubble import SandboxError, Zygote
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.processes import ProcessTimes
-from softlookup.grading.sandbox.outside.session import Dead, Session
+from softlookup.grading.sandbox.outside.session import Dead, SubmissionSession
 
 REPLY = """
 from softlookup.grading.sandbox.inside import frames
@@ -57,25 +57,25 @@ def zygote() -> Iterator[Zygote]:
 
 
 @pytest.fixture
-def begun(zygote: Zygote) -> Iterator[list[Session]]:
-    sessions: list[Session] = []
+def begun(zygote: Zygote) -> Iterator[list[SubmissionSession]]:
+    sessions: list[SubmissionSession] = []
     yield sessions
     for one in sessions:
         one.close()
 
 
-def session(zygote: Zygote, begun: list[Session], cell_s: float = 10.0) -> Session:
-    begun.append(Session(Place(zygote, Limits(cell_s=cell_s), 1), time.monotonic() + 60))
+def session(zygote: Zygote, begun: list[SubmissionSession], cell_s: float = 10.0) -> SubmissionSession:
+    begun.append(SubmissionSession(Place(zygote, Limits(cell_s=cell_s), 1), time.monotonic() + 60))
     return begun[-1]
 
 
-def printed(one: Session, source: str) -> str:
+def printed(one: SubmissionSession, source: str) -> str:
     return "".join(output.get("text", "") for output in one.run(source).outputs)
 
 
 @NEEDS_SANDBOX
 @pytest.mark.parametrize("failure", ['[[], "", ""]', '[{}, "", ""]', "[]", '["raised", ""]', '"raised"', "7"])
-def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[Session], failure: str) -> None:
+def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[SubmissionSession], failure: str) -> None:
     one = session(zygote, begun)
     one.run(REPLY.replace("FAILURE", failure))
     about = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}, "layers": {}}
@@ -85,7 +85,7 @@ def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[Se
 
 
 @NEEDS_SANDBOX
-def test_sandbox_has_terminals_of_its_own_for_each_submission(zygote: Zygote, begun: list[Session]) -> None:
+def test_sandbox_has_terminals_of_its_own_for_each_submission(zygote: Zygote, begun: list[SubmissionSession]) -> None:
     first, second = session(zygote, begun), session(zygote, begun)
     assert "/dev/pts/0" in printed(first, "import os\nours, theirs = os.openpty()\nprint(os.ttyname(theirs))")
     assert printed(second, "import os\nprint(os.listdir('/dev/pts'))") == "['ptmx']\n"
@@ -95,7 +95,7 @@ def test_sandbox_has_terminals_of_its_own_for_each_submission(zygote: Zygote, be
 
 
 @NEEDS_SANDBOX
-def test_sandbox_writes_no_core_even_where_cores_are_piped(zygote: Zygote, begun: list[Session]) -> None:
+def test_sandbox_writes_no_core_even_where_cores_are_piped(zygote: Zygote, begun: list[SubmissionSession]) -> None:
     lowered = "import resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))"
     assert session(zygote, begun).run(lowered).trouble == "ValueError"
     # What one may do with other limits stays.
@@ -104,19 +104,21 @@ def test_sandbox_writes_no_core_even_where_cores_are_piped(zygote: Zygote, begun
 
 
 @NEEDS_SANDBOX
-def test_filter_refuses_pages_of_the_machines_own_pool(zygote: Zygote, begun: list[Session]) -> None:
+def test_filter_refuses_pages_of_the_machines_own_pool(zygote: Zygote, begun: list[SubmissionSession]) -> None:
     asks = "import mmap\nmmap.mmap(-1, 2 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | FLAG)"
     assert session(zygote, begun).run(asks.replace("FLAG", "0x40000")).trouble == "PermissionError"
     assert session(zygote, begun).run(asks.replace("FLAG", "0")).trouble == ""
 
 
 @NEEDS_SANDBOX
-def test_sandbox_does_not_tell_the_machines_name(zygote: Zygote, begun: list[Session]) -> None:
+def test_sandbox_does_not_tell_the_machines_name(zygote: Zygote, begun: list[SubmissionSession]) -> None:
     assert printed(session(zygote, begun), "import os\nprint(os.uname().nodename)") == "sandbox\n"
 
 
 @NEEDS_SANDBOX
-def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(zygote: Zygote, begun: list[Session]) -> None:
+def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(
+    zygote: Zygote, begun: list[SubmissionSession]
+) -> None:
     if cgroups.places().counts is None:
         pytest.skip("no control group counts processor time here")
     one = session(zygote, begun, cell_s=2.0)

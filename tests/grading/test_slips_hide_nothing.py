@@ -9,7 +9,7 @@ from sandbox_tools import NEEDS_SANDBOX
 from softlookup.authoring import find_root, read_solution
 from softlookup.checking import get_task
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import answers, filled
 
 pytestmark = NEEDS_SANDBOX
@@ -25,7 +25,7 @@ def diagnoses(name, planted):
         task = get_task(task_id)
         mistake = next(one for one in task.mistakes if one.slug == slug)
         texts[task.slug] = mistake.applied_to(texts[task.slug])
-    with Examiner(RunSettings(name, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings(name, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
         graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())
     return {mark.task: (mark.verdict, mark.diagnosis) for mark in graded.marks}
 

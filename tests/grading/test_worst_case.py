@@ -6,7 +6,7 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import answers, filled
 
 LIMITS = Limits(cell_s=2, answer_s=2, total_s=2.5, memory_mb=500, disk_mb=8, processes=16)
@@ -35,7 +35,7 @@ ENDLESS = {
 @pytest.mark.parametrize("does", ENDLESS)
 def test_a_submission_that_uses_up_every_limit_takes_no_longer_than_they_say(source, does):
     release = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
-    with Examiner(RunSettings(NAME, release, 3, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings(NAME, release, 3, limits=LIMITS)) as examiner:
         names = {one.task.slug: one.task.name for one in examiner.asked.values() if one is not None}
         spoiled = {slug: ENDLESS[does](name) for slug, name in names.items()}
         notebook = filled(nbformat.reads(release, as_version=4), {**answers(source), **spoiled})

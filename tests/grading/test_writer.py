@@ -17,13 +17,13 @@ from nbgrader.apps.api import NbGraderAPI
 from small_class import NAME, write_course
 from sqlalchemy import event
 
-from softlookup.bench.nbgrader_autograde import STOCK
+from benchmarks.nbgrader_autograde import STOCK
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course.notebooks import grade_id, is_solution
 from softlookup.grading.data.work import Graded, Mark
 from softlookup.grading.run.engine import grade_assignment
 from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.run.writer import Writer
+from softlookup.grading.run.writer import GradebookWriter
 
 STUDENTS = ("half-done", "mistake-2")
 LATE = """
@@ -119,7 +119,7 @@ def test_rows_are_those_of_stock_autograde(course: Course, student: str, kept: b
         if wanted["grades"]["04-uniform"][1] is not None:
             wanted["score"] -= 2.0
             wanted["grades"]["04-uniform"] = (None, None, True)
-    with Writer(course, NAME) as writer:
+    with GradebookWriter(course, NAME) as writer:
         for _ in range(2):
             writer.enter(graded, wanted["timestamp"])
     assert rows(course, student) == wanted
@@ -128,7 +128,7 @@ def test_rows_are_those_of_stock_autograde(course: Course, student: str, kept: b
 def test_a_submission_is_one_commit(course: Course) -> None:
     graded = as_graded(course, "half-done")
     commits = []
-    with Writer(course, NAME) as writer:
+    with GradebookWriter(course, NAME) as writer:
         event.listen(writer._book.engine, "commit", lambda connection: commits.append(1))
         writer.enter(graded)
         writer.enter(dataclasses.replace(graded, student="somebody-new"))
@@ -140,7 +140,7 @@ def test_submissions_together_are_one_commit_and_the_same_rows(course: Course) -
     new = [dataclasses.replace(graded, student=f"new-{n}") for n in range(3)]
     late = datetime(2026, 1, 2, 5)
     commits = []
-    with Writer(course, NAME) as writer:
+    with GradebookWriter(course, NAME) as writer:
         event.listen(writer._book.engine, "commit", lambda connection: commits.append(1))
         writer.enter_all([(graded, late), *((one, late) for one in new)])
     assert len(commits) == 1
@@ -164,14 +164,17 @@ def test_what_fails_halfway_leaves_no_trace(course: Course) -> None:
     with course.gradebook() as book:
         before = len(book.students)
     graded = dataclasses.replace(as_graded(course, "half-done"), student="broken")
-    with Writer(course, NAME) as writer, pytest.raises(CourseError, match="late penalty failed for broken .*no rule"):
+    with (
+        GradebookWriter(course, NAME) as writer,
+        pytest.raises(CourseError, match="late penalty failed for broken .*no rule"),
+    ):
         writer.enter(graded, datetime(2026, 3, 1))
     with course.gradebook() as book:
         assert len(book.students) == before
 
 
 def test_refused_is_zero_and_missing_invents_nothing(course: Course) -> None:
-    with Writer(course, NAME) as writer:
+    with GradebookWriter(course, NAME) as writer:
         writer.enter(Graded("mistake-2", "refused", reason="it is empty"))
         writer.enter(Graded("never-there", "missing", reason="there is no file"))
         writer.enter(Graded("new", "refused", reason="it is empty"))
@@ -186,12 +189,12 @@ def test_refused_is_zero_and_missing_invents_nothing(course: Course) -> None:
 def test_an_extension_counts_and_is_noticed_later(course: Course) -> None:
     with course.gradebook() as book:
         book.grant_extension(NAME, "half-done", hours=2)
-    with Writer(course, NAME) as writer:
+    with GradebookWriter(course, NAME) as writer:
         writer.refresh_penalties(lambda _: None)
     assert rows(course, "half-done")["penalty"] == 1.5
     with course.gradebook() as book:
         book.grant_extension(NAME, "half-done", hours=20)
-    with Writer(course, NAME) as writer:
+    with GradebookWriter(course, NAME) as writer:
         writer.refresh_penalties(lambda _: None)
     assert rows(course, "half-done")["penalty"] is None
 
@@ -199,7 +202,7 @@ def test_an_extension_counts_and_is_noticed_later(course: Course) -> None:
 def test_late_rules_that_cannot_be_set_up_are_one_sentence(course: Course) -> None:
     (course.root / "nbgrader_config.py").write_text('c.AssignLatePenalties.plugin_class = "nowhere.Rules"')
     with pytest.raises(CourseError, match="late penalties of nbgrader_config.py cannot be set up"):
-        Writer(Course.at(course.root), NAME).__enter__()
+        GradebookWriter(Course.at(course.root), NAME).__enter__()
 
 
 @pytest.fixture(scope="session")

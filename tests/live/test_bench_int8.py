@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.bench.harness import measured
-from softlookup.bench.int8 import bench_int8
+from benchmarks.harness import measured
+from benchmarks.int8 import bench_int8
 
 KEPT = Path(__file__).parents[2] / "book" / "measured" / "int8.json"
 PAIRS = [

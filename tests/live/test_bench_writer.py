@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from softlookup.bench import writer as bench
-from softlookup.bench.harness import measured
+from benchmarks import writer as bench
+from benchmarks.harness import measured
 from softlookup.model import load_writer
 from softlookup.model.config import Config
 from softlookup.model.language import DecoderLM

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.bench.harness import measured
-from softlookup.bench.looking_inside import bench_inside
-from softlookup.bench.looking_inside.sizes import QUICK, Sizes
+from benchmarks.harness import measured
+from benchmarks.looking_inside import bench_inside
+from benchmarks.looking_inside.sizes import QUICK, InsideSizes
 
 KEPT = Path(__file__).parents[2] / "book" / "measured" / "inside.json"
 
@@ -32,7 +32,7 @@ def test_record_of_a_quick_run_leaves_out_smollm2(quick):
 
 def test_kept_record_has_the_fields_of_a_new_one_and_is_whole(quick, kept):
     assert measured(kept) == measured(quick)
-    assert kept["sizes"] == json.loads(json.dumps(asdict(Sizes())))
+    assert kept["sizes"] == json.loads(json.dumps(asdict(InsideSizes())))
     assert kept["ratio"] > 1 and kept["seconds"] < 360
     for name in ("induction", "sinks", "lens"):
         assert kept[name]["smollm2"].keys() == kept[name]["writer"].keys() == quick[name]["writer"].keys()

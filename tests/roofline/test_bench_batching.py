@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.bench.batching import bench_batching
-from softlookup.bench.harness import measured
+from benchmarks.batching import bench_batching
+from benchmarks.harness import measured
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = json.loads((ROOT / "book" / "measured" / "batching.json").read_text(encoding="utf-8"))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.bench.harness import measured
-from softlookup.bench.roofline import bench_roofline
+from benchmarks.harness import measured
+from benchmarks.roofline import bench_roofline
 from softlookup.roofline import CHAIN, FUSED, compiled, measured_hardware, streams
 from softlookup.roofline.measure import Timed, spread, timed
 from softlookup.roofline.points import product_point, stream_points

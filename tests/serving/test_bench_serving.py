@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.bench.harness import measured
-from softlookup.bench.serving import NAMES, bench_serving
+from benchmarks.harness import measured
+from benchmarks.serving import NAMES, bench_serving
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = json.loads((ROOT / "book" / "measured" / "serving.json").read_text(encoding="utf-8"))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.bench import long_attention as bench_long
-from softlookup.bench import pairs as bench_pairs
-from softlookup.bench.digits import ARMS, bench_digits, shuffle_pixels
-from softlookup.bench.harness import measured
-from softlookup.bench.kept_runs import KeptRuns
+from benchmarks import long_attention as bench_long
+from benchmarks import pairs as bench_pairs
+from benchmarks.digits import ARMS, bench_digits, shuffle_pixels
+from benchmarks.harness import measured
+from benchmarks.kept_runs import KeptRuns
 from softlookup.model import load_weights
 from softlookup.training import digits, pictures
 
@@ -133,7 +133,7 @@ def test_quick_bench_of_pairs_has_the_fields_of_the_kept_one(tmp_path):
     record = bench_pairs.bench_pairs(quick=True, kept=tmp_path / "runs", weights=tmp_path / "weights")
     assert measured(record) == measured(kept("pairs"))
     assert list(record["right"]) == list(bench_pairs.TESTS) and record["chance"]["seen"] == pytest.approx(1 / 36)
-    load_weights(bench_pairs.small_pair(), tmp_path / "weights")
+    load_weights(pictures.small_pair(), tmp_path / "weights")
 
 
 def test_kept_run_of_pairs_says_what_the_page_says():

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from softlookup.bench.changed import bench_changed, published
-from softlookup.bench.changed.sizes import QUICK
-from softlookup.bench.changed.small import recall
+from benchmarks.changed import bench_changed, published
+from benchmarks.changed.sizes import QUICK
+from benchmarks.changed.small import recall
 
 
 def test_record_has_all_experiments(tmp_path):

@@ -7,9 +7,9 @@ import time
 import pytest
 import torch
 
-from softlookup.bench import decoding as module
-from softlookup.bench.decoding import bench_decoding
-from softlookup.bench.race import clocked, race
+from benchmarks import decoding as module
+from benchmarks.decoding import bench_decoding
+from benchmarks.race import clocked, race
 
 
 @pytest.fixture(scope="module")

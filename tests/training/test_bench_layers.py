@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.bench import layers as bench
-from softlookup.bench.harness import measured
-from softlookup.bench.layers import LAYERS, bench_layers
+from benchmarks import layers as bench
+from benchmarks.harness import measured
+from benchmarks.layers import LAYERS, bench_layers
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "layers.json"
 

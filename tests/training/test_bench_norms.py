@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.bench import norms as bench
-from softlookup.bench.harness import measured
-from softlookup.bench.norms import ORDERS, bench_norms, guessing, model_of
+from benchmarks import norms as bench
+from benchmarks.harness import measured
+from benchmarks.norms import ORDERS, bench_norms, guessing, model_of
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "norms.json"
 
@@ -48,5 +48,5 @@ def test_guessing_knows_the_place_alone():
 
 
 def test_a_run_can_be_repeated_to_the_last_digit():
-    again = [bench._run(bench._QUICK, True, 1, 2, 1e-2, 5, torch.device("cpu")) for _ in range(2)]
+    again = [bench._run(bench._QUICK, "pre", 1, 2, 1e-2, 5, torch.device("cpu")) for _ in range(2)]
     assert again[0] == again[1]

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.bench import positions as bench
-from softlookup.bench.harness import measured
-from softlookup.bench.positions import FIRST_ID, KINDS, METHODS, bench_positions
+from benchmarks import positions as bench
+from benchmarks.harness import measured
+from benchmarks.positions import FIRST_ID, KINDS, METHODS, bench_positions
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "positions.json"
 

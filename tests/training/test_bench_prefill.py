@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.bench.harness import measured
-from softlookup.bench.prefill import bench_prefill
+from benchmarks.harness import measured
+from benchmarks.prefill import bench_prefill
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "prefill.json"
 

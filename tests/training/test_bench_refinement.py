@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from softlookup.bench.refinement import CONTROLS, PAIRS, bench_refinement
+from benchmarks.refinement import CONTROLS, PAIRS, bench_refinement
 from softlookup.cli import main
 from softlookup.model import minilm
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.bench import schedules as bench
-from softlookup.bench.harness import measured
-from softlookup.bench.schedules import bench_schedules
+from benchmarks import schedules as bench
+from benchmarks.harness import measured
+from benchmarks.schedules import bench_schedules
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "schedules.json"
 

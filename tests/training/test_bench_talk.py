@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from softlookup.bench.talk import bench_talk
+from benchmarks.talk import bench_talk
 from softlookup.model.smollm2 import checked_file
 
 

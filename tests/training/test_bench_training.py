@@ -8,10 +8,10 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from softlookup.bench import training as bench
-from softlookup.bench.harness import machine
-from softlookup.bench.measures import product_rate, quantile, step_flops, wait
-from softlookup.bench.training_peer import TorchTransformer, copy_of, plain_loss
+from benchmarks import training as bench
+from benchmarks.harness import machine
+from benchmarks.measures import product_rate, quantile, step_flops, wait
+from benchmarks.training_peer import TorchTransformer, copy_of, plain_loss
 from softlookup.model.config import Config
 from softlookup.model.objectives import cross_entropy
 from softlookup.model.trace import Trace

@@ -12,7 +12,7 @@ from softlookup.model.translator import Alignment, Translation, Translator, load
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.grammar import Pair, english_words, french_words, sample
 from softlookup.training.alignments import (
-    Look,
+    AlignmentHead,
     alignment_scores,
     exact_match,
     score_of,
@@ -114,18 +114,18 @@ def test_scores_count_the_words_whose_look_is_a_gold_link():
     weights[:, :, :, 4] = 0.9  # the end token is no word, however much it is looked at
     scores = {score.look: score for score in alignment_scores(Told(weights), [pair, pair])}
     assert len(scores) == 2 * 3 * 2
-    best = scores[Look(0, 0, False)]
+    best = scores[AlignmentHead(0, 0, False)]
     assert best.found == 1.0 and best.n_words == 6
     assert best.error_rate == pytest.approx(1 - 2 * 3 / (3 + 4))
-    assert scores[Look(0, 1, False)].found == pytest.approx(1 / 3)
-    assert scores[Look(0, 1, False)].error_rate == pytest.approx(1 - 2 * 1 / 7)
-    assert scores[Look(1, 0, True)].found == 1.0
-    assert scores[Look(1, 0, False)].found < 1.0
+    assert scores[AlignmentHead(0, 1, False)].found == pytest.approx(1 / 3)
+    assert scores[AlignmentHead(0, 1, False)].error_rate == pytest.approx(1 - 2 * 1 / 7)
+    assert scores[AlignmentHead(1, 0, True)].found == 1.0
+    assert scores[AlignmentHead(1, 0, False)].found < 1.0
     ranked = [score.found for score in alignment_scores(Told(weights), [pair])]
     assert ranked == sorted(ranked, reverse=True)
     assert score_of(Told(weights), [pair, pair], best.look) == best
     with pytest.raises(ValueError, match="the decoder has no layer 5, head 0, as the word is written"):
-        score_of(Told(weights), [pair], Look(5, 0, False))
+        score_of(Told(weights), [pair], AlignmentHead(5, 0, False))
 
 
 def test_the_mean_of_the_heads_is_a_look_of_its_own():
@@ -136,9 +136,12 @@ def test_the_mean_of_the_heads_is_a_look_of_its_own():
     weights[0, 1, 0:2, 2] = 0.2
     weights[0, 1, 2:4, 2] = 0.6
     scores = {score.look: score.found for score in alignment_scores(Told(weights), [pair])}
-    assert scores[Look(0, None, False)] == 1.0 and scores[Look(0, 0, False)] == scores[Look(0, 1, False)] == 0.5
-    assert str(Look(0, None, False)) == "layer 0, mean of the heads, as the word is written"
-    assert str(Look(1, 3, True)) == "layer 1, head 3, as the word is read"
+    assert (
+        scores[AlignmentHead(0, None, False)] == 1.0
+        and scores[AlignmentHead(0, 0, False)] == scores[AlignmentHead(0, 1, False)] == 0.5
+    )
+    assert str(AlignmentHead(0, None, False)) == "layer 0, mean of the heads, as the word is written"
+    assert str(AlignmentHead(1, 3, True)) == "layer 1, head 3, as the word is read"
 
 
 def test_exact_match_counts_whole_sentences():

@@ -6,7 +6,7 @@ import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
 
-from softlookup.bench.capstone import bench_own, library_model, smoothed
+from benchmarks.capstone import bench_own, library_model, smoothed
 from softlookup.model import CheckpointError
 from softlookup.training.own_run import OwnPlan, train_own
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.diagnose import Given
+from softlookup.checking.diagnose import MistakeResults
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.judge import TaskQuestions, questions_at_home
 from softlookup.checking.oracle import mistaken, of_other_variant
@@ -162,7 +162,7 @@ def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
         for number, recorded in row["others"].items()
         for case, one in zip(cases, arrays.take(recorded), strict=True)
     }
-    return TaskQuestions(cases, tuple(arrays.take(row["rights"])), Given(mistakes, variants, computes=False))
+    return TaskQuestions(cases, tuple(arrays.take(row["rights"])), MistakeResults(mistakes, variants, computes=False))
 
 
 def _load(file: bytes) -> dict[str, np.ndarray]:

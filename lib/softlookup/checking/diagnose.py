@@ -32,7 +32,7 @@ Asked = Sequence[tuple[Case, Answer, Arrays]]
 """Cases with the student's answer and the right one."""
 
 
-class Given:
+class MistakeResults:
     """What known mistakes give, and what other variants want: computed once for a whole class.
 
     A task may have a hundred pairs of mistakes, and in some tasks each takes a tenth of a second.
@@ -72,7 +72,7 @@ def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
     return [one for one in asked if not one[0].gradients]
 
 
-def each_shows(variant: Variant, slugs: Sequence[str], asked: Asked, given: Given) -> bool:
+def each_shows(variant: Variant, slugs: Sequence[str], asked: Asked, given: MistakeResults) -> bool:
     """Whether each of several mistakes is seen by itself: it alone would have given the same wrong answer to some case.
 
     Where it is not, the answer equals code with all of them, but what is said of one of them may not be true of it.
@@ -107,7 +107,7 @@ def everywhere(asked: Asked) -> str:
     return str(bool(got.pop())) if truth else number(got.pop())
 
 
-def _agrees(variant: Variant, slugs: tuple[str, ...], asked: Asked, given: Given) -> bool:
+def _agrees(variant: Variant, slugs: tuple[str, ...], asked: Asked, given: MistakeResults) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
     for case, answer, right in _told(asked):
@@ -132,19 +132,19 @@ def _agrees(variant: Variant, slugs: tuple[str, ...], asked: Asked, given: Given
     return tells
 
 
-def _named(variant: Variant, slugs: list[str], size: int, asked: Asked, given: Given) -> list[str]:
+def _named(variant: Variant, slugs: list[str], size: int, asked: Asked, given: MistakeResults) -> list[str]:
     """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
     return _first(variant, combinations(slugs, size), asked, given)
 
 
-def _habit(variant: Variant, asked: Asked, given: Given) -> list[str]:
+def _habit(variant: Variant, asked: Asked, given: MistakeResults) -> list[str]:
     """A habit that agrees with every answer; empty if none does, or where what is not known is not computed."""
     if _wrong_numbers(asked) < _SLIP_NEEDS:
         return []
     return _first(variant, ((slug,) for slug in _slips(variant, asked, given)), asked, given)
 
 
-def _beside_habit(variant: Variant, known: Sequence[str], asked: Asked, given: Given) -> list[str]:
+def _beside_habit(variant: Variant, known: Sequence[str], asked: Asked, given: MistakeResults) -> list[str]:
     """A known mistake and a common habit, or two common habits, that agree together with every answer."""
     if _wrong_numbers(asked) < _PAIR_NEEDS:
         return []
@@ -154,7 +154,7 @@ def _beside_habit(variant: Variant, known: Sequence[str], asked: Asked, given: G
     return _first(variant, islice(pairs, most), asked, given)
 
 
-def _slips(variant: Variant, asked: Asked, given: Given) -> list[str]:
+def _slips(variant: Variant, asked: Asked, given: MistakeResults) -> list[str]:
     """The habits that can be tried on these questions, the most common ones first."""
     if not given.computes:
         return []
@@ -180,7 +180,7 @@ def _wrong_numbers(asked: Asked) -> float:
     return len(found) + flipped / 4
 
 
-def _first(variant: Variant, every: Iterable[tuple[str, ...]], asked: Asked, given: Given) -> list[str]:
+def _first(variant: Variant, every: Iterable[tuple[str, ...]], asked: Asked, given: MistakeResults) -> list[str]:
     """The first of several sets of mistakes that agrees with every answer; empty if none does."""
     return next((list(some) for some in every if _agrees(variant, some, asked, given)), [])
 
@@ -192,11 +192,11 @@ def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
     return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
 
 
-def _is_other_variant(variant: Variant, asked: Asked, given: Given) -> bool:
+def _is_other_variant(variant: Variant, asked: Asked, given: MistakeResults) -> bool:
     return any(_fits(variant, other, asked, given) for other in variant.others)
 
 
-def _fits(variant: Variant, other: Variant, asked: Asked, given: Given) -> bool:
+def _fits(variant: Variant, other: Variant, asked: Asked, given: MistakeResults) -> bool:
     """Whether the right answer to another variant would have answered every case as the student's did, one wrongly."""
     tells = False
     for case, answer, right in asked:
@@ -213,7 +213,7 @@ def _fits(variant: Variant, other: Variant, asked: Asked, given: Given) -> bool:
     return tells
 
 
-def diagnose(variant: Variant, asked: Asked, given: Given | None = None) -> list[str]:
+def diagnose(variant: Variant, asked: Asked, given: MistakeResults | None = None) -> list[str]:
     """Name what is wrong with a wrong answer.
 
     In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
@@ -229,7 +229,7 @@ def diagnose(variant: Variant, asked: Asked, given: Given | None = None) -> list
     Returns:
         Slugs: empty if nothing known fits, one, or two where a pair does; those of habits begin with ``habit:``.
     """
-    given = given or Given()
+    given = given or MistakeResults()
     slugs = [m.slug for m in variant.task.mistakes if m.symptom is None]
     wrong = any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked))
     if not wrong:

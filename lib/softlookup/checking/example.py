@@ -34,7 +34,7 @@ _WIDE = 100
 
 
 @dataclass
-class Example:
+class WorkedExample:
     """A question worked through.
 
     Attributes:
@@ -59,7 +59,7 @@ class Example:
                     yield f"  {name} = {value}".replace("\n", "\n" + " " * (len(name) + 5))
 
 
-def work_through(variant: Variant, case: Case) -> Example:
+def work_through(variant: Variant, case: Case) -> WorkedExample:
     """Run the published solution on a question and note the values that it names.
 
     Args:
@@ -72,7 +72,7 @@ def work_through(variant: Variant, case: Case) -> Example:
     inputs = inputs_for(case)
     most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE
     given = zip(variant.input_names(case), inputs, strict=True)
-    example = Example(case.label, [(name, in_words(value, most)) for name, value in given])
+    example = WorkedExample(case.label, [(name, in_words(value, most)) for name, value in given])
     solution, before = answer(variant), set(map(id, inputs))
     with _values_of(f"<published {variant.task.id}>") as found, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

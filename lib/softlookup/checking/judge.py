@@ -1,14 +1,14 @@
 """The order of a check: ask every case, compare, give points, name the mistake, find the words.
 
-The judge talks to the student's code through ``Student`` alone: at home that is a call in the same process, in grading
-it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
+The judge talks to the student's code through ``protocols.Student`` alone: at home that is a call in the same process,
+in grading it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from softlookup.checking.diagnose import (
     OTHER_VARIANT,
     SHORTCUT,
     Asked,
-    Given,
+    MistakeResults,
     diagnose,
     each_shows,
     everywhere,
@@ -30,6 +30,7 @@ from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.overlooked import overlooks
+from softlookup.checking.protocols import Student
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -65,21 +66,8 @@ _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
 
 
-class Student(Protocol):
-    """Where the answers come from."""
-
-    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        """Answer each case in turn; the functions of the tasks in ``lent`` are replaced by sound ones meanwhile."""
-
-    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
-        """Ids of the earlier tasks whose functions the answer calls: those that failed, or all of them."""
-
-    def differed(self, at: int) -> bool:
-        """Whether a lent function gave, in that question of the last round, what the student's own does not give."""
-
-
 @dataclass(frozen=True)
-class Outcome:
+class RoundOutcome:
     """What a round of questions came to.
 
     Attributes:
@@ -107,7 +95,7 @@ class TaskQuestions:
 
     cases: tuple[Case, ...]
     rights: tuple[Arrays, ...]
-    given: Given = field(default_factory=Given)
+    given: MistakeResults = field(default_factory=MistakeResults)
 
 
 def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQuestions:
@@ -203,12 +191,12 @@ def judge(
     asked = asked or questions(variant, seed)
     shown = reveals and variant.task.reveals
 
-    def attempt(lent: tuple[str, ...]) -> Outcome:
+    def attempt(lent: tuple[str, ...]) -> RoundOutcome:
         found = _ask_all(variant, student, asked.cases, asked.rights, lent)
         kept = _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found
         return _outcome(variant.task, kept)
 
-    def named(found: Outcome) -> list[str]:
+    def named(found: RoundOutcome) -> list[str]:
         """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
         if not names or found.failed is None or found.verdict == "blank" or _used(found):
             return []
@@ -226,7 +214,7 @@ def judge(
             slugs = diagnose(variant, again, asked.given)
         return slugs
 
-    def result(outcome: Outcome, *extra: str) -> CheckResult:
+    def result(outcome: RoundOutcome, *extra: str) -> CheckResult:
         slugs = named(outcome)
         says = [_says(variant.task, slug) for slug in slugs]
         slip = any(map(is_slip, slugs))
@@ -340,7 +328,7 @@ def _without_gifts(own: Asked, found: Asked, student: Student, count: int) -> li
     return kept
 
 
-def _used(outcome: Outcome) -> str:
+def _used(outcome: RoundOutcome) -> str:
     """The forbidden name that the answer called, empty if none was seen."""
     failure = outcome.failed[1].failure if outcome.failed else None
     return failure.message if failure is not None and failure.kind == "shortcut" else ""
@@ -350,14 +338,14 @@ def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
     return None if answer.arrays is None else first_difference(answer.arrays, right, case)
 
 
-def _outcome(task: Task, asked: Asked) -> Outcome:
+def _outcome(task: Task, asked: Asked) -> RoundOutcome:
     """Points and verdict, and the case to show."""
     failed = [one for one in asked if not is_right(*one)]
     if not failed:
-        return Outcome("pass", task.points, asked, None)
+        return RoundOutcome("pass", task.points, asked, None)
     for one in failed:
         if one[1].failure and one[1].failure.kind == "shortcut":
-            return Outcome("wrong", 0.0, asked, one)
+            return RoundOutcome("wrong", 0.0, asked, one)
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
@@ -378,13 +366,13 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
         verdict = "error"
     else:
         verdict = "wrong"
-    return Outcome(verdict, round(task.points * earned, 4), asked, failed[0])
+    return RoundOutcome(verdict, round(task.points * earned, 4), asked, failed[0])
 
 
 @np.errstate(all="ignore")
 def _result(
     variant: Variant,
-    outcome: Outcome,
+    outcome: RoundOutcome,
     slugs: list[str],
     says: list[str],
     reveals: bool,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.judge import Student, TaskQuestions, judge, questions_at_home
+from softlookup.checking.judge import TaskQuestions, judge, questions_at_home
+from softlookup.checking.protocols import Student
 from softlookup.checking.published import composed, names_used
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task

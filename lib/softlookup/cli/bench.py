@@ -7,15 +7,26 @@ from typing import Any
 
 import click
 
-from softlookup.bench import BENCHES, refusals, run
-from softlookup.cli.shared import catalogue_in, checkout, refuse, sources
+from softlookup.cli.shared import Refusal, beside, catalogue_in, checkout, refuse, sources
+
+
+class _Name(click.ParamType):
+    """A benchmark's name. Only a checkout knows which there are."""
+
+    name = "name"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        try:
+            return "{" + "|".join(beside("benchmarks").BENCHES) + "}"
+        except Refusal:
+            return "NAME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return click.Choice(list(beside("benchmarks").BENCHES)).convert(value, param, ctx)
 
 
 @click.command()
-@click.argument(
-    "name",
-    type=click.Choice(list(BENCHES)),
-)
+@click.argument("name", type=_Name())
 @click.option(
     "--json",
     "file",
@@ -61,7 +72,7 @@ def bench(
 ) -> None:
     """Measure NAME against a peer.
 
-    The results are ratios, measured in one run on the same work.
+    The results are ratios, measured in one run on the same work. It needs a clone of the course's repository.
     """
     if figure is not None and figure.suffix not in (".svg", ".png"):
         refuse(f"{figure} ends in {figure.suffix!r}: name a file that ends in .svg or .png")
@@ -82,9 +93,10 @@ def bench(
         "kept": lambda: file and file.with_name(file.name + ".part"),
         "say": lambda: partial(click.echo, err=True),
     }
+    benchmarks = beside("benchmarks")
     try:
-        measured = run(name, options)
-    except refusals(name) as missing:
+        measured = benchmarks.run(name, options)
+    except benchmarks.refusals(name) as missing:
         refuse(str(missing))
     if figure is not None and name == "decoding":
         from softlookup.figures.decoding import save_step_cost
@@ -97,13 +109,13 @@ def bench(
 
 def _tell(judge: str, file: Path | None) -> None:
     """Print what a record of judges says of one peer; the committed one where no other is named."""
-    from softlookup.bench.judges.issue import issue
-
     place = file or checkout() / "book" / "measured" / "judges.json"
     if not place.is_file():
         refuse(f"{place} is not there: run `softlookup bench judges --json FILE` first, and name that FILE")
     try:
-        click.echo(issue(json.loads(place.read_text(encoding="utf-8")), judge), nl=False)
+        click.echo(
+            beside("benchmarks.judges.issue").issue(json.loads(place.read_text(encoding="utf-8")), judge), nl=False
+        )
     except ValueError as wrong:
         refuse(str(wrong))
 

@@ -9,7 +9,18 @@ import click
 
 from softlookup.cli import by_hand, hand_ins
 from softlookup.cli.printing import as_pdf, live_figures
-from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, refuse, sources, write
+from softlookup.cli.shared import (
+    COURSE,
+    FILE,
+    HELP_STEPS,
+    beside,
+    checkout,
+    course_in,
+    default_course,
+    refuse,
+    sources,
+    write,
+)
 
 if TYPE_CHECKING:
     from softlookup.grading.course.folder import Course
@@ -190,11 +201,11 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 
     The graded answers are asked the same questions again, in the sandbox.
     """
-    from softlookup.grading.judging.examine import Examiner
+    from softlookup.grading.judging.examine import SandboxExaminer
     from softlookup.grading.reports.explained_text import explanation_text
     from softlookup.grading.reports.explaining import explain as find
 
-    found = find(course_in(folder), assignment, student, Examiner)
+    found = find(course_in(folder), assignment, student, SandboxExaminer)
     click.echo(explanation_text(found, task), nl=False)
 
 
@@ -329,7 +340,11 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
-@click.option("--hostile", is_flag=True, help="Add students who attack the grader. Grade them in the sandbox alone.")
+@click.option(
+    "--hostile",
+    is_flag=True,
+    help="Add students who attack the grader (in a clone of the repository). Grade them in the sandbox alone.",
+)
 @click.option(
     "--mistakes",
     type=click.IntRange(min=0),
@@ -350,10 +365,11 @@ def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, own: 
     from softlookup.checking.own import FOLDER, read_tasks
     from softlookup.grading.samples.sample_class import write_sample
 
+    attackers = beside("attacks.writing").hand_in_all if hostile else None
     root = checkout()
     catalogue = Catalogue(read_tasks(own or folder / FOLDER))
     given = sources(root, catalogue)
-    course = write_sample(folder, given, root / "nbgrader_config.py", force, hostile, mistakes, catalogue)
+    course = write_sample(folder, given, root / "nbgrader_config.py", force, attackers, mistakes, catalogue)
     if own is not None and own.resolve() != (folder / FOLDER).resolve():
         shutil.copytree(own, folder / FOLDER, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     click.echo(f"wrote a course with {len(course.students())} students into {folder}")

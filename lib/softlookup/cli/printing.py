@@ -11,7 +11,7 @@ from softlookup.cli.shared import checkout
 def live_figures(page: str) -> list[bytes]:
     """Pictures (PNG) of the interactive figures of a page of the built book; none without Chromium or a built book."""
     shown = checkout() / "_build" / "html" / "book" / f"{page}.html"
-    from softlookup.bench.site.browser import NoBrowser, chromium, opened, settle
+    from softlookup.browser import NoBrowser, chromium, opened, settle
 
     if not shown.is_file():
         return []
@@ -35,7 +35,7 @@ def as_pdf(pages: Iterable[Path], query: str = "") -> list[Path]:
     Returns:
         The PDFs, without the header and footer that a browser adds.
     """
-    from softlookup.bench.site.browser import NoBrowser, chromium, opened
+    from softlookup.browser import NoBrowser, chromium, opened
 
     made = []
     try:

@@ -1,7 +1,9 @@
 """What commands of all audiences need: the course that is meant, the checkout, and refusals in one sentence."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -69,6 +71,28 @@ def catalogue_in(folder: Path) -> "Catalogue":
     from softlookup.checking.own import FOLDER, read_tasks
 
     return Catalogue(read_tasks(folder / FOLDER))
+
+
+def beside(name: str) -> ModuleType:
+    """Import a module that a checkout has beside the library: one of ``benchmarks`` or ``attacks``.
+
+    Nothing else puts the checkout on Python's path. First in it, since other packages install folders of such names.
+    """
+    from softlookup.authoring.build import NoCheckout, find_root
+
+    package = name.partition(".")[0]
+    try:
+        root = find_root().resolve()
+    except NoCheckout:
+        root = Path.cwd()
+    if not (root / package / "__init__.py").is_file():
+        refuse(
+            f"{root} has no {package}/, which is a part of the course's repository and not of the installed library: "
+            "run this in a clone of the repository"
+        )
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    return import_module(name)
 
 
 def sources(root: Path, catalogue: "Catalogue") -> dict[str, Any]:

@@ -177,7 +177,7 @@ class Latent:
 
 
 @dataclass(frozen=True)
-class Experts:
+class ExpertsDescription:
     """The routed experts of some layers.
 
     Attributes:
@@ -200,7 +200,7 @@ class Experts:
 
 
 @dataclass(frozen=True)
-class Decoder:
+class DecoderDescription:
     """A decoder-only language model, as its config.json describes it.
 
     Attributes:
@@ -243,10 +243,10 @@ class Decoder:
     sinks: bool
     norms: int
     latent: Latent | None = None
-    experts: Experts | None = None
+    experts: ExpertsDescription | None = None
 
 
-def decoder(entries: Entries) -> Decoder:
+def decoder(entries: Entries) -> DecoderDescription:
     """Read what a description says of the model's parts; the caller refuses the rest.
 
     Args:
@@ -271,7 +271,7 @@ def decoder(entries: Entries) -> Decoder:
     if n_heads % n_kv_heads:
         raise ValueError(f"num_attention_heads {n_heads} does not divide by num_key_value_heads {n_kv_heads}")
     biased = said.get("attention_bias", False)
-    return Decoder(
+    return DecoderDescription(
         model_type=entries.model_type,
         d_model=d_model,
         n_layers=n_layers,
@@ -354,7 +354,7 @@ def _latent(entries: Entries, said: Named) -> Latent:
     return Latent(entries.size("kv_lora_rank"), rotary, said["q_lora_rank"], plain, entries.size("v_head_dim"))
 
 
-def _experts(entries: Entries, kind: Kind, said: Named, n_layers: int) -> Experts | None:
+def _experts(entries: Entries, kind: Kind, said: Named, n_layers: int) -> ExpertsDescription | None:
     if kind.expert_width is None:
         return None
     total = entries.size(entries.same("num_experts", "num_local_experts", "n_routed_experts"))
@@ -368,7 +368,7 @@ def _experts(entries: Entries, kind: Kind, said: Named, n_layers: int) -> Expert
         layer >= dense and (layer + 1) % every == 0 and layer not in said.get("mlp_only_layers", ())
         for layer in range(n_layers)
     ]
-    return Experts(
+    return ExpertsDescription(
         total=total,
         chosen=chosen,
         width=width,

@@ -31,7 +31,7 @@ from softlookup.grading.judging.rebuild import rebuild
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """What one check said.
 
     Attributes:
@@ -59,7 +59,7 @@ class Rehearsal:
         written: Points of the answers that a person grades, by task.
     """
 
-    outcomes: list[Outcome]
+    outcomes: list[CheckOutcome]
     remarks: tuple[str, ...] = ()
     written: Mapping[str, float] = field(default_factory=dict)
 
@@ -180,14 +180,14 @@ def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Calla
         return
 
 
-def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> Outcome:
+def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> CheckOutcome:
     record = verdict_of(cell)
     best = _worth(cell)
     if record is not None:
         usual = float(record["max"])
         best = best if is_graded(cell) else usual  # a course may give other points than the check knows of
         points = round(best * float(record["points"]) / usual, 4) if usual else 0.0
-        return Outcome(task, record["verdict"], points, best, record["message"])
+        return CheckOutcome(task, record["verdict"], points, best, record["message"])
     verdict = verdict_without_check(cell)
     if verdict == "stopped":
         says = "The kernel ended before this check."
@@ -198,7 +198,7 @@ def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> Outcome
         says = f"The answer's own cell ended with {answer_error}."
     else:
         says = f"The check could not run: {error_of(cell)}."
-    return Outcome(task, verdict, 0.0, best, says)
+    return CheckOutcome(task, verdict, 0.0, best, says)
 
 
 def _worth(cell: NotebookNode) -> float:

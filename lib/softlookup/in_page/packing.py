@@ -36,8 +36,8 @@ _PARTS = (
     "in_page/session.py",
     "in_page/runnable.py",
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
-    *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "published")),
-    *(f"checking/{name}.py" for name in ("result", "rewriting", "task", "variant", "words")),
+    *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
+    *(f"checking/{name}.py" for name in ("published", "result", "rewriting", "task", "variant", "words")),
     *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms")),
     "checking/inside/*.py",
     *(

@@ -83,7 +83,7 @@ class Absent:
         raise ImportError(self._said)
 
 
-class Session:
+class PageSession:
     """What a page has loaded, and the answers that it judges."""
 
     def __init__(self) -> None:
@@ -212,7 +212,7 @@ class PageStudent(LocalStudent):
         session: What the page has loaded.
     """
 
-    def __init__(self, variant: Variant, obj: Callable[..., Any], session: Session) -> None:
+    def __init__(self, variant: Variant, obj: Callable[..., Any], session: PageSession) -> None:
         super().__init__(variant, obj)
         self.task, self.session = variant.task, session
         self.unknown: dict[str, Task] = {}
@@ -299,7 +299,7 @@ def _apart(statement: ast.stmt) -> list[ast.stmt]:
     return list(parts)
 
 
-def _ran(source: str, name: str, world: dict[str, Any], session: Session) -> dict[str, Any]:
+def _ran(source: str, name: str, world: dict[str, Any], session: PageSession) -> dict[str, Any]:
     """Run a cell, and tell what it printed, the value of its last line, and the traceback if there is one."""
     shown: list[str] = []
 
@@ -377,7 +377,7 @@ def _table(text: str) -> list[list[str]]:
     return [[cell.strip().replace("\\|", "|") for cell in row] for number, row in enumerate(rows) if number != 1]
 
 
-_session = Session()
+_session = PageSession()
 
 
 def answer(request: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from softlookup.describing.decoders import KINDS, Decoder, decoder
+from softlookup.describing.decoders import KINDS, DecoderDescription, decoder
 from softlookup.describing.entries import Entries
 
 Config = Mapping[str, Any]
@@ -148,7 +148,7 @@ Book: 15_what_changed_more.html#config-eight.
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ParameterCounts:
     """How many parameters a model has, by where they are.
 
     Attributes:
@@ -187,7 +187,7 @@ class Sizes:
         return self.active - self.embedding - self.norms - self.added + (0 if self.output else self.embedding)
 
 
-def read(config: Config) -> Decoder:
+def read(config: Config) -> DecoderDescription:
     """Read a config whole, so that each of its entries is used, known to change no count, or refused.
 
     Args:
@@ -216,7 +216,7 @@ def read(config: Config) -> Decoder:
     return found
 
 
-def sizes(config: Config) -> Sizes:
+def sizes(config: Config) -> ParameterCounts:
     """Count a model's parameters.
 
     Args:
@@ -234,7 +234,7 @@ def sizes(config: Config) -> Sizes:
     products, added = _attention(model)
     feed_forward, unchosen, added_behind = _feed_forward(model)
     table = model.vocab_size * model.d_model
-    return Sizes(
+    return ParameterCounts(
         embedding=table,
         output=0 if model.tied else table,
         attention=model.n_layers * (products + added),
@@ -245,7 +245,7 @@ def sizes(config: Config) -> Sizes:
     )
 
 
-def _attention(model: Decoder) -> tuple[int, int]:
+def _attention(model: DecoderDescription) -> tuple[int, int]:
     """Count the weights in products of one layer's attention, and what is added or multiplied besides."""
     d, n, queries = model.d_model, model.n_heads, model.n_heads * model.head_width
     added = (d if model.output_bias else 0) + (n if model.sinks else 0)
@@ -260,7 +260,7 @@ def _attention(model: Decoder) -> tuple[int, int]:
     return products, added + (cached + (latent.query or 0) if model.qkv_bias else 0)
 
 
-def _feed_forward(model: Decoder) -> tuple[int, int, int]:
+def _feed_forward(model: DecoderDescription) -> tuple[int, int, int]:
     """Count the weights of all layers: together, in experts that one token leaves out, and added ones that it meets."""
     d = model.d_model
     dense, dense_bias = 3 * d * model.d_hidden, 2 * model.d_hidden + d if model.hidden_bias else 0
@@ -304,14 +304,14 @@ def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
     return bytes_each * cached(read(config)) * sum(held(config, length))
 
 
-def cached(model: Decoder) -> int:
+def cached(model: DecoderDescription) -> int:
     """How many numbers the cache of one layer holds for each position."""
     if model.latent is not None:
         return model.latent.width + model.latent.rotary
     return 2 * model.n_kv_heads * model.head_width
 
 
-def mixed(model: Decoder) -> int:
+def mixed(model: DecoderDescription) -> int:
     """How many multiply-adds one layer's scores and mixing take for each position that a token attends to."""
     latent = model.latent
     return model.n_heads * (2 * model.head_width if latent is None else 2 * latent.width + latent.rotary)

@@ -7,7 +7,7 @@ from softlookup.roofline.sizes import TransformerSizes, check_source, parameters
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PrecisionRecipe:
     """In which precision training keeps what it keeps: bytes for each parameter.
 
     Attributes:
@@ -30,12 +30,12 @@ class Recipe:
         return self.weights + self.gradients + self.master + self.optimizer
 
 
-RECIPES: dict[str, Recipe] = {
-    "float32": Recipe(4, 4, 0, 8, "everything in float32, Adam"),
-    "master": Recipe(2, 2, 4, 8, "half-precision weights and gradients, a float32 master copy, Adam"),
-    "autocast": Recipe(4, 4, 0, 8, "float32 weights, cast to half precision where products use them, Adam"),
-    "half": Recipe(2, 2, 0, 4, "everything in bfloat16, Adam's states too"),
-    "sgd": Recipe(4, 4, 0, 0, "float32, plain gradient descent without momentum"),
+RECIPES: dict[str, PrecisionRecipe] = {
+    "float32": PrecisionRecipe(4, 4, 0, 8, "everything in float32, Adam"),
+    "master": PrecisionRecipe(2, 2, 4, 8, "half-precision weights and gradients, a float32 master copy, Adam"),
+    "autocast": PrecisionRecipe(4, 4, 0, 8, "float32 weights, cast to half precision where products use them, Adam"),
+    "half": PrecisionRecipe(2, 2, 0, 4, "everything in bfloat16, Adam's states too"),
+    "sgd": PrecisionRecipe(4, 4, 0, 0, "float32, plain gradient descent without momentum"),
 }
 """Recipes by name. "master" is that of Micikevicius et al. 2018, "autocast" what torch.autocast does with float32
 weights. Its half-precision copies of the weights, 2 bytes for each parameter, are not in it: they are cached and saved

@@ -16,7 +16,7 @@ from softlookup.text.pieces import SPACE
 
 
 @dataclass(frozen=True)
-class Look:
+class AlignmentHead:
     """Which of a decoder's looks at the source is read as an alignment.
 
     Attributes:
@@ -50,7 +50,7 @@ class AlignmentScore:
     found: float
     error_rate: float
     n_words: int
-    look: Look
+    look: AlignmentHead
 
 
 def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
@@ -91,7 +91,7 @@ def word_weights(translator: Translator, pair: Pair, *, when_read: bool) -> Floa
     Args:
         translator: The model.
         pair: A sentence and the translation that is forced on the model.
-        when_read: See Look. The decoder reads a word one step after it wrote it.
+        when_read: See AlignmentHead. The decoder reads a word one step after it wrote it.
 
     Returns:
         For each layer and head, from each French word to each English word; rows sum to at most 1.
@@ -127,7 +127,7 @@ def alignment_scores(translator: Translator, pairs: Sequence[Pair]) -> list[Alig
     if not pairs:
         raise ValueError("there are no pairs to measure; wanted at least one")
     layers, heads = len(translator.model.decoder.layers), translator.model.config.n_heads
-    hits: dict[Look, int] = {}
+    hits: dict[AlignmentHead, int] = {}
     n_words = n_links = 0
     for pair in pairs:
         gold_EF = torch.zeros(len(english_words(pair.english)), len(french_words(pair.french)), dtype=torch.bool)
@@ -141,14 +141,14 @@ def alignment_scores(translator: Translator, pairs: Sequence[Pair]) -> list[Alig
             right_LNF = gold_EF[said_LNF, torch.arange(gold_EF.shape[1])]
             for layer in range(layers):
                 for head in range(heads + 1):
-                    look = Look(layer, head if head < heads else None, when_read)
+                    look = AlignmentHead(layer, head if head < heads else None, when_read)
                     hits[look] = hits.get(look, 0) + int(right_LNF[layer, head].sum())
     # One link is said for each word that has any, so that hits are counted among as many as there are words.
     scores = [AlignmentScore(h / n_words, 1 - 2 * h / (n_words + n_links), n_words, look) for look, h in hits.items()]
     return sorted(scores, key=lambda score: -score.found)
 
 
-def score_of(translator: Translator, pairs: Sequence[Pair], look: Look) -> AlignmentScore:
+def score_of(translator: Translator, pairs: Sequence[Pair], look: AlignmentHead) -> AlignmentScore:
     """Measure one look, which was chosen on other sentences.
 
     Args:

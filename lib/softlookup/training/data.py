@@ -16,7 +16,7 @@ IdPair = tuple[Ids, Ids]
 
 
 @runtime_checkable
-class Tokenizer(Protocol):
+class EncodesText(Protocol):
     """What is asked of a tokenizer here; every one of softlookup.text fits."""
 
     def encode(self, text: str, *, start: bool = False, end: bool = False) -> list[int]:
@@ -74,7 +74,7 @@ class Batch:
 
 
 @runtime_checkable
-class Pool(Protocol):
+class SegmentationSource(Protocol):
     """What is asked of a pool of segmentations; softlookup.text.segmentations.SegmentationPool fits."""
 
     def draw(self, rng: np.random.Generator) -> Sequence[Ids]:
@@ -92,7 +92,7 @@ class Batches(Protocol):
 
 
 def encode_pairs(
-    pairs: Sequence[tuple[str, str]], source_tokenizer: Tokenizer, target_tokenizer: Tokenizer | None = None
+    pairs: Sequence[tuple[str, str]], source_tokenizer: EncodesText, target_tokenizer: EncodesText | None = None
 ) -> list[IdPair]:
     """Turn sentence pairs into ids: an end token on the source, start and end on the target.
 
@@ -116,7 +116,9 @@ def encode_pairs(
     ]
 
 
-def redrawn(source_pool: Pool, target_pool: Pool, seed: int = 0) -> Callable[[int], list[IdPair]]:
+def redrawn(
+    source_pool: SegmentationSource, target_pool: SegmentationSource, seed: int = 0
+) -> Callable[[int], list[IdPair]]:
     """Cut the sentences into other pieces in every epoch: what BucketedBatches takes as resegment.
 
     Args:

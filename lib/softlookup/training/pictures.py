@@ -7,6 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from softlookup.model.config import Config
+from softlookup.model.contrastive import ImageTextPair
+from softlookup.model.text_encoder import TextEncoder
+from softlookup.model.vision import ViT
+
 SIDE = 16
 """Pixels of a side."""
 SHAPES = ("circle", "square", "triangle", "cross", "ring", "bar")
@@ -128,3 +133,22 @@ def encode(captions: Sequence[str]) -> Tensor:
             raise ValueError(f"{caption!r} has {len(ids) - 2} words; wanted at most {LONGEST - 2}")
         rows.append(ids + [PAD] * (LONGEST - len(ids)))
     return torch.tensor(rows)
+
+
+def small_pair() -> ImageTextPair:
+    """Make the two small encoders: patches of 4 by 4 pixels on one side, words on the other, 24 numbers in common."""
+    pictures = ViT(SIDE, 4, None, d_model=48, n_heads=4, n_layers=2, d_hidden=96, dropout=0.0)
+    words = Config(
+        len(VOCABULARY),
+        d_model=32,
+        n_heads=4,
+        n_layers=1,
+        d_hidden=64,
+        max_length=LONGEST,
+        pre_norm=True,
+        dropout=0.0,
+        pad_id=PAD,
+        start_id=START,
+        end_id=END,
+    )
+    return ImageTextPair(pictures, TextEncoder(words), 24)

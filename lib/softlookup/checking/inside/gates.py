@@ -39,7 +39,7 @@ class NotAllowed(Exception):
     """An answer called what its task forbids."""
 
 
-class Closed:
+class ClosedGates:
     """Gates that are closed.
 
     Attributes:
@@ -63,11 +63,11 @@ class Closed:
         return NotAllowed(f"`{dotted}` is not allowed in this task: write it yourself")
 
 
-_now: Closed | None = None
+_now: ClosedGates | None = None
 
 
 @contextlib.contextmanager
-def closed(forbids: tuple[str, ...]) -> Iterator[Closed]:
+def closed(forbids: tuple[str, ...]) -> Iterator[ClosedGates]:
     """Close the gates in front of what a task forbids; afterwards everything is as it was.
 
     Args:
@@ -78,12 +78,12 @@ def closed(forbids: tuple[str, ...]) -> Iterator[Closed]:
     """
     global _now
     if _now is not None or not forbids:  # closed already: for several questions, or by an answer that calls check
-        yield _now or Closed({})
+        yield _now or ClosedGates({})
         return
     stems = _stems(forbids)
     gates = _gates(forbids, len(sys.modules))
     try:
-        _now = here = Closed(stems)
+        _now = here = ClosedGates(stems)
         for gate in gates:
             gate.function.__code__ = gate.stub
         with _watching(stems), _no_way_back(stems):

@@ -24,7 +24,7 @@ def layer_around(own: Any, call: Callable[..., Any], layer: LayerAnswer) -> Any:
     if not isinstance(own, type):
         return call
 
-    class Sound(own):
+    class StandInLayer(own):
         def __init__(self, *args: Any, **named: Any) -> None:
             super().__init__(*args, **named)
             self.__dict__["made_with"] = _in_order(own.__init__, (self, *args), named)[1 : layer.sizes + 1]
@@ -34,7 +34,7 @@ def layer_around(own: Any, call: Callable[..., Any], layer: LayerAnswer) -> Any:
             inputs = _in_order(own.forward, (self, *args), named)[1:]
             return call(*self.made_with, *(weights[name] for name in layer.names(self.made_with)), *inputs)
 
-    return Sound
+    return StandInLayer
 
 
 def called_like(own: Any, call: Callable[..., Any]) -> Callable[..., Any]:

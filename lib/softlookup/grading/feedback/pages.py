@@ -21,7 +21,7 @@ from softlookup.grading.course.releasing import Released
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.records import HandMark, Record, TaskMark
 from softlookup.grading.judging.cleaning import POLICY
-from softlookup.grading.workers.pool import Answer, Pool
+from softlookup.grading.workers.pool import JobResult, WorkerPool
 from softlookup.grading.workers.pool_worker import Doing
 
 PATIENCE_S = 60.0
@@ -174,7 +174,9 @@ class _Paging:
         yield make
 
 
-def make_pages(course: Course, assignment: str, wanted: Iterable[tuple[str, str]], *, workers: int) -> Iterator[Answer]:
+def make_pages(
+    course: Course, assignment: str, wanted: Iterable[tuple[str, str]], *, workers: int
+) -> Iterator[JobResult]:
     """Make feedback pages, several at a time.
 
     Args:
@@ -186,6 +188,6 @@ def make_pages(course: Course, assignment: str, wanted: Iterable[tuple[str, str]
     Yields:
         An answer for each student, with a failure where no page could be made.
     """
-    pool = Pool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
+    pool = WorkerPool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
     jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in wanted)
     yield from pool.run(jobs)

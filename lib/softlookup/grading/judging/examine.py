@@ -36,7 +36,7 @@ from softlookup.grading.sandbox.outside import cgroups
 from softlookup.grading.sandbox.outside.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.outside.lender import LenderError
 from softlookup.grading.sandbox.outside.place import Ahead
-from softlookup.grading.sandbox.outside.session import Dead, Held, OutOfTime, Session
+from softlookup.grading.sandbox.outside.session import Dead, Held, OutOfTime, SubmissionSession
 
 Witness = Callable[[str, CheckResult], None]
 
@@ -47,7 +47,7 @@ _ROUNDS = 4
 """How often a submission is begun: anew after each cell that ended its process, without that cell."""
 
 
-class Examiner:
+class SandboxExaminer:
     """Grades submissions of one assignment, one after the other.
 
     Args:
@@ -74,7 +74,7 @@ class Examiner:
         self.plain = frozenset(plain_tests(self.release))
         self.hidden = dict(settings.hidden)
 
-    def __enter__(self) -> "Examiner":
+    def __enter__(self) -> "SandboxExaminer":
         return self
 
     def __exit__(
@@ -133,13 +133,13 @@ class Examiner:
             self._questions[asked.variant] = questions(asked.variant, self.settings.seed, shuffled=True)
         return self._questions[asked.variant]
 
-    def session(self, until: float) -> Session:
+    def session(self, until: float) -> SubmissionSession:
         """Begin a submission's process."""
         try:
-            return Session(self._places.take(), until)
+            return SubmissionSession(self._places.take(), until)
         except SandboxError:
             self.new_sandbox()  # somebody killed it: one that starts at all may be tried once more
-            return Session(self._places.take(), until)
+            return SubmissionSession(self._places.take(), until)
 
     def _from(self, zygote: Forking) -> None:
         """Have submissions forked from this zygote."""
@@ -169,7 +169,11 @@ class _Run:
     """One submission on its way through the sandbox."""
 
     def __init__(
-        self, examiner: Examiner, rebuilt: Rebuilt, witness: Witness | None, asked: dict[str, ReleasedCheck | None]
+        self,
+        examiner: SandboxExaminer,
+        rebuilt: Rebuilt,
+        witness: Witness | None,
+        asked: dict[str, ReleasedCheck | None],
     ) -> None:
         self.examiner, self.rebuilt, self.witness, self.asked = examiner, rebuilt, witness, asked
         self.limits = examiner.settings.limits
@@ -226,7 +230,7 @@ class _Run:
             what = f"the cell of {task_id(name)}" if name else f"cell {at + 1}"
             self.remarks.append(f"In {what}, {why}; it was left out, and the rest was run without it.")
 
-    def _cell(self, session: Session, at: int, cell: NotebookNode) -> None:
+    def _cell(self, session: SubmissionSession, at: int, cell: NotebookNode) -> None:
         name = grade_id(cell)
         asked = self.asked.get(name)
         if asked is None or is_solution(cell):
@@ -262,7 +266,7 @@ class _Run:
         if self.witness is not None:
             self.witness(result.task_id, result)
 
-    def _check(self, session: Session, cell: NotebookNode, asked: ReleasedCheck) -> CheckResult:
+    def _check(self, session: SubmissionSession, cell: NotebookNode, asked: ReleasedCheck) -> CheckResult:
         """Judge one task."""
         variant = asked.variant
         held = session.check("" if asked.alone else cell.source, about(asked))

@@ -11,7 +11,7 @@ from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import stand_in
 from softlookup.checking.oracle import wanted
 from softlookup.checking.variant import Variant
-from softlookup.grading.sandbox.outside.lending import Number, Own, product
+from softlookup.grading.sandbox.outside.lending import NumberBounds, Own, product
 
 _ROOM = 64
 """How many times larger than in its own questions a size may be that a lent function is given."""
@@ -88,7 +88,9 @@ def owns(variant: Variant) -> Own:
         sizes = [value for one, value in pairs if not real[one] and type(value) in (int, float)]
         most = max(most, product(sizes, [value for value in case.args if type(value) not in (int, float)], arrays))
     numbers = {
-        one: Number(real[one], bool(found) and min(found) >= 1, _ROOM * math.ceil(max(map(abs, found), default=0)))
+        one: NumberBounds(
+            real[one], bool(found) and min(found) >= 1, _ROOM * math.ceil(max(map(abs, found), default=0))
+        )
         for one, found in given.items()
     }
     return Own(numbers, _ROOM**2 * most)

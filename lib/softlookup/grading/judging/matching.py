@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
 from softlookup.grading.data.plain_text import plain
-from softlookup.grading.judging.names import Statement, needed, parsed, statements
+from softlookup.grading.judging.names import CellStatement, needed, parsed, statements
 
 MAX_SOURCE = 200_000
 """Characters of one solution cell; no answer is so long."""
@@ -265,7 +265,7 @@ def _within(cells: Iterable[Handed]) -> Iterator[Handed]:
             yield one
 
 
-def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, Statement]]:
+def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, CellStatement]]:
     """Where functions are defined, in the submission's order: the cell, its grade_id if it has one, the statement."""
     marks = {one: own for own, several in result.cells.items() for one in several}
     cells = sorted([*result.loose, *marks], key=lambda one: one.at)
@@ -278,7 +278,7 @@ def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, Statemen
 
 
 def _candidates(
-    own: str, name: str, check: str, homes: Sequence[tuple[Handed, str, Statement]], result: Matched
+    own: str, name: str, check: str, homes: Sequence[tuple[Handed, str, CellStatement]], result: Matched
 ) -> list[tuple[Handed, str]]:
     """Where the answer to a task may stand: the last definition before its check, else any in a cell without a mark.
 
@@ -297,7 +297,7 @@ def _candidates(
     return [(one, "\n\n".join(here[one][1])) for one in loose]
 
 
-class Pool:
+class LooseCells:
     """What stands in cells that are not taken: definitions that an answer may need.
 
     Args:

@@ -97,7 +97,7 @@ def without_magics(source: str) -> str:
 
 
 @dataclass(frozen=True)
-class Statement:
+class CellStatement:
     """A statement at the top of a cell.
 
     Attributes:
@@ -112,11 +112,11 @@ class Statement:
 
 
 @_kept
-def statements(source: str) -> tuple[Statement, ...]:
+def statements(source: str) -> tuple[CellStatement, ...]:
     """The statements of a cell that define something, with their lines as they stand there."""
     lines = source.split("\n")
     return tuple(
-        Statement(_lines_of(node, lines), frozenset(bound), _may_be_called(node))
+        CellStatement(_lines_of(node, lines), frozenset(bound), _may_be_called(node))
         for node in parsed(source).body
         if (bound := _bound(node))
     )

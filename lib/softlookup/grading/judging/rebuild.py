@@ -31,8 +31,8 @@ from softlookup.grading.judging.cleaning import NOT_SHOWN, safe_markdown
 from softlookup.grading.judging.matching import (
     MAX_SOURCE,
     Handed,
+    LooseCells,
     Matched,
-    Pool,
     half_character,
     handed_in,
     mark_of,
@@ -165,7 +165,7 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
             if other:
                 changed.append((cell, own))
     remarks += matched.said
-    along = _along(notebook, matched, Pool(left))
+    along = _along(notebook, matched, LooseCells(left))
     remarks += spread(along)
     if another := _of_another(notebook, matched, cells):
         remarks.insert(0, another)
@@ -197,7 +197,7 @@ def _of_another(notebook: NotebookNode, matched: Matched, cells: Sequence[dict[s
     return f"The file holds the notebook of chapter {other}: hand in that of this assignment." if other else ""
 
 
-def _along(notebook: NotebookNode, matched: Matched, pool: Pool) -> dict[str, dict[str, Handed]]:
+def _along(notebook: NotebookNode, matched: Matched, pool: LooseCells) -> dict[str, dict[str, Handed]]:
     """Put before each answer what it needs of cells that are not taken; which names that was, from which cells."""
     found: dict[str, dict[str, Handed]] = {}
     if not pool:

@@ -15,7 +15,7 @@ from softlookup.checking.variant import Variant
 from softlookup.grading.judging.lent import owns, sound
 from softlookup.grading.judging.rebuild import ReleasedCheck
 from softlookup.grading.sandbox.outside.lending import Own
-from softlookup.grading.sandbox.outside.session import OutOfTime, Session
+from softlookup.grading.sandbox.outside.session import OutOfTime, SubmissionSession
 
 _OWN_S = 2.0
 """How long a student's own function may take where it is compared with a lent one."""
@@ -49,7 +49,7 @@ class Remote:
 
     def __init__(
         self,
-        session: Session,
+        session: SubmissionSession,
         asked: ReleasedCheck,
         earlier: Callable[[], dict[str, Before]],
         seconds: float,

@@ -21,7 +21,7 @@ from softlookup.grading.judging.rebuild import rebuild
 from softlookup.grading.reports.help_asked import helped
 from softlookup.grading.reports.known_answers import KnownAnswers, answer_texts, known_answers
 from softlookup.grading.reports.side_by_side import Likeness
-from softlookup.grading.reports.similarity import HINT, Cells, Pair, Tokens, alike, cells_of, given_by
+from softlookup.grading.reports.similarity import HINT, Cells, SimilarPair, Tokens, alike, cells_of, given_by
 
 BARS = 10
 PAIRS = 20
@@ -100,7 +100,7 @@ class ClassReport:
     tasks: tuple[TaskLine, ...]
     waiting: tuple[str, ...]
     helped: dict[str, dict[str, int]] = field(default_factory=dict)
-    pairs: tuple[Pair, ...] = field(default=())
+    pairs: tuple[SimilarPair, ...] = field(default=())
     known: tuple[KnownAnswers, ...] = ()
     side_by_side: tuple[Likeness, ...] = ()
 
@@ -264,7 +264,7 @@ def _handed_in(course: Course, assignment: str, students: Sequence[str]) -> _Han
 
 
 def _side_by_side(
-    pairs: Sequence[Pair], known: Sequence[KnownAnswers], texts: dict[str, dict[str, str]]
+    pairs: Sequence[SimilarPair], known: Sequence[KnownAnswers], texts: dict[str, dict[str, str]]
 ) -> Iterator[Likeness]:
     """The texts of what is alike."""
     for pair in pairs:

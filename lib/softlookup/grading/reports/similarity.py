@@ -55,7 +55,7 @@ Cells = Mapping[str, Tokens]
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two submissions that are alike.
 
     Attributes:
@@ -152,7 +152,7 @@ def rarity(holders: int, submissions: int) -> float:
     return max(0.0, math.log(submissions / (2 * holders)) / math.log(submissions / 4))
 
 
-def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Pair]:
+def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[SimilarPair]:
     """Find the pairs of submissions that are alike beyond what is usual in this class.
 
     Args:
@@ -197,7 +197,7 @@ def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Pair
                 record[cell] = worth
         least = min(sum(map(len, runs[index].values())) for index in (one, other))
         if sum(record.values()) >= enough:
-            pairs.append(Pair(names[one], names[other], tuple(record), sum(record.values()), both / least))
+            pairs.append(SimilarPair(names[one], names[other], tuple(record), sum(record.values()), both / least))
     return sorted(pairs, key=lambda pair: (-pair.rare, pair.first, pair.second))
 
 

@@ -120,7 +120,7 @@ def grade_assignment(
     # nbgrader takes long to import, and the processes that grade import this module without need of it.
     from softlookup.grading.judging.plain_tests import hidden_tests, identity
     from softlookup.grading.run.keeping import Keeper
-    from softlookup.grading.run.writer import Writer
+    from softlookup.grading.run.writer import GradebookWriter
     from softlookup.grading.sandbox.outside.bubble import readable
     from softlookup.grading.sandbox.outside.cgroups import memory_held
 
@@ -140,7 +140,7 @@ def grade_assignment(
         "sandbox": request.sandbox,
         "again": request.again,
     }
-    with Ledger(folder, **ask) as ledger, Writer(course, request.assignment) as writer:  # type: ignore[arg-type]
+    with Ledger(folder, **ask) as ledger, GradebookWriter(course, request.assignment) as writer:  # type: ignore[arg-type]
         writer.check_release(nbformat.reads(release, as_version=4))
         keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
         asked = request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden, own

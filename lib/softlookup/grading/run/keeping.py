@@ -19,7 +19,7 @@ from softlookup.grading.feedback.pages import make_pages, page_of, points_page, 
 from softlookup.grading.run.interrupts import kept_interrupts
 from softlookup.grading.run.ledger import Ledger
 from softlookup.grading.run.request import GradeRequest, Watcher
-from softlookup.grading.run.writer import Writer
+from softlookup.grading.run.writer import GradebookWriter
 from softlookup.grading.workers.making import Executor
 from softlookup.grading.workers.pool import processors
 
@@ -34,7 +34,7 @@ class Keeper:
     course: Course
     request: GradeRequest
     ledger: Ledger
-    writer: Writer
+    writer: GradebookWriter
     shelf: Shelf
     watch: Watcher
 

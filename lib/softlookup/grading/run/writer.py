@@ -45,7 +45,7 @@ BY_HAND = "by hand"
 
 
 @dataclass(frozen=True)
-class Cell:
+class GradeCell:
     """A cell of the assignment that points hang on.
 
     Attributes:
@@ -110,7 +110,7 @@ class _Entry:
     changed: set[str]
 
 
-class Writer:
+class GradebookWriter:
     """The gradebook's page of one assignment, open for writing."""
 
     def __init__(self, course: Course, assignment: str) -> None:
@@ -118,7 +118,7 @@ class Writer:
         self._course, self._assignment = course, assignment
         self._open = contextlib.ExitStack()
 
-    def __enter__(self) -> "Writer":
+    def __enter__(self) -> "GradebookWriter":
         """Open the gradebook.
 
         Raises:
@@ -149,10 +149,10 @@ class Writer:
         self._checksums = {cell.name: cell.checksum for cell in sheet.source_cells}
         self._answer_names = {cell.id: cell.name for cell in sheet.solution_cells}
         cells = {
-            c.id: Cell(c.name, float(c.max_score), c.name in answers or c.cell_type == "markdown", False)
+            c.id: GradeCell(c.name, float(c.max_score), c.name in answers or c.cell_type == "markdown", False)
             for c in sheet.grade_cells
         }
-        cells |= {c.id: Cell(c.name, float(c.max_score), True, True) for c in sheet.task_cells}
+        cells |= {c.id: GradeCell(c.name, float(c.max_score), True, True) for c in sheet.task_cells}
         self.cells = dict(sorted(cells.items(), key=lambda pair: order.get(pair[1].name, -1)))
 
     def _late_step(self) -> Any:

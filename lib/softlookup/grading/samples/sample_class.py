@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,17 @@ _OURS = (
     *("gradebook.db", ".gradebook.lock", ".grading", ATTACKS, CONFIG_NAME, MARKER),
 )
 
+Attackers = Callable[[NotebookNode, NotebookNode, str, Course, Catalogue], Iterable[tuple[str, str]]]
+"""Takes a notebook with solutions, the same as released, the assignment's name and the course; hands in what attacks
+the grader, and gives for each student who does it the name and what it is."""
+
 
 def write_sample(
     folder: Path,
     sources: Mapping[str, NotebookNode],
     config: Path,
     force: bool = False,
-    hostile: bool = False,
+    hostile: Attackers | None = None,
     mistakes: int | None = None,
     catalogue: Catalogue = STANDARD,
 ) -> Course:
@@ -42,7 +46,8 @@ def write_sample(
         sources: Assignment names and their notebooks with solutions.
         config: The nbgrader_config.py that the course gets.
         force: Write into a folder that holds other things too; only what a course consists of is replaced.
-        hostile: Add those who attack the grader; a marker then keeps the class from being graded without a sandbox.
+        hostile: Writes the hand-ins of those who attack the grader; a marker then keeps the class from being graded
+            without a sandbox.
         mistakes: How many students hand in known mistakes, one of each task; as many as it takes for all if not given.
         catalogue: The tasks that there are.
 
@@ -80,15 +85,10 @@ def write_sample(
             if handin.text is not None:
                 path.write_text(handin.text, encoding="utf-8")
             record[name][handin.student] = {"did": handin.did, "planted": handin.planted}
-        if hostile:
-            from softlookup.grading.samples.hostile import hostile_ones
-            from softlookup.grading.samples.hostile.writing import write_hand_in
-
-            for one in hostile_ones(source, release, name, catalogue):
-                if not one.archive:
-                    write_hand_in(one, course.folder("submitted", one.student, name))
-                    record[name][one.student] = {"did": one.does, "planted": {}, "hostile": True}
-    if hostile:
+        if hostile is not None:
+            for student, did in hostile(source, release, name, course, catalogue):
+                record[name][student] = {"did": did, "planted": {}, "hostile": True}
+    if hostile is not None:
         (course.root / ATTACKS).touch()
     (course.root / MARKER).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return course

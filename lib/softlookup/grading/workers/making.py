@@ -35,6 +35,6 @@ MakeExecutor = Callable[[RunSettings], Executor]
 
 def make_examiner(settings: RunSettings, zygote: socket.socket | None = None) -> Examiner:
     """The examiner that runs submissions in the sandbox; everything that grades makes its examiners here."""
-    from softlookup.grading.judging.examine import Examiner as Sandboxed
+    from softlookup.grading.judging.examine import SandboxExaminer
 
-    return Sandboxed(settings, zygote)
+    return SandboxExaminer(settings, zygote)

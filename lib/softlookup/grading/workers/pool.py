@@ -34,7 +34,7 @@ _JUDGING = "softlookup.grading.workers.preloaded"
 
 
 @dataclass(frozen=True)
-class Answer:
+class JobResult:
     """What became of one job.
 
     Attributes:
@@ -65,7 +65,7 @@ class _Worker:
     since: float = 0.0
 
 
-class Pool:
+class WorkerPool:
     """A number of worker processes that do the same kind of job."""
 
     def __init__(
@@ -97,7 +97,7 @@ class Pool:
         self._waiting: deque[_Job] = deque()
         self._false_starts = 0
 
-    def run(self, jobs: Iterable[tuple[str, bytes]]) -> Iterator[Answer]:
+    def run(self, jobs: Iterable[tuple[str, bytes]]) -> Iterator[JobResult]:
         """Do jobs, several at a time. Closing the iterator ends the workers.
 
         Args:
@@ -155,7 +155,7 @@ class Pool:
         theirs.close()
         return _Worker(process, ours, own, since=time.monotonic())
 
-    def _collect(self) -> list[Answer]:
+    def _collect(self) -> list[JobResult]:
         """Wait until something happens; give what came of it."""
         handles: dict[Any, _Worker] = {}
         for worker in self._crew:
@@ -175,7 +175,7 @@ class Pool:
     def _deadline(self, worker: _Worker) -> float:
         return worker.since + (self._patience_s if worker.job else max(self._patience_s, START_S))
 
-    def _hear(self, worker: _Worker) -> Answer | None:
+    def _hear(self, worker: _Worker) -> JobResult | None:
         """Take what a worker says, or find that it is dead."""
         try:
             message = worker.pipe.recv_bytes() if worker.pipe.poll() else b""
@@ -187,7 +187,7 @@ class Pool:
         if kind == READY:
             worker.ready = True
         elif kind == DONE and worker.job:
-            answer = Answer(worker.job.name, content)
+            answer = JobResult(worker.job.name, content)
             worker.job, self._false_starts = None, 0
             return answer
         elif kind == FAILED:
@@ -196,7 +196,7 @@ class Pool:
             return self._lost(worker, DIED_TWICE)
         return None
 
-    def _lost(self, worker: _Worker, failure: str) -> Answer | None:
+    def _lost(self, worker: _Worker, failure: str) -> JobResult | None:
         """A worker is gone: its job is tried once more in a fresh one, and is then given up."""
         job = worker.job
         self._bury(worker)
@@ -204,7 +204,7 @@ class Pool:
             return None
         job.failures += 1
         if job.failures == 2:
-            return Answer(job.name, failure=failure)
+            return JobResult(job.name, failure=failure)
         self._waiting.appendleft(job)
         return None
 
@@ -294,7 +294,7 @@ class LocalExecutor:
             # Judge and submission take turns: on one processor each finds in the caches what it left there.
             made = {"log": self._log, "patience_s": self._patience_s, "lend": lend, "modules": (_JUDGING,)}
             made["own_processors"] = True
-            pool = Pool(_Examining(self._make), self._workers, **made)  # type: ignore[arg-type]
+            pool = WorkerPool(_Examining(self._make), self._workers, **made)  # type: ignore[arg-type]
             with contextlib.closing(pool.run(submissions)) as answers:  # type: ignore[type-var]
                 for answer in answers:
                     if answer.failure:

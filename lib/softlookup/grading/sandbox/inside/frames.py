@@ -35,7 +35,7 @@ class FrameError(ValueError):
     """A frame is not what it should be; the message says how."""
 
 
-class Closed(FrameError):
+class ConnectionClosed(FrameError):
     """The other side is gone."""
 
 
@@ -44,7 +44,7 @@ class TooLate(FrameError):
 
 
 @dataclass(frozen=True)
-class Part:
+class HeaderPart:
     """A part of a header with the arrays in it, written once for many frames.
 
     Attributes:
@@ -58,7 +58,7 @@ class Part:
     body: bytes
 
 
-def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Part:
+def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> HeaderPart:
     """Write a part of a header for many frames.
 
     Args:
@@ -69,10 +69,10 @@ def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Part:
         FrameError: If an array is of another kind, or the header is not plain.
     """
     record, body = _laid_out(arrays)
-    return Part(_json(header)[1:-1], _json(record), body)
+    return HeaderPart(_json(header)[1:-1], _json(record), body)
 
 
-def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | Part = ()) -> bytes:
+def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = ()) -> bytes:
     """Make a frame.
 
     Args:
@@ -82,7 +82,7 @@ def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | Part = ()) ->
     Raises:
         FrameError: If an array is of another kind, or the frame would be too large.
     """
-    if isinstance(arrays, Part):
+    if isinstance(arrays, HeaderPart):
         inside = [text for text in (_json(header)[1:-1], arrays.text, f'"arrays": {arrays.record}') if text]
         text, body = f"{{{', '.join(inside)}}}", arrays.body
     else:
@@ -292,7 +292,7 @@ class Channel:
         self.link, self.body_bytes = link, body_bytes
 
     def send(
-        self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] | Part = (), deadline: float | None = None
+        self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = (), deadline: float | None = None
     ) -> None:
         """Send a frame.
 
@@ -302,7 +302,7 @@ class Channel:
             deadline: By when it has to be gone, by time.monotonic; None waits for ever.
 
         Raises:
-            Closed: If nobody is there to take it.
+            ConnectionClosed: If nobody is there to take it.
             TooLate: If it is not taken in time.
             FrameError: If it cannot be packed.
         """
@@ -314,7 +314,7 @@ class Channel:
             except TimeoutError:
                 raise TooLate("nobody took the frame in time") from None
             except OSError:
-                raise Closed("the other side is gone") from None
+                raise ConnectionClosed("the other side is gone") from None
 
     def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Wait for a frame.
@@ -323,7 +323,7 @@ class Channel:
             deadline: By when all of it has to be there, by time.monotonic; None waits for ever.
 
         Raises:
-            Closed: If the other side is gone.
+            ConnectionClosed: If the other side is gone.
             TooLate: If it does not come in time.
             FrameError: If what comes is no frame.
         """
@@ -339,9 +339,9 @@ class Channel:
             except TimeoutError:
                 raise TooLate("no answer came in time") from None
             except OSError:
-                raise Closed("the other side is gone") from None
+                raise ConnectionClosed("the other side is gone") from None
             if not part:
-                raise Closed("the other side is gone")
+                raise ConnectionClosed("the other side is gone")
             parts.append(part)
             missing -= len(part)
         return b"".join(parts)

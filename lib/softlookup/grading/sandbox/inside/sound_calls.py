@@ -103,7 +103,7 @@ def _traced(task_id: str, ask: Ask, args: Sequence[Any], named: dict[str, Any]) 
     given = [*args, *named.values()]
     many: list[bool] = []
 
-    class Sound(torch.autograd.Function):
+    class StandInFunction(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, *inputs: Any) -> Any:
             plain = _plain(inputs)
@@ -124,4 +124,4 @@ def _traced(task_id: str, ask: Ask, args: Sequence[Any], named: dict[str, Any]) 
             )
             return tuple(_in_torch(one) for one in back)
 
-    return Sound.apply(*given)
+    return StandInFunction.apply(*given)

@@ -45,7 +45,7 @@ class Inside:
         while True:
             try:
                 request, arrays = self.line.receive()
-            except frames.Closed:
+            except frames.ConnectionClosed:
                 return
             self.token = request["token"]
             doing = {"cell": self._cell, "check": self._check, "ask": self._ask}.get(request["do"])

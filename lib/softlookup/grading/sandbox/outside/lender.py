@@ -173,7 +173,7 @@ def _answer(line: frames.Channel, sound: Sound, cpu_s: int) -> None:
     header, results = computed(sound, record, arrays)
     try:
         line.send(header, results)
-    except frames.Closed:
+    except frames.ConnectionClosed:
         raise
     except (frames.FrameError, MemoryError):  # more than a frame holds
         line.send({"raised": TOO_MUCH})

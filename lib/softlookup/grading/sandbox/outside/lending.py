@@ -36,7 +36,7 @@ _CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberBounds:
     """What a number may be that is given for one parameter of a lent function.
 
     Attributes:
@@ -59,7 +59,7 @@ class Own:
         product: The largest product of all sizes of one call.
     """
 
-    numbers: Mapping[str, Number] = field(default_factory=dict)
+    numbers: Mapping[str, NumberBounds] = field(default_factory=dict)
     product: int = 0
 
 
@@ -130,8 +130,8 @@ def sound_answer(
     args, named, _ = read(call, arrays)
     own = owns(str(call["call"]))
     order = [*own.numbers.values()][: len(args)]
-    pairs = [(number or Number(), one) for one, number in zip_longest(args, order)]
-    pairs += [(own.numbers.get(name, Number()), one) for name, one in named.items()]
+    pairs = [(number or NumberBounds(), one) for one, number in zip_longest(args, order)]
+    pairs += [(own.numbers.get(name, NumberBounds()), one) for name, one in named.items()]
     numbers = [(number, one) for number, one in pairs if _is_number(one) and not (number.real and _real(one))]
     others = [one for _, one in pairs if not _is_number(one)]
     if any(one.ndim > 6 for one in arrays) or largest(others, arrays) > most:

@@ -72,7 +72,7 @@ class Held:
     shortcut: str | None = None
 
 
-class Session:
+class SubmissionSession:
     """A submission's process, from its first cell to its end.
 
     Args:
@@ -207,7 +207,7 @@ class Session:
     def _asked(
         self,
         header: Mapping[str, Any],
-        arrays: Sequence[np.ndarray] | frames.Part,
+        arrays: Sequence[np.ndarray] | frames.HeaderPart,
         seconds: float,
         lent: Lending | None = None,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -237,7 +237,7 @@ class Session:
                 self.line.send(*sent, deadline)
         except frames.TooLate:
             self.kill("it did not stop when its time was over")
-        except frames.Closed:
+        except frames.ConnectionClosed:
             pass
         except OSError:
             self.why = self.why or "its connection broke"
@@ -304,7 +304,7 @@ class _Put:
         inside: Whether gradients are lent.
     """
 
-    part: frames.Part
+    part: frames.HeaderPart
     most: int
     inside: bool
 

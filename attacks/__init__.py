@@ -1,0 +1,87 @@
+"""Hand-ins that try to fool, read, stop or harm a grader, and accidents that look like it.
+
+They are the test of the sandbox and of the judge outside it. This package only writes them down: nothing in it
+is ever run but in a sandbox.
+"""
+
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from attacks import (
+    answering,
+    channel,
+    fooling,
+    lent,
+    markup,
+    neighbours,
+    passing,
+    process,
+    raw_answers,
+    reaching,
+    shapes,
+    shortcuts,
+    stopping,
+    unseen_memory,
+    words,
+)
+from attacks.handin import LEAK, TRACE, Bench, HostileHandIn
+from softlookup.checking.catalogue import STANDARD, Catalogue
+
+__all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_by_kind", "hostile_ones"]
+
+ROWS = 47
+"""How many kinds of attack and accident are numbered; further ones have number 0."""
+
+_MODULES = (
+    fooling,
+    reaching,
+    stopping,
+    channel,
+    process,
+    passing,
+    neighbours,
+    unseen_memory,
+    lent,
+    shortcuts,
+    answering,
+    raw_answers,
+    words,
+    markup,
+    shapes,
+)
+
+
+def hostile_ones(
+    source: NotebookNode, release: NotebookNode, assignment: str | None = None, catalogue: Catalogue = STANDARD
+) -> Iterator[HostileHandIn]:
+    """Hand-ins for one assignment, by rank of their rows within each kind.
+
+    Args:
+        source: The notebook with solutions.
+        release: The notebook as students get it; its test cells say which tasks there are.
+        assignment: Its name, "04_one_head"; None takes the page of its first task.
+        catalogue: The tasks that there are.
+
+    Yields:
+        The hand-ins. Some are large: keep one at a time.
+
+    Raises:
+        ValueError: If the release has fewer than two tasks with a check.
+    """
+    for _, one in hostile_by_kind(source, release, assignment, catalogue):
+        yield one
+
+
+def hostile_by_kind(
+    source: NotebookNode, release: NotebookNode, assignment: str | None = None, catalogue: Catalogue = STANDARD
+) -> Iterator[tuple[str, HostileHandIn]]:
+    """The same hand-ins as ``hostile_ones``, each with its kind: "stopping", "reaching" and so on."""
+    bench = Bench(source, release, assignment, catalogue)
+    for module in _MODULES:
+        kind = module.__name__.rpartition(".")[2]
+        for attack in getattr(module, "ATTACKS", ()):
+            yield kind, bench.coded(attack)
+        if hasattr(module, "hand_ins"):
+            for one in module.hand_ins(bench):
+                yield kind, one

@@ -1,0 +1,356 @@
+"""Runs every hostile hand-in through stock nbgrader and through this grader, and keeps what came out as data.
+
+    python -m attacks.table [--only stock|ours] [--match TEXT] [--again]
+
+Stock nbgrader runs inside an outer bubblewrap sandbox: no network, nothing writable but a small tmpfs, another user,
+limits on processes, memory and time, and a fresh copy of a throw-away course for each attack. An honest student is
+graded after each attack: where that one has no grade, the batch was stopped. A run that is broken off goes on where it
+was.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from attacks import LEAK, ROWS, TRACE, HostileHandIn, hostile_ones
+from attacks.writing import write_hand_in
+from softlookup.authoring import find_root, read_solution
+from softlookup.grading import Course, new_course
+
+ROOT = find_root()
+NAME = "04_one_head"
+RESULTS = Path(__file__).with_name("results.json")
+HONEST = "honest-1"
+WALL_S, CELL_S = 300, 30
+MEMORY_BYTES, TMPFS_BYTES, PROCESSES = 5_000_000_000, 1_500_000_000, 600
+EXTRA_CONFIG = f"""
+c.Execute.timeout = {CELL_S}
+c.FileNameCollectorPlugin.named_regexp = r".*?(?P<student_id>attack-39-[a-z-]+)/?(?P<file_id>.*)"
+"""
+
+# What runs in the outer sandbox, as the same user as nbgrader and its kernels; an attack may end it, too.
+INSIDE = """
+import json, os, pathlib, shutil, subprocess, sys
+name, students, honest, leak, trace, collect = json.loads(sys.argv[1])
+shutil.copytree("/template", "/scratch/course", symlinks=True)
+os.mkdir("/scratch/home")
+shutil.copytree("/handins", "/scratch/course/submitted", symlinks=True, dirs_exist_ok=True) if not collect else None
+for pipe in json.loads(sys.argv[2]):
+    os.mkfifo("/scratch/course/submitted/" + pipe)
+os.chdir("/scratch/course")
+before = {p for p in os.listdir("/proc") if p.isdigit()}
+if collect:
+    shutil.copytree("/handins", f"/scratch/course/downloaded/{name}/archive")
+    command = ["zip_collect", name, "--force"]
+else:
+    command = ["autograde", name, "--force", "--Autograde.exporter_class=nbconvert.exporters.NotebookExporter"]
+with open("/scratch/log", "wb") as log:
+    command = [sys.executable, "-m", "nbgrader", *command]
+    done = subprocess.run(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+told = {"status": done.returncode, "scores": {}, "left": []}
+for number in sorted({p for p in os.listdir("/proc") if p.isdigit()} - before):
+    told["left"].append("a process: " + pathlib.Path("/proc", number, "comm").read_text().strip())
+for folder, folders, files in os.walk("/scratch"):
+    own = any(part in pathlib.Path(folder).parts for part in students)
+    told["left"] += [os.path.join(folder, file) for file in folders + files if trace in file and not own]
+from nbgrader.api import Gradebook, MissingEntry
+with Gradebook("sqlite:////scratch/course/gradebook.db", "softlookup") as book:
+    for student in [*students, honest]:
+        graded = pathlib.Path("autograded", student, name, name + ".ipynb")
+        if graded.is_file():
+            try:
+                told["scores"][student] = book.find_submission(name, student).score
+            except MissingEntry:
+                pass
+            cells = json.loads(graded.read_text(errors="replace"))["cells"]
+            shown = [one for cell in cells for one in cell.get("outputs", []) if one["output_type"] != "error"]
+            told["leaked"] = told.get("leaked", False) or leak in json.dumps(shown)
+told["last"] = pathlib.Path("/scratch/log").read_text(errors="replace")[-600:]
+print(json.dumps(told))
+"""
+
+
+def main() -> None:
+    """Run what has no result yet."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["stock", "ours"])
+    parser.add_argument("--match", default="", help="only students whose name holds this")
+    parser.add_argument("--again", action="store_true", help="run what has a result, too")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="attack-table-") as folder:
+        template = make_template(Path(folder) / "template")
+        if options.only != "ours":
+            # The numbered attacks first; the many strange answers and what is beyond the list later.
+            run_stock(template, options, set(range(1, ROWS + 1)) - {44})
+            run_stock(template, options)
+        if options.only != "stock":
+            run_ours(template, options)
+
+
+def make_template(folder: Path) -> Course:
+    """A released course in which one honest student has handed in."""
+    course = new_course(folder, ROOT / "nbgrader_config.py")
+    with open(folder / "nbgrader_config.py", "a", encoding="utf-8") as config:
+        config.write(EXTRA_CONFIG)
+    source = read_solution(ROOT / "solutions" / f"{NAME}.py")
+    course.release({NAME: source})
+    path = course.notebook("submitted", HONEST, NAME)
+    path.parent.mkdir(parents=True)
+    nbformat.write(source, path)
+    return course
+
+
+def attacks(course: Course) -> Iterator[HostileHandIn]:
+    """The hostile ones against this course."""
+    source = nbformat.read(course.notebook("source", ".", NAME), as_version=4)
+    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
+    return hostile_ones(source, release, NAME)
+
+
+def run_stock(template: Course, options: argparse.Namespace, rows: set[int] | None = None) -> None:
+    """Run each attack of these rows, or pair of them, through nbgrader's own autograde."""
+    for _, members in itertools.groupby(attacks(template), key=lambda one: one.group or one.student):
+        group = list(members)
+        if rows is not None and group[0].row not in rows:
+            continue
+        told = read_results(options.out)
+        known = all("stock" in told.get(one.student, {}) for one in group)
+        if (known and not options.again) or not any(options.match in one.student for one in group):
+            continue
+        for one, result in zip(group, stock(template, group), strict=True):
+            about = told.setdefault(one.student, {})
+            about |= {"row": one.row, "does": one.does, "stock": result}
+            print(f"{one.student:42} {result['outcome']:28} {result['score']} of {result['deserved']}", flush=True)
+        write_results(options.out, told)
+
+
+def stock(template: Course, group: list[HostileHandIn]) -> list[dict[str, Any]]:
+    """What stock nbgrader makes of a group."""
+    with tempfile.TemporaryDirectory(prefix="attack-") as folder:
+        handins = Path(folder)
+        pipes = []
+        for one in group:
+            for name, content in one.archive.items():
+                (handins / name).write_bytes(content)
+            if not one.archive:
+                write_hand_in(one, handins / one.student / NAME, pipes=False)
+                pipes += [f"{one.student}/{NAME}/{pipe}" for pipe in one.pipes]
+        open_to_all(handins)
+        collect = bool(group[0].archive)
+        about = json.dumps([NAME, [one.student for one in group], HONEST, LEAK, TRACE, collect])
+        command = [*sandbox(template.root, handins), sys.executable, "-c", INSIDE, about, json.dumps(pipes)]
+        told, stopped = watched(command)
+    return [outcome(one, told, stopped) for one in group]
+
+
+def open_to_all(folder: Path) -> None:
+    """Let another user read a folder."""
+    for place, _, files in os.walk(folder):
+        os.chmod(place, 0o755)
+        for name in files:
+            if not os.path.islink(os.path.join(place, name)):
+                os.chmod(os.path.join(place, name), 0o644)
+
+
+def sandbox(template: Path, handins: Path) -> list[str]:
+    """The outer sandbox: no network, another user without rights, and a small tmpfs that is all there is to write."""
+    base = Path(sys.base_prefix)
+    shown = [p for p in ("/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc") if Path(p).exists()]
+    open_to_all(template)
+    bound = [(p, p) for p in (*shown, str(base), str(Path(sys.prefix)), str(ROOT / "lib"), str(ROOT / "solutions"))]
+    # bubblewrap makes the folders above a mount for root alone; another user has to pass through them.
+    above = {str(folder) for path, _ in bound for folder in list(Path(path).parents)[:-1]}
+    bound += [(str(template), "/template"), (str(handins), "/handins")]
+    environment = {
+        "HOME": "/scratch/home",
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "USER": "instructor",
+        "LANG": "C.UTF-8",
+        **{name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")},
+    }
+    return [
+        *("bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--die-with-parent"),
+        *("--new-session", "--clearenv", "--proc", "/proc", "--dev", "/dev"),
+        *("--perms", "1777", "--size", str(TMPFS_BYTES), "--tmpfs", "/scratch", "--symlink", "/scratch", "/tmp"),
+        *("--perms", "1777", "--size", "200000000", "--tmpfs", "/dev/shm"),
+        *itertools.chain.from_iterable(("--perms", "0755", "--dir", folder) for folder in sorted(above)),
+        *itertools.chain.from_iterable(("--ro-bind", *pair) for pair in bound),
+        *itertools.chain.from_iterable(("--setenv", *pair) for pair in environment.items()),
+        *("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs"),
+        *("--inh-caps", "-all", "--bounding-set", "-all"),
+    ]
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
+    resource.setrlimit(resource.RLIMIT_AS, (8 * MEMORY_BYTES, 8 * MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def watched(command: list[str]) -> tuple[dict[str, Any], str]:
+    """Run a command under watch.
+
+    Returns:
+        What it told, nothing if it was ended; and why it was stopped, empty if it was not.
+    """
+    begun, stopped = time.monotonic(), ""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(
+            command, stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, preexec_fn=_limited
+        )
+        while process.poll() is None:
+            time.sleep(0.1)
+            count, held = family(process.pid)
+            if time.monotonic() - begun > WALL_S:
+                stopped = f"hung (stopped after {WALL_S} s)"
+            elif held > MEMORY_BYTES:
+                stopped = f"hung (stopped at {MEMORY_BYTES / 1e9:g} GB)"
+            elif count > PROCESSES + 100:
+                stopped = f"hung (stopped at {PROCESSES} processes)"
+            if stopped:
+                # Its child is the first process of the namespace: with that one, all others end.
+                for number in (*children(process.pid), process.pid):
+                    os.kill(number, signal.SIGKILL)
+                process.wait()
+        out.seek(0)
+        text = out.read(1_000_000).decode("utf-8", "replace").strip()
+    try:
+        return (json.loads(text.splitlines()[-1]) if text else {}), stopped
+    except ValueError:
+        return {}, stopped
+
+
+def children(number: int) -> list[int]:
+    """The children of a process."""
+    try:
+        return [int(n) for n in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def family(number: int) -> tuple[int, int]:
+    """How many processes live in the namespace of a process's first child, and how many bytes they hold."""
+    first = children(number)[:1]
+    try:
+        room = os.readlink(f"/proc/{first[0]}/ns/pid") if first else None
+    except OSError:
+        return 0, 0
+    count = held = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit() and room is not None:
+            try:
+                if os.readlink(f"/proc/{name}/ns/pid") == room:
+                    count += 1
+                    held += int(Path(f"/proc/{name}/statm").read_text().split()[1]) * resource.getpagesize()
+            except OSError:
+                continue
+    return count, held
+
+
+def outcome(one: HostileHandIn, told: dict[str, Any], stopped: str) -> dict[str, Any]:
+    """Say in a few words what came out."""
+    deserved = sum(one.deserves.values())
+    scores = told.get("scores", {})
+    score = scores.get(one.student)
+    left = sorted(set(told.get("left", [])))[:5]
+    result = {"score": score, "deserved": deserved, "left": left, "leaked": bool(told.get("leaked"))}
+    if stopped:
+        said = stopped
+    elif one.archive:
+        said = "no grade" if told.get("status") == 0 else "batch stopped"
+    elif HONEST not in scores:
+        said = "batch stopped"
+    elif score is None:
+        said = "no grade"
+    else:
+        near = abs(score - deserved) < 1e-6
+        said = "as deserved" if near else "raised" if score > deserved else "lowered"
+    return {**result, "outcome": said}
+
+
+def run_ours(template: Course, options: argparse.Namespace) -> None:
+    """Grade all of them in one batch with ``softlookup grade``, and read the report and the ledger."""
+    told = read_results(options.out)
+    with tempfile.TemporaryDirectory(prefix="attack-ours-") as folder:
+        root = Path(folder) / "course"
+        shutil.copytree(template.root, root)
+        kept = {}
+        for one in attacks(template):
+            if options.match in one.student and not one.archive:
+                write_hand_in(one, root / "submitted" / one.student / NAME)
+                kept[one.student] = (one.row, one.does, sum(one.deserves.values()), one.remark)
+        report_file = Path(folder) / "report.json"
+        command = [
+            sys.executable,
+            "-m",
+            "softlookup.cli",
+            "grade",
+            NAME,
+            "--course",
+            str(root),
+            "--json",
+            str(report_file),
+        ]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise SystemExit(f"softlookup grade ended with {done.returncode}")
+        submissions = json.loads(report_file.read_text(encoding="utf-8"))["submissions"]
+        said = sentences(root / ".grading" / NAME / "ledger.jsonl")
+    for student, (row, does, deserved, pattern) in kept.items():
+        entry = submissions.get(student)
+        score = None if entry is None else sum(mark["points"] for mark in entry["tasks"].values())
+        if score is None or entry["status"] != "graded":
+            what = "no grade" if score is None else "as deserved" if score == deserved else "lowered"
+        else:
+            near = abs(score - deserved) < 1e-6
+            what = "as deserved" if near else "raised" if score > deserved else "lowered"
+        fitting = [one for one in said.get(student, []) if pattern and re.search(pattern, one)]
+        ours = {"score": score, "deserved": deserved, "outcome": what, "told": fitting[0] if fitting else ""}
+        told.setdefault(student, {}).update(row=row, does=does, ours=ours)
+    honest = submissions.get(HONEST, {}).get("score")
+    print(f"{len(kept)} attacks graded; the honest student has {honest} points")
+    write_results(options.out, told)
+
+
+def sentences(ledger: Path) -> dict[str, list[str]]:
+    """What each student was told."""
+    found = {}
+    for line in ledger.read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        if "status" in told and "student" in told:
+            messages = [mark["message"] for mark in told["marks"]]
+            found[told["student"]] = [*told["remarks"], *filter(None, [told["reason"]]), *messages]
+    return found
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """The results so far, by student."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write_results(path: Path, told: dict[str, Any]) -> None:
+    """Write the results, whole or not at all."""
+    text = json.dumps(dict(sorted(told.items())), indent=1, ensure_ascii=True) + "\n"
+    new = path.with_suffix(".new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Writing hostile hand-ins into a folder: files, links and pipes, none of them opened or followed."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from attacks import hostile_ones
+from attacks.handin import HostileHandIn
+from softlookup.checking.catalogue import Catalogue
+from softlookup.grading.course.folder import Course
+
+
+def hand_in_all(
+    source: NotebookNode, release: NotebookNode, name: str, course: Course, catalogue: Catalogue
+) -> Iterator[tuple[str, str]]:
+    """Hand in all attacks that come as files, for one assignment of a course.
+
+    Args:
+        source: The notebook with solutions.
+        release: The notebook as students get it.
+        name: The assignment's name.
+        course: Whose students hand in.
+        catalogue: The tasks that there are.
+
+    Yields:
+        Each student and what that one does.
+    """
+    for one in hostile_ones(source, release, name, catalogue):
+        if not one.archive:
+            write_hand_in(one, course.folder("submitted", one.student, name))
+            yield one.student, one.does
+
+
+def write_hand_in(one: HostileHandIn, folder: Path, pipes: bool = True) -> None:
+    """Write what a student hands in.
+
+    Args:
+        one: The hand-in.
+        folder: The student's folder of this assignment; made if it is not there.
+        pipes: Whether to make its named pipes, too.
+
+    Raises:
+        ValueError: If a file would lie outside the folder.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in one.files.items():
+        path = folder / name
+        if ".." in path.parts or Path(name).is_absolute():
+            raise ValueError(f"{one.student} hands in {name!r}, which is outside its folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for name, target in one.links.items():
+        os.symlink(target, folder / name)
+    for name in one.pipes if pipes else ():
+        os.mkfifo(folder / name)

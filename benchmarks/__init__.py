@@ -1,0 +1,71 @@
+"""Benchmarks: what `softlookup bench` measures, each a ratio against a peer in the same run on the same work.
+
+A benchmark is a function that gives a record: plain values by name, ready for JSON. ``BENCHES`` says where each stands
+and which options it takes.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+BENCHES = {
+    "checks": ("benchmarks.checks:bench_checks", ()),
+    "judges": ("benchmarks.judges:bench_judges", ("peers", "quick", "say")),
+    "grading": ("benchmarks.grading:bench_grading", ("sources", "config", "quick")),
+    "siege": ("benchmarks.siege:bench_siege", ("sources", "config", "quick", "say")),
+    "book": ("benchmarks.site:bench_book", ("root", "quick")),
+    "training": ("benchmarks.training:bench_training", ("folder", "device", "quick")),
+    "decoding": ("benchmarks.decoding:bench_decoding", ("device", "quick")),
+    "prefill": ("benchmarks.prefill:bench_prefill", ("device", "quick")),
+    "layers": ("benchmarks.layers:bench_layers", ("device", "quick")),
+    "norms": ("benchmarks.norms:bench_norms", ("device", "quick")),
+    "long-attention": ("benchmarks.long_attention:bench_long", ("device", "quick")),
+    "changed": ("benchmarks.changed:bench_changed", ("root", "quick", "kept", "say")),
+    "inside": ("benchmarks.looking_inside:bench_inside", ("quick", "kept", "say")),
+    "positions": ("benchmarks.positions:bench_positions", ("quick",)),
+    "schedules": ("benchmarks.schedules:bench_schedules", ("quick", "kept", "say")),
+    "refinement": ("benchmarks.refinement:bench_refinement", ()),
+    "roofline": ("benchmarks.roofline:bench_roofline", ("device", "quick")),
+    "batching": ("benchmarks.batching:bench_batching", ("device", "quick")),
+    "serving": ("benchmarks.serving:bench_serving", ("quick",)),
+    "digits": ("benchmarks.digits:bench_digits", ("quick", "kept", "weights", "say")),
+    "pairs": ("benchmarks.pairs:bench_pairs", ("quick", "kept", "weights", "say")),
+    "int8": ("benchmarks.int8:bench_int8", ("folder", "quick", "say")),
+    "writer": ("benchmarks.writer:bench_writer", ("folder", "quick", "say")),
+    "talk": ("benchmarks.talk:bench_talk", ("quick",)),
+    "capstone": ("benchmarks.capstone:bench_own", ("quick", "say")),
+}
+"""Name -> where the function stands, and the options that it takes."""
+
+
+def run(name: str, options: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """Run a benchmark.
+
+    Args:
+        name: One of ``BENCHES``.
+        options: What gives each option; a benchmark asks for its own.
+
+    Returns:
+        The record.
+    """
+    place, takes = BENCHES[name]
+    module, _, function = place.partition(":")
+    return dict(getattr(import_module(module), function)(**{one: options[one]() for one in takes}))
+
+
+def refusals(name: str) -> tuple[type[Exception], ...]:
+    """The exceptions of a benchmark that say what its user can mend; any other is a mistake of its own."""
+    if name == "book":
+        from benchmarks.site import BuildFailed, NoBrowser
+
+        return BuildFailed, NoBrowser
+    missing = (FileNotFoundError, ValueError)
+    known = {
+        "roofline": (ValueError,),
+        "refinement": (ModuleNotFoundError,),
+        "judges": (ValueError,),
+        "talk": (ModuleNotFoundError, ValueError),
+        "int8": missing,
+        "writer": missing,
+    }
+    return known.get(name, ())

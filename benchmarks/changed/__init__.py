@@ -1,0 +1,62 @@
+"""What newer parts of language models gain: ``softlookup bench changed``.
+
+Two experiments on SmolLM2 (a window with and without its first tokens, a cache of few bits), and six on models that
+are trained on the spot or made of random numbers. Each compares a part with what stood in its place.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.changed import published, small
+from benchmarks.changed.sizes import QUICK, ChangedSizes
+from benchmarks.harness import benchmark
+from benchmarks.kept_runs import KeptRuns
+
+
+@benchmark("changed", ChangedSizes(), quick=QUICK)
+def bench_changed(
+    plan: ChangedSizes, *, root: Path, kept: Path | None = None, say: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Compare each part with what stood in its place.
+
+    Args:
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
+        root: The checkout, whose pages are the text that SmolLM2 reads.
+        kept: A file for the experiments that are done: an interrupted bench goes on from there.
+        say: Takes a line about each experiment.
+
+    Returns:
+        A record with one entry for each experiment; ``ratio`` is the perplexity of SmolLM2 through a window over that
+        with the same budget and the first tokens kept. Where SmolLM2 is not installed, its two are None, and so is the
+        ratio.
+    """
+    begun_s = time.perf_counter()
+    runs = KeptRuns(kept, repr(plan), say)
+    of_smollm2 = {"window": published.window, "cache_bits": published.cache_bits}
+    of_small = {
+        "expert_load": small.expert_load_with_and_without_bias,
+        "largest_logit": small.largest_logit,
+        "stretched": small.stretched,
+        "draft": small.draft,
+        "recall": small.recall,
+        "muon": small.muon_against_adamw,
+    }
+    record: dict[str, Any] = {}
+    for name, measure in of_smollm2.items():
+        record[name] = runs.do(name, partial(measure, plan, root)) if published.installed() else None
+    for name, measure_small in of_small.items():
+        record[name] = runs.do(name, partial(measure_small, plan))
+    runs.done()
+    seen = record["window"]
+    return {
+        "ratio": seen and seen["perplexity"]["window"] / seen["perplexity"]["window_and_sinks"],
+        "ratio_of": f"perplexity of SmolLM2 through the newest {plan.window} tokens / the first {plan.sinks} and the "
+        f"newest {plan.window - plan.sinks}",
+        **record,
+        "sizes": asdict(plan),
+        "seconds": round(time.perf_counter() - begun_s, 1),
+    }

@@ -1,0 +1,140 @@
+"""A small vision transformer on handwritten digits, beside a convolution: ``softlookup bench digits``.
+
+The transformer is trained with five seeds and what stands beside it with one, on pictures as they are and on
+pictures whose 64 pixels were shuffled, all in the same way. The test pictures are the same for all.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.harness import benchmark
+from benchmarks.kept_runs import KeptRuns
+from softlookup.model.weights import save_weights
+from softlookup.training.digits import N_TEST, SIDE, SPLIT_SEED, accuracy, digit_vit, load_digits, train_on_digits
+
+SHUFFLE_SEED = 64
+"""Draws the one shuffling of pixels that all shuffled runs share."""
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The sizes of a bench; the defaults are those of the whole run."""
+
+    epochs: int = 80
+    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    other_seeds: int = 1
+    batch: int = 128
+    rate: float = 4e-3
+
+
+_QUICK = _Plan(epochs=1, seeds=(1, 2), other_seeds=1, batch=256)
+
+
+def convolution() -> nn.Sequential:
+    """A small convolutional network, with about as many weights as the transformer."""
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(32, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.1),
+        nn.Linear(128, 10),
+    )
+
+
+def shuffle_pixels(images: Tensor) -> Tensor:
+    """Put the pixels of every picture into another order, the same for all."""
+    order = torch.randperm(SIDE * SIDE, generator=torch.Generator().manual_seed(SHUFFLE_SEED))
+    return images.flatten(1)[:, order].view_as(images)
+
+
+ARMS: dict[str, tuple[Callable[[], nn.Module], Callable[[Tensor], Tensor]]] = {
+    "vit": (digit_vit, lambda images: images),
+    "convolution": (convolution, lambda images: images),
+    "convolution_shuffled": (convolution, shuffle_pixels),
+    "vit_shuffled": (digit_vit, shuffle_pixels),
+}
+"""What is trained, and what is done to its pictures."""
+
+
+@benchmark("digits", _Plan(), quick=_QUICK)
+def bench_digits(
+    plan: _Plan,
+    *,
+    kept: Path | None = None,
+    weights: Path | None = None,
+    say: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    """Train each model with each seed, and read the test pictures.
+
+    Args:
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
+        kept: Where runs are kept until all are done; an interrupted bench goes on from there.
+        weights: Where the transformer with the median accuracy is written to.
+        say: Takes a line about each run.
+
+    Returns:
+        A record. ``accuracy`` holds a share for each model and seed, ``losses`` the transformer's loss in each epoch.
+        ``ratio`` is the median share of errors, transformer over convolution.
+    """
+    runs = KeptRuns(kept, repr(plan), say)
+    results = {
+        arm: [
+            runs.do(f"{arm}, seed {seed}", partial(_run, plan, arm, seed))
+            for seed in (plan.seeds if arm == "vit" else plan.seeds[: plan.other_seeds])
+        ]
+        for arm in ARMS
+    }
+    shares = {arm: [run["accuracy"] for run in found] for arm, found in results.items()}
+    middle = {arm: median(found) for arm, found in shares.items()}
+    chosen = plan.seeds[min(range(len(plan.seeds)), key=lambda i: abs(shares["vit"][i] - middle["vit"]))]
+    if weights is not None:
+        model = digit_vit()
+        _train(plan, model, ARMS["vit"][1], chosen)
+        save_weights(model, weights)
+    runs.done()
+    return {
+        "ratio": (1 - middle["vit"]) / max(1 - middle["convolution"], 1 / N_TEST),
+        "ratio_of": "share of errors, vision transformer / convolution, median of the seeds",
+        "accuracy": shares,
+        "median": middle,
+        "losses": {str(seed): run["losses"] for seed, run in zip(plan.seeds, results["vit"], strict=True)},
+        "weights_of_seed": chosen,
+        "parameters": {arm: sum(p.numel() for p in make().parameters()) for arm, (make, _) in ARMS.items()},
+        "split_seed": SPLIT_SEED,
+        "shuffle_seed": SHUFFLE_SEED,
+        "test_pictures": N_TEST,
+        "train_pictures": len(load_digits().train_labels),
+        **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(plan).items()},
+        "threads": torch.get_num_threads(),
+    }
+
+
+def _train(plan: _Plan, model: nn.Module, seen: Callable[[Tensor], Tensor], seed: int) -> list[float]:
+    return list(
+        train_on_digits(
+            model, load_digits(), seed=seed, epochs=plan.epochs, batch=plan.batch, rate=plan.rate, seen=seen
+        )
+    )
+
+
+def _run(plan: _Plan, arm: str, seed: int) -> dict[str, Any]:
+    make, seen = ARMS[arm]
+    torch.manual_seed(1000 + seed)
+    model = make()
+    losses = _train(plan, model, seen, seed)
+    digits = load_digits()
+    share = accuracy(model, seen(digits.test_images), digits.test_labels)
+    return {"accuracy": round(share, 5), "losses": [round(loss, 4) for loss in losses]}

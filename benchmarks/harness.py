@@ -1,0 +1,118 @@
+"""What all benchmarks have in common: the sizes that they run with, and what they ran on.
+
+A benchmark is a function that gives a record. ``benchmark`` picks its sizes (whole or quick, by the device), and adds
+to its record the name, the machine, how busy that was, and torch's version.
+"""
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+ADDED = ("bench", "device", "machine", "load_average", "torch", "cores_of_the_machine")
+"""Fields that tell where a record comes from; records that were kept before have some of them."""
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The checkout: what a benchmark runs in a process of its own finds this package there."""
+
+Measure = Callable[..., dict[str, Any]]
+
+
+def benchmark(
+    name: str, whole: Any = None, *, quick: Any = None, cuda: Any = None, cuda_quick: Any = None
+) -> Callable[[Measure], Measure]:
+    """Make a benchmark of a function.
+
+    Args:
+        name: What the record calls it.
+        whole: The sizes of the whole run, which the function takes first; None where it takes none.
+        quick: Those of a run of seconds, which shows the record's shape and measures nothing worth keeping.
+        cuda: Those of the whole run on a GPU, where they are others.
+        cuda_quick: Those of a quick run on a GPU, where they are others.
+
+    Returns:
+        What turns the function into one that takes ``quick`` in place of sizes.
+    """
+
+    def made(measure: Measure) -> Measure:
+        @wraps(measure)
+        def run(*args: Any, **options: Any) -> dict[str, Any]:
+            device = str(options.get("device", "cpu"))
+            if whole is not None:
+                on_gpu = device != "cpu"
+                if options.pop("quick", False):
+                    sizes = cuda_quick if on_gpu and cuda_quick is not None else quick
+                else:
+                    sizes = cuda if on_gpu and cuda is not None else whole
+                args = (sizes, *args)
+            busy = load()
+            record = measure(*args, **options)
+            return {"bench": name, **surroundings(device), "load_average": busy, **plain(record)}
+
+        return run
+
+    return made
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: the fields of dataclasses by name, lists in place of tuples."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def measured(record: Mapping[str, Any]) -> set[str]:
+    """The fields of a record that a benchmark itself gives: kept records and new ones have the same."""
+    return set(record) - set(ADDED)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch compute on one thread: then the clock of the thread tells a disturbed time."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def load() -> float | None:
+    """How busy the machine was in the last minute, where the system tells: processes that run or wait to run."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def surroundings(device: str) -> dict[str, Any]:
+    """What a measurement was made on, without the names of anybody."""
+    found: dict[str, Any] = {"device": device, "machine": machine(device)}
+    if "torch" in sys.modules:
+        found["torch"] = sys.modules["torch"].__version__
+    return found
+
+
+def machine(device: str = "cpu") -> str:
+    """Say which processor and system this is, how many cores may be used of those that there are, and which GPU.
+
+    Args:
+        device: Where a measurement is made.
+
+    Returns:
+        All of it in one line, with the number of torch's threads and Python's version.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    said = f"{platform.machine()}, {platform.system()}, {cores} cores of {os.cpu_count()}"
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        said += f", {torch.get_num_threads()} threads"
+        if torch.device(device).type == "cuda":
+            return f"{said}, Python {platform.python_version()}, {torch.cuda.get_device_name(device)}"
+    return f"{said}, Python {platform.python_version()}"

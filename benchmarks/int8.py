@@ -1,0 +1,73 @@
+"""What int8 weights cost the shipped translator: ``softlookup bench int8 --data FOLDER``.
+
+BLEU of its translations with the weights that a page computes with, beside those with the shipped ones.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import benchmark
+from softlookup.live import rounded
+from softlookup.model.translator import Translator, load_translator
+from softlookup.text.corpus import read_pairs
+from softlookup.training.bleu import corpus_bleu
+
+_BATCH = 50
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The sizes of a bench; the defaults are those of the whole run."""
+
+    splits: tuple[str, ...] = ("val", "test_2016_flickr")
+    pairs: int | None = None  # all of them
+
+
+@benchmark("int8", _Plan(), quick=_Plan(splits=("val",), pairs=4))
+def bench_int8(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]) -> dict[str, Any]:
+    """Translate with both and score both.
+
+    Args:
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
+        folder: Where the pairs are, in English and French.
+        say: Is told of each set.
+
+    Returns:
+        A record. ``sets`` holds for each set its number of pairs, both scores, and the fraction of translations that
+        are the same. ``ratio`` is int8 / float32 on the last set, ``least`` the least difference of int8 - float32.
+
+    Raises:
+        ValueError: If there is no folder.
+        FileNotFoundError: If a file is missing in it.
+    """
+    if folder is None:
+        raise ValueError("bench int8 needs a folder of pairs: add --data FOLDER")
+    shipped = load_translator()
+    translators = {"float32": shipped, "int8": rounded(shipped)}
+    sets: dict[str, dict[str, Any]] = {}
+    signature = ""
+    for split in plan.splits:
+        pairs = sorted(read_pairs(folder, split).pairs[: plan.pairs], key=lambda pair: len(pair[0]))
+        texts = {name: _translated(translator, [pair[0] for pair in pairs]) for name, translator in translators.items()}
+        scores = {name: corpus_bleu(said, [pair[1] for pair in pairs]) for name, said in texts.items()}
+        signature = scores["int8"].signature
+        same = sum(one == other for one, other in zip(*texts.values(), strict=True)) / len(pairs)
+        bleu = {name: round(score.score, 2) for name, score in scores.items()}
+        sets[split] = {"pairs": len(pairs), **bleu, "same": round(same, 3)}
+        say(f"{split}: {sets[split]}")
+    last = sets[plan.splits[-1]]
+    return {
+        "ratio": last["int8"] / last["float32"],
+        "ratio_of": f"BLEU with int8 weights / BLEU with float32 weights, {plan.splits[-1]}, beam of 4",
+        "signature": signature,
+        "least": round(min(one["int8"] - one["float32"] for one in sets.values()), 2),
+        "sets": sets,
+        "parameters": sum(one.numel() for one in shipped.model.parameters()),
+    }
+
+
+def _translated(translator: Translator, sentences: Sequence[str]) -> list[str]:
+    batches = (sentences[start : start + _BATCH] for start in range(0, len(sentences), _BATCH))
+    return [one.text for batch in batches for one in translator.translate_all(batch)]

@@ -1,0 +1,112 @@
+"""What was found, for a peer's authors: Markdown with a program for each wrong answer that their judge accepts."""
+
+import ast
+from collections.abc import Iterator
+from difflib import unified_diff
+from importlib import import_module
+from inspect import getsource
+from typing import Any
+
+from benchmarks.judges.answers import answers, functions
+from benchmarks.judges.running import JUDGES
+
+_ENDS = {
+    "TorchCode": "from torch_judge import check\nfrom torch_judge.tasks import TASKS\n\n"
+    'globals()[TASKS["{task}"]["function_name"]] = answer\ncheck("{task}")',
+    "TorchLeet": "from torchleet import check\n\n"
+    'check("{task}", **answer) if isinstance(answer, dict) else check("{task}", answer)',
+    "CS336": "# at the end of tests/adapters.py; then: pytest {task}\nglobals().update(answer)",
+}
+
+
+def _adapter(module: Any, function: str) -> tuple[str, list[str], bool]:
+    """How an answer gets a judge's signature: an expression, the definitions that it needs, whether it needs others."""
+    tree = ast.parse(getsource(module))
+    table = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "ASKED"
+    )
+    assert isinstance(table, ast.Dict)
+    call = next(v for k, v in zip(table.keys, table.values, strict=True) if ast.literal_eval(k) == function)  # type: ignore[arg-type]
+    assert isinstance(call, ast.Call)
+    defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    needed: list[str] = []
+
+    def names(node: ast.AST) -> Iterator[str]:
+        return (one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+
+    def need(node: ast.AST) -> None:
+        for name in names(node):
+            if name in defined and name not in needed:
+                need(defined[name])
+                if name not in needed:
+                    needed.append(name)
+
+    need(call.args[2])
+    asks_right = any("right" in set(names(defined[name])) for name in needed)
+    return ast.unparse(call.args[2]), [ast.unparse(defined[name]) for name in needed], asks_right
+
+
+def program(judge: str, function: str, wrong: str) -> str:
+    """A program that gives one wrong answer to a judge, without this course."""
+    module = import_module(f"benchmarks.judges.{JUDGES[judge]}")
+    expression, definitions, asks_right = _adapter(module, function)
+    given = {one.name: one for one in answers(function)}
+    own = given[wrong].source.rstrip()
+    name = own.partition("def ")[2].partition("(")[0]
+    others: tuple[str, ...] = ()
+    if asks_right:
+        siblings = [one for one in ("temperature", "top_k", "top_p", "count_pairs", "merge_pair") if one != function]
+        used = [one for one in siblings if any(f"'{one}'" in text for text in definitions)]
+        others = tuple(next(answers(one)).source.rstrip() for one in used) + ("right = globals().__getitem__",)
+    head = (
+        "import math\nfrom typing import Any, Callable\n\nimport torch\nimport torch.nn.functional as F\n"
+        "from torch import nn\n\nFunction = Callable[..., Any]"
+    )
+    end = f"answer = ({expression})({name})\n" + _ENDS[judge].replace("{task}", module.ASKED[function].task)
+    return "\n\n\n".join((head, own, *others, *definitions, end))
+
+
+def issue(record: dict[str, Any], judge: str) -> str:
+    """Write what was found of one judge, ready for its repository's list of issues.
+
+    Args:
+        record: What ``bench_judges`` measured.
+        judge: The peer.
+
+    Returns:
+        Markdown: for each function the wrong answers that are accepted, each with the changed lines, and a whole
+        program for the first of them.
+
+    Raises:
+        ValueError: The record has nothing on this judge.
+    """
+    row = next((one for one in record["judges"] if one["judge"] == judge), None)
+    if row is None or judge not in _ENDS:
+        known = ", ".join(one["judge"] for one in record["judges"] if one["judge"] in _ENDS)
+        raise ValueError(f"the record has nothing on {judge!r}: name one of {known or 'no peer'}")
+    parts = [
+        f"# Wrong answers that {judge} {row['version']} accepts",
+        f"We gave {judge} {row['wrong']} wrong answers to {row['functions']} functions, and {row['right']} right ones. "
+        f"It accepts {row['accepted']} of the wrong ones and rejects {row['rejected']} of the right ones. An answer "
+        "counts as wrong only if it violates the task's own text, signature or tests. If you read a task in another "
+        "way, please tell us.",
+    ]
+    for function in functions():
+        told = {one["name"]: one for one in record["answers"] if one["function"] == function}
+        taken = [name for name, one in told.items() if one["verdicts"].get(judge) == "accepted"]
+        if not taken:
+            continue
+        task = import_module(f"benchmarks.judges.{JUDGES[judge]}").ASKED[function].task
+        parts.append(f"## `{task}`: {function.replace('_', ' ')}, {len(taken)} accepted")
+        given = {one.name: one.source.splitlines() for one in answers(function)}
+        for place, name in enumerate(taken):
+            said = f"**{name}** (differs from the right answer on: {', '.join(told[name]['differs_on'])})"
+            if place == 0:
+                parts.append(f"{said}\n\n```python\n{program(judge, function, name)}\n```")
+            else:
+                changed = list(unified_diff(given["right-1"], given[name], lineterm="", n=0))[2:]
+                lines = "\n".join(line for line in changed if not line.startswith("@@"))
+                parts.append(f"{said}\n\n```diff\n{lines}\n```")
+    return "\n\n".join(parts) + "\n"

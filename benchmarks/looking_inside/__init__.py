@@ -1,0 +1,67 @@
+"""What can be seen inside trained models: ``softlookup bench inside``.
+
+Induction heads, sinks and the logit lens in SmolLM2 and in the shipped writer, activation patching in the shipped
+translator and in SmolLM2, probes with control tasks, superposition in toy models, and a sparse autoencoder on one.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import benchmark
+from benchmarks.kept_runs import KeptRuns
+from benchmarks.looking_inside import causes, features, reading
+from benchmarks.looking_inside.sizes import QUICK, InsideSizes
+
+
+@benchmark("inside", InsideSizes(), quick=QUICK)
+def bench_inside(
+    plan: InsideSizes, *, kept: Path | None = None, say: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Look into trained models.
+
+    Args:
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds, without SmolLM2.
+        kept: A file for the experiments that are done: an interrupted bench goes on from there.
+        say: Takes a line about each experiment.
+
+    Returns:
+        A record with one entry for each experiment; ``ratio`` is SmolLM2's loss on the second copy of random tokens
+        without its strongest induction heads over that without as many random heads. Where SmolLM2 is not installed,
+        its experiments are None, and so is the ratio.
+    """
+    begun_s = time.perf_counter()
+    runs = KeptRuns(kept, repr(plan), say)
+    smollm2 = plan.published and reading.installed()
+    of_both = {"induction": reading.induction, "sinks": reading.sinks, "lens": reading.lens}
+    record: dict[str, Any] = {}
+    for name, measure in of_both.items():
+        record[name] = {
+            of: runs.do(f"{name} of {of}", partial(measure, plan, of)) if of == "writer" or smollm2 else None
+            for of in ("smollm2", "writer")
+        }
+    for name, of_smollm2 in {"attribution": reading.attribution, "capital": causes.capital}.items():
+        record[name] = runs.do(name, partial(of_smollm2, plan)) if smollm2 else None
+    of_ours: dict[str, Callable[[InsideSizes], Any]] = {
+        "gender": causes.gender,
+        "probes": reading.probes,
+        "superposition": features.superposition,
+        "autoencoder": features.autoencoder,
+        "families": features.families,
+    }
+    for name, measure_ours in of_ours.items():
+        record[name] = runs.do(name, partial(measure_ours, plan))
+    runs.done()
+    seen = record["induction"]["smollm2"]
+    without = seen and seen["loss_without"]["zero"]
+    return {
+        "ratio": without and without["strongest"] * len(without["random"]) / sum(without["random"]),
+        "ratio_of": f"loss of SmolLM2 on repeated random tokens without its {plan.silenced} strongest induction "
+        f"heads / without {plan.silenced} random ones, mean of {plan.draws} draws",
+        **record,
+        "sizes": asdict(plan),
+        "seconds": round(time.perf_counter() - begun_s, 1),
+    }

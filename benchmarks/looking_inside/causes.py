@@ -1,0 +1,135 @@
+"""Activation patching: which head carries the gender of a noun into French, and where SmolLM2 keeps a country."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.looking_inside.reading import CAPITAL, smollm2
+from benchmarks.looking_inside.sizes import InsideSizes
+from softlookup.looking_inside import activation_patching
+from softlookup.model.trace import Trace
+from softlookup.model.translator import Translator, load_translator
+
+PAIRS = (
+    ("The girl is small.", "The boy is small.", (), "▁La", "▁Le"),
+    ("A woman is happy.", "A man is happy.", (), "▁Une", "▁Un"),
+    ("The woman is happy.", "The man is happy.", ("▁L'", "en", "fant", "▁est", "▁heure"), "use", "ux"),
+    ("The girl is happy.", "The boy is happy.", ("▁L'", "en", "fant", "▁est", "▁heure"), "use", "ux"),
+)
+"""Clean source, corrupted source, what the decoder is given, and the next token for each.
+
+In the first two the next token is an article; in the others an adjective's ending, after a noun of either gender.
+"""
+
+
+@cache
+def _translator() -> Translator:
+    return load_translator()
+
+
+def gender(plan: InsideSizes) -> list[dict[str, Any]]:
+    """Patch every head of the translator with its output for the other gender.
+
+    Args:
+        plan: InsideSizes.
+
+    Returns:
+        For each pair of sources, the logit differences, and the recovered share for each layer and head of
+        cross-attention, of the decoder's self-attention and of the encoder's; for the two cross-attention heads with
+        the largest shares together; and for the encoder's states by layer and position.
+    """
+    return [_gender_of(*pair) for pair in PAIRS[: plan.pairs]]
+
+
+@torch.no_grad()
+def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, other: str) -> dict[str, Any]:
+    ours = _translator()
+    config, vocabulary = ours.model.config, ours.tokenizer.vocabulary
+    sources = {text: torch.tensor([ours.tokenizer.encode(text, end=True)]) for text in (clean, corrupted)}
+    given = torch.tensor([[config.start_id, *(vocabulary.id(token) for token in prefix)]])
+    token, against = vocabulary.id(word), vocabulary.id(other)
+
+    def run_with(keyword: str) -> Callable[[str, Trace], Tensor]:
+        def run(text: str, trace: Trace) -> Tensor:
+            logits_V = ours.model(sources[text], given, **{keyword: trace})[0, -1]
+            return logits_V[token] - logits_V[against]
+
+        return run
+
+    decoder, encoder = run_with("trace"), run_with("encoder_trace")
+    n_heads = config.n_heads
+
+    def by_head(run: Callable[[str, Trace], Tensor], place: str, n_layers: int) -> list[list[float]]:
+        where = [(place, layer, head) for layer in range(n_layers) for head in range(n_heads)]
+        return _rounded(activation_patching(run, clean, corrupted, where).reshape(n_layers, n_heads))
+
+    deep, high = len(ours.model.encoder.layers), len(ours.model.decoder.layers)
+    cross = by_head(decoder, "cross_heads", high)
+    shares = {("cross_heads", layer, head): one for layer, row in enumerate(cross) for head, one in enumerate(row)}
+    two = sorted(shares, key=lambda where: -shares[where])[:2]
+    both = activation_patching(decoder, clean, corrupted, [list(two)])
+    positions = range(sources[clean].shape[1])
+    states = activation_patching(
+        encoder, clean, corrupted, [("state", layer) for layer in range(deep + 1)], positions=positions
+    )
+    return {
+        "clean": clean,
+        "corrupted": corrupted,
+        "given": list(prefix),
+        "difference_of": [word, other],
+        "clean_difference": round(float(decoder(clean, Trace())), 3),
+        "corrupted_difference": round(float(decoder(corrupted, Trace())), 3),
+        "cross_heads": cross,
+        "decoder_heads": by_head(decoder, "heads", high),
+        "encoder_heads": by_head(encoder, "heads", deep),
+        "strongest": [[layer, head] for _, layer, head in two],
+        "strongest_together": round(both.item(), 4),
+        "encoder_states": _rounded(states),
+        "source_tokens": [vocabulary.token(i) for i in sources[clean][0].tolist()],
+    }
+
+
+def capital(plan: InsideSizes) -> dict[str, Any]:
+    """Patch SmolLM2's residual stream, place by place, where two prompts name different countries.
+
+    Args:
+        plan: InsideSizes.
+
+    Returns:
+        The logit differences, and the recovered share for each layer's state at each position, for what attention and
+        the feed-forward network add at the last position, and for each head.
+    """
+    chat = smollm2()
+    clean, word, corrupted, other = CAPITAL
+    ids = {text: torch.tensor([chat.encode(text)]) for text in (clean, corrupted)}
+    token, against = chat.encode(word)[0], chat.encode(other)[0]
+
+    def run(text: str, trace: Trace) -> Tensor:
+        logits_V = chat.model(ids[text], trace=trace)[0, -1]
+        return logits_V[token] - logits_V[against]
+
+    config = chat.model.config
+    layers, heads, positions = range(config.n_layers), range(config.n_heads), range(ids[clean].shape[1])
+    states = activation_patching(
+        run, clean, corrupted, [("state", layer) for layer in range(config.n_layers + 1)], positions=positions
+    )
+    one_head = activation_patching(run, clean, corrupted, [("heads", i, j) for i in layers for j in heads])
+    with torch.no_grad():
+        differences = [round(float(run(text, Trace())), 3) for text in (clean, corrupted)]
+    return {
+        "clean": clean,
+        "corrupted": corrupted,
+        "difference_of": [word, other],
+        "clean_difference": differences[0],
+        "corrupted_difference": differences[1],
+        "tokens": [chat.decode([i]) for i in ids[clean][0].tolist()],
+        "states": _rounded(states),
+        "heads": _rounded(one_head.reshape(config.n_layers, config.n_heads)),
+    }
+
+
+def _rounded(x: Tensor) -> list[list[float]]:
+    return [[round(one, 4) for one in row] for row in x.tolist()]

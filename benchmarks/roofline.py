@@ -1,0 +1,258 @@
+"""This machine's roof, and how well it predicts: ``softlookup bench roofline``.
+
+A point's prediction is made with the roof as it was in the same moment: the roof's stream and the large product are
+timed right before and after it, in every round. What is kept is the median over the rounds, with quartiles.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from benchmarks.harness import benchmark, one_thread
+from softlookup.roofline import compiled
+from softlookup.roofline.left_out import left_out
+from softlookup.roofline.measure import (
+    Timed,
+    last_cache_bytes,
+    machine_words,
+    memory_bytes,
+    note,
+    spread,
+    stolen_s,
+    timed,
+)
+from softlookup.roofline.points import (
+    QUICK_SHAPES,
+    SHAPES,
+    Point,
+    gpu_stream_points,
+    product_point,
+    stream_points,
+)
+from softlookup.roofline.streams import CHAIN, FUSED, TORCH_TWO, Stream, operands, ways
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The sizes of a bench; the defaults are those of the whole run on a CPU."""
+
+    n: int = 1 << 25
+    longer: int = 3 << 24
+    shapes: tuple[tuple[int, int, int], ...] = SHAPES
+    roof_size: int = 1536
+    dtypes: tuple[str, ...] = ("float32", "float64")
+    slow_dtypes: tuple[str, ...] = ("bfloat16", "float16", "int8")
+    slow_size: int = 384
+    rounds: int = 9
+    least_s: float = 0.02
+
+
+_QUICK = _Plan(1 << 14, 1 << 15, QUICK_SHAPES, 48, slow_size=16, rounds=2, least_s=0.0)
+_GPU = _Plan(n=1 << 28, roof_size=8192, dtypes=("float32", "tf32", "bfloat16", "float16"), slow_dtypes=())
+_GPU_QUICK = _Plan(1 << 20, 1 << 20, QUICK_SHAPES, 256, _GPU.dtypes, (), 16, 2, 0.0)
+
+
+@dataclass
+class _Clock:
+    """Times calls on one device, and keeps count of what was disturbed."""
+
+    wait: Callable[[], object] | None
+    least_s: float = 0.0
+    tries: int = 0
+    points: int = 0
+    disturbed: int = 0
+    repeats: WeakKeyDictionary[Callable[[], object], int] = field(default_factory=WeakKeyDictionary)
+
+    def __call__(self, call: Callable[[], object]) -> float:
+        known = self.repeats.get(call)
+        if known is None:  # once for warmth, once for length
+            call()
+            once: Timed = timed(call, wait=self.wait)
+            known = self.repeats[call] = max(1, round(self.least_s / max(once.seconds, 1e-7)))
+        found = timed(call, repeats=known, wait=self.wait)
+        self.points += 1
+        self.tries += found.tries
+        self.disturbed += not found.quiet
+        return found.seconds
+
+
+@benchmark("roofline", _Plan(), quick=_QUICK, cuda=_GPU, cuda_quick=_GPU_QUICK)
+def bench_roofline(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
+    """Measure this machine's roof, three passes against one, and a grid of streams and products beside predictions.
+
+    Args:
+        device: "cpu" (one thread) or a CUDA device.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
+
+    Returns:
+        A record. ``bandwidth`` (bytes/s, of the stream a + 3 b) and ``rates`` (FLOP/s of a large product, by kind of
+        number) with median and quartiles; ``points`` with predicted and measured seconds and the ratio of the two,
+        median and quartiles over the rounds; ``errors``, the median over the grid of how far measured lies from
+        predicted; ``fused``, times of E = D + (A + B) * C in passes and in one; ``left_out``, an example of each thing
+        that the roof does not know. ``ratio`` is how much quicker one pass was than three, in compiled code (in numpy
+        where there is no compiler).
+
+    Raises:
+        ValueError: If there is no such device here: "there is no device cuda here; wanted cpu".
+    """
+    import torch
+
+    gpu = device != "cpu"
+    if gpu and not (device.split(":")[0] == "cuda" and torch.cuda.is_available()):
+        raise ValueError(f"there is no device {device} here; wanted cpu{' or cuda' * torch.cuda.is_available()}")
+    begun_s, stolen_before = time.perf_counter(), stolen_s()
+
+    def wait() -> None:
+        torch.cuda.synchronize(device)
+
+    clock = _Clock(wait if gpu else None, plan.least_s)
+    with one_thread():
+        if gpu:
+            roof_stream, streams = gpu_stream_points(plan.n, device)
+        else:
+            roof_stream, streams = stream_points(plan.n, plan.longer)
+        square = (plan.roof_size,) * 3
+        roofs = {dtype: product_point(square, dtype, device) for dtype in plan.dtypes}
+        products = [product_point(shape, dtype, device) for dtype in plan.dtypes for shape in plan.shapes]
+        stream_rows, bandwidths, _ = _against_roof(clock, plan.rounds, streams, roof_stream, {})
+        product_rows, more, rates = _against_roof(clock, plan.rounds, products, roof_stream, roofs)
+        least = min(point.n_bytes for point in streams)
+        del streams, products
+        for dtype in plan.slow_dtypes:
+            rate = _slow_rate(clock, plan, dtype)
+            if rate is not None:
+                rates[dtype] = rate
+        fused = {} if gpu else _fused(clock, plan)
+        aside = {} if gpu else left_out(clock, quick=plan is _QUICK)
+    stolen_after = stolen_s()
+    cache = None if gpu else last_cache_bytes()
+    headline = fused.get("C") or fused.get("numpy")
+    return {
+        "ratio": headline["gain"]["median"] if headline else _error(product_rows),
+        "ratio_of": "time of three passes / of one" if headline else "median error of predicted times of products",
+        "machine": machine_words(device),
+        "memory_bytes": torch.cuda.get_device_properties(device).total_memory if gpu else memory_bytes(),
+        "last_cache_bytes": cache,
+        "stream_over_cache": None if not cache else round(least / cache, 2),
+        "compiler": "a GPU needs none here" if gpu else _compiler_words(),
+        "bandwidth": note(**spread(bandwidths + more)),
+        "rates": {dtype: note(**spread(values)) for dtype, values in rates.items()},
+        "points": [*stream_rows, *product_rows],
+        "errors": {
+            "streams": note(median=_error(stream_rows), touched=_error(stream_rows, "touched_ratio"))
+            | {"n": len(stream_rows)},
+            "products": note(median=_error(product_rows)) | {"n": len(product_rows)},
+        },
+        "fused": fused,
+        "left_out": aside,
+        "noise": note(
+            points=clock.points,
+            tries=clock.tries,
+            disturbed=clock.disturbed,
+            stolen_s=None if stolen_after is None or stolen_before is None else stolen_after - stolen_before,
+        ),
+        "rounds": plan.rounds,
+        "seconds": round(time.perf_counter() - begun_s, 1),
+    }
+
+
+def _against_roof(
+    clock: _Clock, rounds: int, points: list[Point], stream: Point, products: dict[str, Point]
+) -> tuple[list[dict[str, Any]], list[float], dict[str, list[float]]]:
+    """Time every point in every round between two measurements of the roof, and predict it with their mean."""
+    bandwidths: list[float] = []
+    rates: dict[str, list[float]] = {dtype: [] for dtype in products}
+    times: dict[str, list[tuple[float, float, float]]] = {point.name: [] for point in points}
+
+    def roof(dtype: str) -> tuple[float, float]:
+        bandwidth = stream.n_bytes / clock(stream.call)
+        bandwidths.append(bandwidth)
+        if dtype not in products:
+            return bandwidth, float("inf")
+        rate = products[dtype].n_flops / clock(products[dtype].call)
+        rates[dtype].append(rate)
+        return bandwidth, rate
+
+    for _ in range(rounds):
+        before = None
+        for i, point in enumerate(points):
+            if before is None or point.dtype != points[i - 1].dtype:
+                before = roof(point.dtype)
+            measured = clock(point.call)
+            after = roof(point.dtype)
+            bandwidth, rate = ((a + b) / 2 for a, b in zip(before, after, strict=True))
+            work = point.n_flops / rate
+            touched = point.touched_bytes / (bandwidth * stream.touched_bytes / stream.n_bytes)
+            times[point.name].append((max(work, point.n_bytes / bandwidth), max(work, touched), measured))
+            before = after
+    return [_row(point, times[point.name]) for point in points], bandwidths, rates
+
+
+def _row(point: Point, times: list[tuple[float, float, float]]) -> dict[str, Any]:
+    ratio = spread([measured / predicted for predicted, _, measured in times])
+    return note(
+        name=point.name,
+        kind=point.kind,
+        dtype=point.dtype,
+        flops=point.n_flops,
+        bytes=point.n_bytes,
+        predicted_s=median(predicted for predicted, _, _ in times),
+        measured_s=median(measured for _, _, measured in times),
+        ratio=ratio["median"],
+        ratio_low=ratio["low"],
+        ratio_high=ratio["high"],
+        touched_ratio=median(measured / touched for _, touched, measured in times),
+    )
+
+
+def _error(rows: list[dict[str, Any]], key: str = "ratio") -> float:
+    return float(median(abs(row[key] - 1) for row in rows))
+
+
+def _slow_rate(clock: _Clock, plan: _Plan, dtype: str) -> list[float] | None:
+    """The rate of a kind of number that this processor may have no unit for; None where torch has no product."""
+    import torch
+
+    size = (plan.slow_size,) * 3
+    try:
+        if dtype == "int8":
+            left, right = (torch.randint(-9, 9, size[:2], dtype=torch.int8) for _ in range(2))
+            call: Callable[[], object] = lambda: torch._int_mm(left, right)  # noqa: E731
+            call()
+        else:
+            call = product_point(size, dtype).call
+            call()
+    except RuntimeError:
+        return None
+    return [2 * plan.slow_size**3 / clock(call) for _ in range(plan.rounds)]
+
+
+def _fused(clock: _Clock, plan: _Plan) -> dict[str, Any]:
+    """Three passes and one in turn, in each way that there is, on the same arrays."""
+    found: dict[str, Any] = {}
+    counted: dict[tuple[str, str], Stream] = {("torch", "fused"): TORCH_TWO}
+    for way, calls in ways(operands(plan.n)).items():
+        times: dict[str, list[float]] = {kind: [] for kind in calls}
+        for _ in range(plan.rounds):
+            for kind, call in calls.items():
+                times[kind].append(clock(call))
+        gains = [slow / quick for slow, quick in zip(times["chain"], times["fused"], strict=True)]
+        found[way] = {"gain": note(**spread(gains))}
+        if "fused_around" in times:
+            around = [slow / quick for slow, quick in zip(times["fused"], times["fused_around"], strict=True)]
+            found[way]["around"] = note(**spread(around))
+        for kind, seconds in times.items():
+            stream = counted.get((way, kind), CHAIN if kind == "chain" else FUSED)
+            found[way][kind] = note(**spread(seconds), bytes=stream.n_bytes(plan.n))
+    return found
+
+
+def _compiler_words() -> str:
+    try:
+        compiled.loops()
+    except compiled.NoCompiler as missing:
+        return str(missing)
+    return "found"

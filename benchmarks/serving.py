@@ -1,0 +1,224 @@
+"""Latencies under load, predicted and measured: ``softlookup bench serving``.
+
+The shipped language model serves made-up requests in one process, on one thread: prompts of random tokens, answers of
+random lengths. In each of several rounds steps are timed first; from them come the costs that the simulator counts
+with. Then, load by load, the same requests are simulated and served, in this order. Of what is predicted and of what is
+measured the medians of the rounds are kept: the machine is not always equally fast.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import benchmark, one_thread
+from softlookup.model.language import DecoderLM
+from softlookup.model.writer import load_writer
+from softlookup.roofline.measure import note
+from softlookup.serving import (
+    Blocks,
+    CostRunner,
+    Costs,
+    Latency,
+    ModelRunner,
+    Request,
+    Rules,
+    Server,
+    latency,
+    percentile,
+    poisson_arrivals,
+    simulate,
+)
+from softlookup.serving.scheduler import Policy
+from softlookup.serving.simulator import Step
+
+NAMES = ("first_p50_s", "first_p95_s", "between_p50_s", "between_p95_s")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The sizes of a bench; the defaults are those of the whole run."""
+
+    requests: int = 240
+    calibrating: int = 80
+    prompt: tuple[int, int] = (8, 96)
+    answer: tuple[int, int] = (8, 48)
+    most: int = 8
+    n_blocks: int = 128
+    block_size: int = 16
+    loads: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8, 1.2)
+    queue: int = 32
+    long_prompt: int = 200
+    budget: int = 40
+    common: int = 64
+    rounds: int = 3
+
+
+@benchmark(
+    "serving",
+    _Plan(),
+    quick=_Plan(10, 8, (4, 9), (2, 5), 3, 40, 4, (0.3, 0.6), 16, 24, 8, 8, 1),
+)
+def bench_serving(plan: _Plan) -> dict[str, Any]:
+    """Serve requests under rising loads, beside what the simulator says.
+
+    Args:
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
+
+    Returns:
+        A record. ``costs`` are the seconds of a step fitted to all timed steps, and ``step_error`` the median relative
+        error over these. ``loads`` has, for each share of ``capacity`` (requests a second that the simulator finishes
+        when all come at once), the four percentiles of latency ``predicted`` and ``measured``, tokens a second and
+        refusals, each the median of the rounds. ``policies`` has tokens a second of batches that wait and of continuous
+        ones when all requests come at once; ``ratio`` is continuous over waiting. ``prefix`` says what sharing a common
+        beginning saves, ``chunks`` what cutting a long prompt does to the time between tokens, ``waste`` which share of
+        taken slots stays empty.
+    """
+    writer = load_writer()
+    with one_thread():
+        return _measured(plan, writer.model)
+
+
+def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
+    rules = Rules(most=plan.most, budget=max(plan.budget, plan.most), queue=plan.queue)
+    open_rules = replace(rules, queue=10**6)
+
+    def blocks(size: int = plan.block_size, *, share: bool = True) -> Blocks:
+        return Blocks(model.config, plan.n_blocks * plan.block_size // size, size, share=share)
+
+    def served(asked: list[Request], how: Rules, *, share: bool = True) -> Server:
+        store = blocks(share=share)
+        server = Server(ModelRunner(model, store), store, how)
+        server.serve(asked)
+        return server
+
+    served(_requests(plan, model, plan.most, seed=0), open_rules)  # the first passes are slower than all others
+    guessed = _guessed_rate(plan, model, open_rules, served)
+    timed: list[tuple[Step, float]] = []
+    capacity = 0.0
+    found: dict[float, dict[str, list[Latency]]] = {share: {"predicted": [], "measured": []} for share in plan.loads}
+    for _ in range(plan.rounds):
+        fresh = []
+        for share, seed in ((0.25, 0), (0.5, 1), (1.0, 2), (2.0, 3)):  # few, some and many in a batch
+            fresh += served(_requests(plan, model, plan.calibrating, seed=seed, rate=share * guessed), open_rules).steps
+        timed += fresh
+        costs = Costs.fitted(fresh)
+        capacity = capacity or _capacity(_requests(plan, model, plan.requests, seed=4), costs, blocks(), open_rules)
+        for share, ways in found.items():
+            asked = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
+            simulate(asked, costs, blocks(), rules)
+            ways["predicted"].append(latency(asked))
+            asked = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
+            served(asked, rules)
+            ways["measured"].append(latency(asked))
+    loads = [
+        {"load": share} | {way: _noted(_middle(several)) for way, several in ways.items()}
+        for share, ways in found.items()
+    ]
+    costs = Costs.fitted(timed)
+    errors = [abs(costs.seconds(step) / seconds - 1) for step, seconds in timed]
+
+    policies: dict[Policy, list[float]] = {"wait": [], "continuous": []}
+    for seed in range(plan.rounds):
+        for policy, rates in policies.items():
+            asked = _requests(plan, model, plan.calibrating, seed=6 + seed)
+            served(asked, replace(open_rules, policy=policy, budget=None))
+            rates.append(latency(asked).tokens_per_s)
+    gained = [later / earlier for later, earlier in zip(policies["continuous"], policies["wait"], strict=True)]
+    return {
+        "ratio": float(f"{median(gained):.4g}"),
+        "ratio_of": "tokens a second when all requests come at once, continuous batching / batches that wait",
+        "plan": asdict(plan),
+        "costs": note(**asdict(costs)),
+        "timed_steps": len(timed),
+        "step_error": float(f"{median(errors):.3g}"),
+        "capacity": float(f"{capacity:.4g}"),
+        "loads": loads,
+        "policies": note(**{str(name): median(rates) for name, rates in policies.items()}),
+        "prefix": _prefix(plan, model, open_rules, served),
+        "chunks": _chunks(plan, model, open_rules, served),
+        "waste": {str(size): _waste(plan, model, costs, blocks(size), open_rules) for size in (1, 16, 64)},
+    }
+
+
+def _requests(plan: _Plan, model: DecoderLM, n: int, *, seed: int, rate: float | None = None) -> list[Request]:
+    """Requests of random lengths; all at once, or as they come by themselves."""
+    luck = np.random.default_rng(seed)
+    times = [0.0] * n if rate is None else poisson_arrivals(n, rate, seed=seed)
+    return [
+        Request(
+            tuple(luck.integers(4, model.config.vocab_size, luck.integers(*plan.prompt, endpoint=True)).tolist()),
+            int(luck.integers(*plan.answer, endpoint=True)),
+            arrival_s=time_s,
+        )
+        for time_s in times
+    ]
+
+
+def _guessed_rate(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> float:
+    asked = _requests(plan, model, 2 * plan.most, seed=7)
+    served(asked, rules)
+    begun_s = min(one.arrival_s for one in asked)
+    return len(asked) / (max(one.times_s[-1] for one in asked) - begun_s)
+
+
+def _capacity(asked: list[Request], costs: Costs, blocks: Blocks, rules: Rules) -> float:
+    """Requests a second that are complete, if all come at once and steps take what they cost."""
+    simulate(asked, costs, blocks, rules)
+    return len(asked) / max(one.times_s[-1] for one in asked)
+
+
+def _middle(several: list[Latency]) -> Latency:
+    each = [asdict(one) for one in several]
+    return Latency(**{name: median(one[name] for one in each) for name in each[0]})
+
+
+def _noted(found: Latency) -> dict[str, float]:
+    return note(**{name: getattr(found, name) for name in (*NAMES, "tokens_per_s")}) | {"refused": found.refused}
+
+
+def _prefix(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> dict[str, Any]:
+    """Twice the same requests, with one beginning for all of them."""
+    common = tuple(np.random.default_rng(8).integers(4, model.config.vocab_size, plan.common).tolist())
+    record: dict[str, Any] = {"common": plan.common}
+    for name, share in (("alone", False), ("shared", True)):
+        asked = _requests(plan, model, plan.calibrating, seed=8)
+        asked = [Request(common + one.prompt, one.max_new_tokens) for one in asked]
+        served(asked, rules, share=share)
+        record[name] = note(first_p50_s=latency(asked).first_p50_s, tokens_per_s=latency(asked).tokens_per_s)
+    record["prompt_tokens"] = sum(len(one.prompt) for one in asked)
+    record["reused_tokens"] = sum(one.reused for one in asked)
+    return record
+
+
+def _chunks(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> dict[str, Any]:
+    """A few long prompts among short ones, whole and in chunks."""
+    rate = 0.4 * _guessed_rate(plan, model, rules, served)
+    record: dict[str, Any] = {"long_prompt": plan.long_prompt, "budget": max(plan.budget, plan.most)}
+    for name, budget in (("whole", None), ("chunked", max(plan.budget, plan.most))):
+        asked = _requests(plan, model, plan.calibrating, seed=9, rate=rate)
+        for one in asked[::5]:
+            one.prompt = tuple(np.resize(one.prompt, plan.long_prompt).tolist())
+        served(asked, replace(rules, budget=budget))
+        between = [wait for one in asked for wait in one.between_s]
+        first = median(one.first_token_s for one in asked[::5])
+        record[name] = note(between_p50_s=median(between), between_p99_s=percentile(between, 99), long_first_s=first)
+    return record
+
+
+def _waste(plan: _Plan, model: DecoderLM, costs: Costs, store: Blocks, rules: Rules) -> float:
+    """Which share of the taken slots holds nothing, on average over the steps."""
+    shares = []
+
+    class Watching(Server):
+        def step(self) -> bool:
+            there = super().step()
+            held = [one.sequence for one in self.scheduler.running if one.sequence is not None]
+            slots = sum(len(self.blocks.table(one)) * self.blocks.block_size for one in held)
+            if slots:
+                shares.append(1 - sum(self.blocks.length(one) for one in held) / slots)
+            return there
+
+    Watching(CostRunner(costs), store, rules).serve(_requests(plan, model, plan.calibrating, seed=10))
+    return float(f"{np.mean(shares):.3g}")

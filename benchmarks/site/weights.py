@@ -1,0 +1,125 @@
+"""What a page weighs when it is opened: gzipped bytes by kind, before its figures can be operated and with that."""
+
+import gzip
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from softlookup.browser import opened, settle
+
+LIMIT_BYTES = 1_000_000
+"""Most that a page's first view may weigh, gzipped, before widgets."""
+
+KINDS = {"document": "html", "stylesheet": "css", "script": "scripts", "font": "fonts", "image": "pictures"}
+WIDTHS = {"desktop": 1280, "phone": 390}
+
+STATE = re.compile(rb'<script type="application/vnd\.jupyter\.widget-state\+json">.*?</script>', re.S)
+RUNNER = "vendor/widgets.js"
+
+SHIFTS = """
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@cache
+def gzipped_bytes(path: Path) -> int:
+    """Weigh a file as a server sends it: gzipped, or as it is where that is no gain (fonts, pictures)."""
+    data = path.read_bytes()
+    return min(len(data), len(gzip.compress(data, 6, mtime=0)))
+
+
+def without_widgets(page: bytes) -> bytes:
+    """Leave out of a page's HTML what only its interactive figures read."""
+    return STATE.sub(b"", page)
+
+
+def weigh(files: dict[Path, str], document: Path) -> dict[str, Any]:
+    """Add up what a page loads.
+
+    Args:
+        files: Kind of each file that it asks for, itself among them.
+        document: The page itself.
+
+    Returns:
+        ``bytes`` by kind, their sum ``with_widgets``, and ``before_widgets`` without the scripts and states of figures.
+    """
+    kinds: Counter[str] = Counter()
+    for file, kind in files.items():
+        kinds[kind] += gzipped_bytes(file)
+    whole = sum(kinds.values())
+    bare = len(gzip.compress(without_widgets(document.read_bytes()), 6, mtime=0))
+    runner = sum(gzipped_bytes(file) for file in files if file.as_posix().endswith(RUNNER))
+    before = whole - gzipped_bytes(document) + bare - runner
+    return {"bytes": dict(kinds), "with_widgets": whole, "before_widgets": before}
+
+
+def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict[str, Any]:
+    """Open a page as a first visitor does, and weigh it.
+
+    Args:
+        browser: Playwright's.
+        address: Of the server.
+        html: The folder that it serves.
+        name: The page, relative to that folder.
+        width: Of the window, in CSS pixels.
+
+    Returns:
+        What `weigh` gives for the first view, ``whole`` bytes once all of it has been scrolled past, ``layout_shift``
+        (cumulative, 0 is still), and how many pictures have no ``unsized`` room kept.
+    """
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="light")
+    asked: dict[Path, str] = {}
+
+    def note(request: Any) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme == "http":
+            asked[html / unquote(parts.path).lstrip("/")] = KINDS.get(request.resource_type, request.resource_type)
+
+    try:
+        context.add_init_script(SHIFTS)
+        page = context.new_page()
+        page.on("request", note)
+        opened(page, address + name)
+        settle(page)
+        first = weigh(asked, html / name)
+        shifted = page.evaluate("window.shifted")
+        unsized = page.evaluate(
+            "[...document.images].filter((one) => !(one.hasAttribute('width') && one.hasAttribute('height'))).length"
+        )
+        page.evaluate(
+            """async () => { for (let y = 0; y < document.body.scrollHeight; y += 800) {
+                 scrollTo(0, y); await new Promise(requestAnimationFrame); } }"""
+        )
+        page.wait_for_load_state("networkidle")
+        whole = weigh(asked, html / name)["with_widgets"]
+    finally:
+        context.close()
+    return {**first, "whole": whole, "layout_shift": round(shifted, 4), "unsized": unsized}
+
+
+def weigh_pages(browser: Any, address: str, html: Path, names: list[str]) -> dict[str, Any]:
+    """Weigh pages at a desktop's and at a phone's width.
+
+    Returns:
+        ``pages`` by name and width, the ``heaviest`` first view and its bytes, and how many pages are over the limit.
+    """
+    pages = {
+        name: {kind: visit(browser, address, html, name, width) for kind, width in WIDTHS.items()} for name in names
+    }
+    views = [(one["before_widgets"], name) for name, widths in pages.items() for one in widths.values()]
+    most, heaviest = max(views)
+    return {
+        "limit_bytes": LIMIT_BYTES,
+        "heaviest": heaviest,
+        "heaviest_bytes": most,
+        "over_limit": len({name for weight, name in views if weight > LIMIT_BYTES}),
+        "unsized_pictures": sum(widths["desktop"]["unsized"] for widths in pages.values()),
+        "largest_layout_shift": max(one["layout_shift"] for widths in pages.values() for one in widths.values()),
+        "pages": pages,
+    }
