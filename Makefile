@@ -10,7 +10,7 @@ export PATH := $(BIN):$(PATH)
 export PYTHON
 # Threads of torch that wait for each other sleep: where they spin, and others work beside, training takes ten times as long.
 export OMP_WAIT_POLICY := PASSIVE
-PYTEST := $(BIN)/python -m pytest -n 2
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: help setup look course test test-long book pdf lab lint exercises check-exercises clean
 

@@ -15,7 +15,7 @@ from softlookup.checking import check, get_task, tasks
 from softlookup.checking.conventions import MOST, Convention, conventions
 from softlookup.checking.copies import is_copy
 from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.judge import HOME_SEED, judge, questions
+from softlookup.checking.judge import HOME_SEED, judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer, in_variant, planted, solution
 from softlookup.checking.rewriting import NotCarriedOver, carried_over
@@ -30,7 +30,7 @@ def verdict(task, variant, function, seed=HOME_SEED):
         return judge(
             asked,
             LocalStudent(asked, function),
-            asked=questions(asked, seed),
+            seed=seed,
             copied=partial(is_copy, asked, function.__code__),
         )
 

@@ -4,17 +4,18 @@ import inspect
 import itertools
 import random
 import re
-from functools import lru_cache
+from functools import cache, partial
 
 import pytest
 
-from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, constant_variants, solutions, world
+from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, constant_variants, solutions, source_notebook, world
+from softlookup.authoring import make_release
 from softlookup.checking import check, get_task
 from softlookup.checking.compare import same
 from softlookup.checking.inside.case import SINGLE
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import called
-from softlookup.checking.judge import HOME_SEED, draw, judge, questions
+from softlookup.checking.judge import HOME_SEED, draw, judge, questions_at_home
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.published import NoEdit, answer
@@ -25,20 +26,16 @@ def by_id(value):
     return getattr(value, "id", None) or getattr(value, "slug", None) or getattr(value, "__name__", None)
 
 
-@lru_cache(maxsize=30)
-def drawn(variant, seed):
-    return questions(variant, seed)
-
-
-@pytest.fixture(autouse=True)
-def questions_drawn_once(monkeypatch):
-    """All answers to a task are asked the same, as in a class: its known mistakes are then computed once, too."""
-    monkeypatch.setattr("softlookup.checking.judge.questions", drawn)
+pytestmark = pytest.mark.usefixtures("earlier_answers_judged_once")
 
 
 def verdicts(task, obj, seeds=(0,)):
     """At home, and as in grading with other inputs; the long run draws more of them."""
     yield check(task.id, obj)
+    yield from graded(task, obj, seeds)
+
+
+def graded(task, obj, seeds):
     for seed in seeds:
         yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
 
@@ -64,14 +61,16 @@ def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
     assert solutions(task.chapter)[task.slug]
 
 
+@cache
+def blanks(chapter):
+    """The blank cells of a chapter's release, by grade id."""
+    cells = make_release(source_notebook(chapter)).cells
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells if "nbgrader" in cell.metadata}
+
+
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_blank_fails_with_not_implemented_alone(task):
-    from published import source_notebook
-    from softlookup.authoring import make_release
-
-    release = make_release(source_notebook(task.chapter))
-    blank = next(c.source for c in release.cells if c.metadata.get("nbgrader", {}).get("grade_id") == task.slug)
-    obj = world(task.chapter, {task.slug: blank})[task.name]
+    obj = world(task.chapter, {task.slug: blanks(task.chapter)[task.slug]})[task.name]
     case = draw(variant_of(task), 0)[0]
     with pytest.raises(NotImplementedError):
         called(obj, case, list(case.args))
@@ -81,7 +80,7 @@ def test_blank_fails_with_not_implemented_alone(task):
 
 @pytest.mark.parametrize(("task", "mistake"), ALL_MISTAKES, ids=by_id)
 def test_known_mistake_is_rejected_and_named(task, mistake):
-    assert_named(task, mistake, (0,))
+    assert_named(task, mistake, verdicts)
 
 
 @pytest.mark.slow
@@ -101,21 +100,21 @@ def test_inputs_are_called_what_the_published_solution_calls_them(task):
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_known_mistakes_are_rejected_and_named_on_more_seeds(task):
     for mistake in task.mistakes:
-        assert_named(task, mistake, (1, 2, 3, 4))
+        assert_named(task, mistake, partial(graded, seeds=(1, 2, 3, 4)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_right_answers_pass_on_more_seeds(task):
     for right in (world(task.chapter)[task.name], *RIGHT.get(task.id, ())):
-        for result in verdicts(task, right, (1, 2, 3, 4)):
+        for result in graded(task, right, (1, 2, 3, 4)):
             assert (result.verdict, result.points) == ("pass", task.points), result.text()
 
 
-def assert_named(task, mistake, seeds):
+def assert_named(task, mistake, results):
     source = mistake.applied_to(solutions(task.chapter)[task.slug])
     obj = world(task.chapter, {task.slug: source})[task.name]
-    for result in verdicts(task, obj, seeds):
+    for result in results(task, obj):
         assert result.verdict in ("wrong", "partial", "error"), f"{mistake.slug} passes: {result.text()}"
         assert result.points < task.points
         same = f"{mistake.slug} gives the results of {result.diagnosis}: add a case that tells them apart, or drop one"
@@ -163,7 +162,7 @@ def test_all_pairs_of_mistakes_are_named(task):
 
 def assert_pairs_are_named(task, chosen):
     """Two known mistakes in one answer: named as the pair, or as what gives the same tensors; never accepted."""
-    asked = questions(variant_of(task), HOME_SEED)
+    asked = questions_at_home(variant_of(task))
     unnamed = []
     for pair in chosen:
         try:
@@ -171,7 +170,7 @@ def assert_pairs_are_named(task, chosen):
         except NoEdit:
             continue  # both replace the same place
         with calm_torch():
-            outcome = [mistaken(variant_of(task), pair, case) for case in asked.cases]
+            outcome = [asked.given.by(variant_of(task), pair, case) for case in asked.cases]
             told = zip(asked.cases, outcome, asked.rights, strict=True)
             if all(case.gradients or one is None or same(one, right, case) for case, one, right in told):
                 continue  # no wrong result comes back: the two undo each other, or what they raise is all there is
@@ -203,12 +202,13 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
             check(task.id, world(task.chapter, {task.slug: cells[task.slug]})[task.name], variant=variant).verdict
             == "pass"
         )
-        asked = questions(variant_of(task, variant), HOME_SEED)
+        asked = questions_at_home(variant_of(task, variant))
         for mistake in task.mistakes:
             if not (names := names_of(task, mistake, asked, variant)):
                 continue
-            source = mistake.applied_to(cells[task.slug])
-            result = check(task.id, world(task.chapter, {task.slug: source})[task.name], variant=variant)
+            wrong = world(task.chapter, {task.slug: mistake.applied_to(cells[task.slug])})[task.name]
+            with calm_torch():
+                result = judge(variant_of(task, variant), LocalStudent(variant_of(task, variant), wrong), asked=asked)
             assert result.verdict != "pass"
             assert result.diagnosis == ("other-variant",) or set(result.diagnosis) <= names, result.text()
             assert result.diagnosis
@@ -217,7 +217,7 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
 def given_by(task, slug, asked, variant):
     """What a mistake gives for the cases that ask for values, with the right answers."""
     both = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
-    return [(case, mistaken(variant_of(task, variant), (slug,), case), right) for case, right in both]
+    return [(case, asked.given.by(variant_of(task, variant), (slug,), case), right) for case, right in both]
 
 
 def names_of(task, mistake, asked, variant):

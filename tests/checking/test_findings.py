@@ -61,6 +61,7 @@ WRONG_MASKS = {
     # The weights alone may have any float dtype.
     [(t, n) for t in HEADS for n in WRONG_MASKS if (t, n) != ("04.weights", "float64 whatever comes in")],
 )
+@pytest.mark.usefixtures("verdicts_alone")
 def test_masks_and_dtypes_that_go_wrong_on_some_input_do_not_pass(task_id, name):
     head, tail = HEADS[task_id]
     if name.startswith("float64"):

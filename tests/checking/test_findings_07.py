@@ -188,6 +188,7 @@ OWN_ATTENTION = (
     ("fill", "verdict"),
     [("float('-inf')", "pass"), ("torch.finfo(s.dtype).min", "pass"), ("-100.0", "partial"), ("-1e4", "partial")],
 )
+@pytest.mark.usefixtures("verdicts_alone")
 def test_a_number_in_the_place_of_minus_infinity_has_to_be_below_every_score(fill, verdict):
     for result in everywhere("07.encoder-layer", OWN_ATTENTION.replace("FILL", fill)):
         assert result.verdict == verdict, result.text()

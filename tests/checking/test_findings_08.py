@@ -92,6 +92,7 @@ def everywhere(task_id, source):
         ),
     ],
 )
+@pytest.mark.usefixtures("verdicts_alone")
 def test_answers_that_once_passed_do_not(task_id, source):
     for result in everywhere(task_id, source):
         assert result.verdict in ("partial", "wrong"), result.text()

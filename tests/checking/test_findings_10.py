@@ -267,6 +267,7 @@ def test_a_wrong_step_does_not_sink_the_search_since_a_lent_one_gives_whole_numb
         assert result.verdict == "pass", result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "source"), PASSED)
 def test_inference_answers_that_passed_and_are_wrong_lose_points(task_id, source):
     for result in results(task_id, source):

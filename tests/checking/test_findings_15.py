@@ -115,6 +115,7 @@ def results(task_id, *edits):
     return list(everywhere(task_id, world(15, {task.slug: source})[task.name]))
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("title", WRONG)
 def test_answer_that_passed_and_is_wrong_loses_points(title):
     task_id, edits = WRONG[title]

@@ -98,12 +98,14 @@ def test_answers_of_the_capstone_as_students_write_them_have_a_name(task_id, sou
         assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_steps_that_take_the_pad_to_be_zero_do_not_pass():
     """They passed while the pad was 0 in every question."""
     for result in results("90.train", train(pad="0")):
         assert result.verdict == "wrong", result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(
     "edit",
     [("start_id)", "1)"), ("best == end_id", "best == 2"), ("ended, pad_id, best", "ended, 0, best")],

@@ -12,11 +12,10 @@ import torch
 
 from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import HOME_SEED, draw, questions
 from softlookup.checking.oracle import wanted
 from softlookup.checking.published import answer
 from softlookup.checking.variant import variant_of
-from test_kinds_and_shapes import FUNCTIONS
+from test_kinds_and_shapes import FUNCTIONS, asked_at_home
 
 
 def not_contiguous(value: Any) -> Any:
@@ -55,7 +54,7 @@ CANNOT = {
 def test_published_solutions_take_inputs_stored_in_other_ways(change):
     found = set()
     for task in FUNCTIONS:
-        asked = questions(variant_of(task), HOME_SEED)
+        asked = asked_at_home(task)
         solution = fed(task, change)
         for case, right in zip(asked.cases, asked.rights, strict=True):
             if not is_right(case, run(solution, case, len(task.returns)), right):
@@ -89,7 +88,7 @@ BEYOND = {
 def test_published_solutions_agree_with_the_oracle_at_other_magnitudes(factor):
     found, compared = set(), 0
     for task in FUNCTIONS:
-        for case in draw(variant_of(task), HOME_SEED):
+        for case in asked_at_home(task).cases:
             other = scaled(case, factor)
             if other is None:
                 continue

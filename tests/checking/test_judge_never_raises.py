@@ -15,7 +15,7 @@ from softlookup.checking import home as home_module
 from softlookup.checking.inside import texts
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.judge import judge, questions
+from softlookup.checking.judge import judge, questions, questions_at_home
 from softlookup.checking.oracle import mistaken
 from softlookup.checking.result import VERDICTS, panel
 from softlookup.checking.variant import variant_of
@@ -43,7 +43,7 @@ def everywhere(task, arrays, asked):
 def fuzzed(task, count, seed):
     rng = random.Random(f"{task.id} {seed}")
     with calm_torch():
-        asked = questions(variant_of(task), 3, shuffled=True)
+        asked = questions_at_home(variant_of(task))  # for which other tests have made known mistakes already
         for number in range(count):
             judged(task, sent(task, asked, rng), asked, reveals=number % 2 == 0)
 

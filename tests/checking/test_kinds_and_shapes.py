@@ -1,6 +1,7 @@
 """Published solutions with their results spoiled, or made for some inputs alone: tasks take none but a few."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,17 @@ import torch
 from softlookup.checking import Task, tasks
 from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import HOME_SEED, questions
+from softlookup.checking.judge import HOME_SEED, TaskQuestions, questions
 from softlookup.checking.published import answer
 from softlookup.checking.variant import variant_of
 
 FUNCTIONS = [task for task in tasks() if task.frame != "text" and not isinstance(answer(variant_of(task)), type)]
+
+
+@cache
+def asked_at_home(task: Task) -> TaskQuestions:
+    """The questions of a check at home; kept for all tasks, since nothing is judged here."""
+    return questions(variant_of(task), HOME_SEED)
 
 
 def are_whole(value: Any) -> bool:
@@ -142,7 +149,7 @@ def passed(make: Callable[[Task], Changed]) -> set[str]:
     """The tasks that take what is made of their solutions, though it can be told from them."""
     found = set()
     for task in FUNCTIONS:
-        spoiled, asked = make(task), questions(variant_of(task), HOME_SEED)
+        spoiled, asked = make(task), asked_at_home(task)
         pairs = zip(asked.cases, asked.rights, strict=True)
         if all(is_right(case, run(spoiled, case, len(task.returns)), right) for case, right in pairs) and spoiled.seen:
             found.add(task.id)

@@ -77,7 +77,7 @@ def answers(task, function, barred):
     return False
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def library():
     return callables()
 

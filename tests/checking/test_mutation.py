@@ -10,30 +10,15 @@ from mutants import Mutant, mutants
 from published import solutions, world
 from softlookup.checking import check, get_task, tasks
 from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.judge import TaskQuestions, judge, questions
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import Variant, variant_of
+from softlookup.checking.variant import variant_of
+
+pytestmark = pytest.mark.usefixtures("verdicts_alone", "earlier_answers_judged_once")
 
 SEED = 300
 SAMPLE = 60
 EQUAL = [one for number in sorted(CHAPTERS) for one in import_module(f"equal_mutants_{number:02d}").EQUAL]
-
-
-@pytest.fixture(autouse=True)
-def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mutant is judged, not named: trying all pairs of mistakes on each takes most of the time."""
-    monkeypatch.setattr("softlookup.checking.judge.diagnose", lambda *asked: [])
-
-
-@pytest.fixture(autouse=True)
-def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All mutants of a task are asked the same; to draw a whole model's questions takes longer than most answers."""
-    monkeypatch.setattr("softlookup.checking.judge.questions", drawn)
-
-
-@cache
-def drawn(variant: Variant, seed: int) -> TaskQuestions:
-    return questions(variant, seed)
 
 
 @cache
@@ -57,7 +42,8 @@ def survives(mutant: Mutant) -> bool:
 
 def unexplained(chosen: list[Mutant]) -> list[str]:
     known = {(task_id, line) for task_id, line, _ in EQUAL}
-    return [f"{m.task_id}, {m.what}\n{m.source}" for m in chosen if survives(m) and (m.task_id, m.line) not in known]
+    by_task = sorted(chosen, key=lambda one: one.task_id)  # whose questions are drawn once, but not kept for long
+    return [f"{m.task_id}, {m.what}\n{m.source}" for m in by_task if survives(m) and (m.task_id, m.line) not in known]
 
 
 @pytest.mark.parametrize("chapter", sorted(CHAPTERS), ids="{:02d}".format)

@@ -5,9 +5,11 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import nbformat
+import nbgrader.api
 import pytest
 from sandbox_tools import LIMITS
 from small_class import NAME, ROOT, STUDENTS, write_course
@@ -20,6 +22,14 @@ from softlookup.grading.data.work import Limits
 from softlookup.grading.sandbox.outside.bubble import Zygote
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.session import SubmissionSession
+
+
+@pytest.fixture(scope="session", autouse=True)
+def alembic_asked_once() -> Iterator[None]:
+    """For every new gradebook nbgrader starts alembic, to hear which version its own tables have."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nbgrader.api, "get_alembic_version", cache(nbgrader.api.get_alembic_version))
+        yield
 
 
 @pytest.fixture(scope="session")
