@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask
 
+from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.inside.case import Case
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.work import Limits
@@ -33,12 +34,16 @@ def call(name, *args):
     return told, arrays
 
 
+def owns_of(name):
+    return owns(STANDARD.variant(name))
+
+
 def lent(name, *args, most=4096):
     """What a submission is answered that calls a task's function."""
     told, arrays = call(name, *args)
-    lender = Lender(sound, 10)
+    lender = Lender(lambda name, *given: sound(STANDARD.variant(name), *given), 10)
     try:
-        return sound_answer(lambda *given: lender.answer(*given, time.monotonic() + 60), told, arrays, most, owns)
+        return sound_answer(lambda *given: lender.answer(*given, time.monotonic() + 60), told, arrays, most, owns_of)
     finally:
         lender.close()
 
@@ -50,7 +55,7 @@ def refused(name, *args, most=4096):
         raise AssertionError("it was computed")
 
     told, arrays = call(name, *args)
-    return sound_answer(compute, told, arrays, most, owns)[0]["raised"]
+    return sound_answer(compute, told, arrays, most, owns_of)[0]["raised"]
 
 
 @pytest.fixture

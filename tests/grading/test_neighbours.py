@@ -11,6 +11,7 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from small_class import NAME, ROOT
 
+from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.judging.examine import SandboxExaminer
@@ -106,7 +107,7 @@ def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
 def test_assignments_share_a_zygote_but_for_one_that_needs_the_library():
     settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
     named = "import softlookup.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
-    with Zygotes([one.release for one in settings]) as zygotes:
+    with Zygotes([one.release for one in settings], STANDARD) as zygotes:
         said, zygote = [], []
         for setting in settings:
             with zygotes.lend(setting) as copy:
@@ -120,7 +121,10 @@ def test_answers_get_the_same_verdicts_from_a_shared_zygote(source):
     release = nbformat.reads(SETTING.release, as_version=4)
     right = answers(source)
     wrong = {**right, next(iter(right)): "def scale(*a, **k):\n    import softlookup.reference\n"}
-    with Zygotes([_setting("02_soft_lookup").release, SETTING.release]) as zygotes, zygotes.lend(SETTING) as copy:
+    with (
+        Zygotes([_setting("02_soft_lookup").release, SETTING.release], STANDARD) as zygotes,
+        zygotes.lend(SETTING) as copy,
+    ):
         with SandboxExaminer(SETTING, copy()) as shared, SandboxExaminer(SETTING) as alone:
             for handed_in in (right, wrong):
                 submission = nbformat.writes(filled(release, handed_in)).encode()

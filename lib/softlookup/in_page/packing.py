@@ -119,7 +119,7 @@ def pack(chapter: int) -> bytes:
         chapter: The notebook's number.
 
     Returns:
-        A safetensors file, for ``session.Session.load``.
+        A safetensors file, for ``session.PageSession.load``.
     """
     return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False)
 
