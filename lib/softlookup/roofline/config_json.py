@@ -148,7 +148,7 @@ Book: 15_what_changed_more.html#config-eight.
 
 
 @dataclass(frozen=True)
-class ParameterCounts:
+class Sizes:
     """How many parameters a model has, by where they are.
 
     Attributes:
@@ -216,7 +216,7 @@ def read(config: Config) -> DecoderDescription:
     return found
 
 
-def sizes(config: Config) -> ParameterCounts:
+def sizes(config: Config) -> Sizes:
     """Count a model's parameters.
 
     Args:
@@ -234,7 +234,7 @@ def sizes(config: Config) -> ParameterCounts:
     products, added = _attention(model)
     feed_forward, unchosen, added_behind = _feed_forward(model)
     table = model.vocab_size * model.d_model
-    return ParameterCounts(
+    return Sizes(
         embedding=table,
         output=0 if model.tied else table,
         attention=model.n_layers * (products + added),
