@@ -34,7 +34,7 @@ class Student(Protocol):
 
     It is never told a right answer. A judge may ask several rounds; whatever the answer does, the methods return.
 
-    Book: instructors_task.html#instructors-task-test.
+    Book: instructors_task.html#instructors-task-front-end.
     """
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
@@ -71,7 +71,7 @@ class Student(Protocol):
 class Judge(Protocol):
     """What gives a verdict on an answer.
 
-    Book: instructors_task.html#instructors-task-test.
+    Book: instructors_task.html#instructors-task-front-end.
     """
 
     def __call__(self, variant: Variant, student: Student, *, seed: int = 0) -> CheckResult:
