@@ -88,9 +88,10 @@ def grade(
     report_file: Path | None,
     **asked: Any,
 ) -> None:
-    """Grade all submissions of NN_topic; of several assignments, one after the other.
+    """Grade all submissions of one or several assignments.
 
-    It writes the grades into the gradebook, and makes feedback pages, a table and a report.
+    It writes the grades into the gradebook, and makes feedback pages, a table and a report. Several assignments are
+    graded one after the other.
 
     Submissions that were graded and have not changed are not graded again. The same command continues a run that
     was stopped or killed.
