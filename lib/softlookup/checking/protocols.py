@@ -65,6 +65,9 @@ class Student(Protocol):
 
         Args:
             at: The question's place in the last round.
+
+        Returns:
+            True where the answer would have been another without what was lent.
         """
 
 
