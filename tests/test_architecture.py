@@ -324,3 +324,24 @@ def test_no_two_classes_share_a_name():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(name_of(path))
     assert {name: where for name, where in places.items() if len(set(where)) > 1 and name not in both} == {}
+
+
+def bound_names(path):
+    """List the names that a file gives to arguments, variables, functions and classes."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def test_files_on_the_way_of_a_check_use_the_fields_words():
+    """docs/naming.md names the words that say nothing, and the files that are free of them: the list grows."""
+    text = (ROOT / "docs" / "naming.md").read_text(encoding="utf-8")
+    words, files = (re.search(rf"{head}: (.+)\.$", text, re.M)[1] for head in ("These words", "These files"))
+    words = set(re.findall(r"`(\w+)`", words))
+    paths = [PACKAGE / name for name in re.findall(r"`([\w/]+\.py)`", files)]
+    assert len(words) >= 10 and len(paths) >= 8
+    assert {path.name: sorted(words & set(bound_names(path))) for path in paths if words & set(bound_names(path))} == {}

@@ -171,7 +171,7 @@ def test_student_checks_own_tasks_from_the_file_beside_the_notebook(
     here.cache_clear()
     import torch
 
-    assert here().own == OwnTasks(baked=(home / BAKED,))
+    assert here().course_tasks == OwnTasks(baked=(home / BAKED,))
     assert check("04.colder", lambda scores, tau: torch.softmax(scores / tau, -1)).verdict == "pass"
     wrong = check("04.colder", lambda scores, tau: torch.softmax(scores * tau, -1))
     assert (wrong.verdict, wrong.diagnosis) == ("wrong", ("multiplied",))

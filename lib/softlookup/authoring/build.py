@@ -78,7 +78,7 @@ def assignments(root: Path) -> list[str]:
 
 def with_own(root: Path, catalogue: Catalogue) -> list[str]:
     """Names of the assignments, in order, with those of a course's own."""
-    return sorted({*assignments(root), *(one.name for one in catalogue.own.assignments.values())})
+    return sorted({*assignments(root), *(one.name for one in catalogue.course_tasks.assignments.values())})
 
 
 def ungraded(root: Path) -> list[Path]:
@@ -131,11 +131,11 @@ def _with_own_cells(
     path: Path, chapter: int, catalogue: Catalogue
 ) -> tuple[NotebookNode, Mapping[str, tuple[str, str]]]:
     """A notebook with a course's own cells where they belong, and its named cells."""
-    own, named = catalogue.own.assignments.get(chapter), catalogue.notebook(chapter).named
+    own, named = catalogue.course_tasks.assignments.get(chapter), catalogue.notebook(chapter).named
     if own is None or own.name != path.stem:
         return jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent"), named_cells(path)
     added = jupytext.reads(own.cells, fmt="py:percent")
-    place, known = f"{catalogue.own.place}/{own.name}.py", [task.slug for task in catalogue.tasks(chapter)]
+    place, known = f"{catalogue.course_tasks.place}/{own.name}.py", [task.slug for task in catalogue.tasks(chapter)]
     for cell in added.cells:
         name = cell.metadata.get("title", "").partition(" from ")[0]
         if "### BEGIN SOLUTION" in cell.source and name not in known:

@@ -51,13 +51,13 @@ class Catalogue:
     """The tasks that a check, a grader or a command knows.
 
     Attributes:
-        own: A course's own tasks, as an instructor writes them or as students get them.
+        course_tasks: A course's own tasks, as an instructor writes them or as students get them.
         prepared: Tasks that were described elsewhere, by the number of their notebook: those of a page of the book.
 
     Book: instructors.html#instructors-choosing.
     """
 
-    own: OwnTasks = field(default_factory=OwnTasks)
+    course_tasks: OwnTasks = field(default_factory=OwnTasks)
     prepared: Mapping[int, tuple[Task, ...]] = field(default_factory=dict)
     _read: dict[int, tuple[Task, ...]] = field(default_factory=dict, init=False, repr=False)
 
@@ -68,22 +68,22 @@ class Catalogue:
             number: The notebook's number.
             tasks: Its tasks, in their order.
         """
-        return Catalogue(self.own, {**self.prepared, number: tuple(tasks)})
+        return Catalogue(self.course_tasks, {**self.prepared, number: tuple(tasks)})
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of all notebooks that have tasks."""
-        return tuple(sorted({*CHAPTERS, *self.own.assignments, *self._baked, *self.prepared}))
+        return tuple(sorted({*CHAPTERS, *self.course_tasks.assignments, *self._baked, *self.prepared}))
 
     def notebook(self, number: int) -> Notebook:
         """The sources of a notebook, with a course's own cells among them."""
-        own = self.own.assignments.get(number)
-        return self._with_own[number] if own is not None else published(number)
+        return self._with_own.get(number) or published(number)
 
     @cached_property
     def _with_own(self) -> Mapping[int, Notebook]:
-        every = self.own.assignments.items()
-        return {number: published(number).with_own(own, self.own.place) for number, own in every}
+        place = self.course_tasks.place
+        every = self.course_tasks.assignments.items()
+        return {number: published(number).with_cells(added, place) for number, added in every}
 
     def tasks(self, number: int | None = None) -> tuple[Task, ...]:
         """All graded tasks, in the order of the notebooks.
@@ -99,7 +99,7 @@ class Catalogue:
             OwnTasksError: If a course's own tasks cannot be used as they are.
         """
         if number is None:
-            return tuple(task for one in self.numbers for task in self.tasks(one))
+            return tuple(task for number in self.numbers for task in self.tasks(number))
         if number not in self.numbers:
             raise KeyError(f"no tasks for chapter {number}; there are some for {list(self.numbers)}")
         if number not in self._read:
@@ -108,12 +108,12 @@ class Catalogue:
 
     def own_tasks(self, number: int) -> tuple[Task, ...]:
         """The tasks of a notebook that are a course's own."""
-        own = self.own.assignments.get(number)
-        return tuple(task for task in self.tasks(number) if task.id in own.facts["tasks"]) if own else ()
+        added = self.course_tasks.assignments.get(number)
+        return tuple(task for task in self.tasks(number) if task.id in added.facts["tasks"]) if added else ()
 
     def others(self, task: Task) -> tuple[Task, ...]:
         """The other tasks of a task's notebook."""
-        return tuple(one for one in self.tasks(task.chapter) if one.id != task.id)
+        return tuple(other for other in self.tasks(task.chapter) if other.id != task.id)
 
     def task(self, task_id: str) -> Task:
         """The task of that id.
@@ -161,14 +161,14 @@ class Catalogue:
         Returns:
             A safetensors file; nothing if the notebook asks no own task.
         """
-        own, wanted = self.own.assignments.get(number), set(asked)
-        chosen = [task for task in self.own_tasks(number) if task.id in wanted]
-        if own is None or not chosen:
+        added, ids = self.course_tasks.assignments.get(number), set(asked)
+        chosen = [task for task in self.own_tasks(number) if task.id in ids]
+        if added is None or not chosen:
             return b""
 
         def more(task: Task) -> dict[str, Any]:
-            formula = own.help.get(task.id, {}).get("formula", "")
-            return {**facts_of(task), "after": own.after, "formula": formula}
+            formula = added.help.get(task.id, {}).get("formula", "")
+            return {**facts_of(task), "after": added.after, "formula": formula}
 
         return bake(chosen, more=more)
 
@@ -176,34 +176,34 @@ class Catalogue:
         if number in self.prepared:
             return self.prepared[number]
         described = tuple(import_module(CHAPTERS[number]).TASKS) if number in CHAPTERS else ()
-        own = self.own.assignments.get(number)
-        if own is not None:
+        added = self.course_tasks.assignments.get(number)
+        if added is not None:
             known = _in_order(described, published(number))
-            here = _descriptions(own, self.own.place, known, self.notebook(number))
-            tasks = _in_order(_among(described, here, own.after), self.notebook(number))
-            _look_alike(own, self.own.place, known, tasks)
+            course = _descriptions(added, self.course_tasks.place, known, self.notebook(number))
+            tasks = _in_order(_among(described, course, added.after), self.notebook(number))
+            _refuse_names(added, self.course_tasks.place, known, tasks)
             return tasks
         if number not in self._baked:
             return _in_order(described, published(number))
         after, written = self._baked[number]
         before: list[Task] = []
-        for one in _among(_in_order(described, published(number)), written, after):
-            before.append(replace(one, before=tuple(before)))
+        for task in _among(_in_order(described, published(number)), written, after):
+            before.append(replace(task, before=tuple(before)))
         return tuple(before)
 
     @cached_property
     def _baked(self) -> Mapping[int, tuple[str, tuple[Task, ...]]]:
         """What judges own tasks whose descriptions are not here: by number, the task before them, and the tasks."""
-        found: dict[int, tuple[str, tuple[Task, ...]]] = {}
-        for file in self.own.baked:
+        written: dict[int, tuple[str, tuple[Task, ...]]] = {}
+        for file in self.course_tasks.baked:
             try:
                 baked = read(file.read_bytes())
                 made = tuple(_written_down(baked, facts) for facts in baked.more.values())
                 after = str(next(iter(baked.more.values()))["after"])
             except Exception as error:
                 raise OwnTasksError(f"{file} is damaged: take the file of your course's release again") from error
-            found[made[0].chapter] = after, made
-        return found
+            written[made[0].chapter] = after, made
+        return written
 
 
 STANDARD = Catalogue()
@@ -213,8 +213,8 @@ STANDARD = Catalogue()
 @cache
 def here() -> Catalogue:
     """The tasks of this process: those that its environment, its folder or the course around it name (``own.look``)."""
-    own = look(Path.cwd())
-    return STANDARD if own == OwnTasks() else Catalogue(own)
+    course_tasks = look(Path.cwd())
+    return STANDARD if course_tasks == OwnTasks() else Catalogue(course_tasks)
 
 
 def tasks(chapter: int | None = None) -> tuple[Task, ...]:
@@ -254,76 +254,77 @@ def get_task(task_id: str) -> Task:
 def _in_order(described: Iterable[Description], notebook: Notebook) -> tuple[Task, ...]:
     """The tasks of a notebook, each of which knows those before it."""
     made: list[Task] = []
-    for one in described:
-        made.append(one.in_notebook(notebook, made))
+    for description in described:
+        made.append(description.in_notebook(notebook, made))
     return tuple(made)
 
 
-def _among(theirs: tuple[Any, ...], own: tuple[Any, ...], after: str) -> tuple[Any, ...]:
+def _among(library_tasks: tuple[Any, ...], added: tuple[Any, ...], after: str) -> tuple[Any, ...]:
     """A notebook's tasks with a course's own behind the one that it names, else at the end."""
-    at = next((number for number, one in enumerate(theirs, 1) if _id(one) == after), len(theirs))
-    return (*theirs[:at], *own, *theirs[at:])
+    at = next((number for number, task in enumerate(library_tasks, 1) if _id(task) == after), len(library_tasks))
+    return (*library_tasks[:at], *added, *library_tasks[at:])
 
 
-def _id(one: Any) -> Any:
-    return one.task_id if isinstance(one, Description) else getattr(one, "id", repr(one))
+def _id(task: Any) -> Any:
+    return task.task_id if isinstance(task, Description) else getattr(task, "id", repr(task))
 
 
 def _descriptions(
-    own: OwnAssignment, folder: str, theirs: tuple[Task, ...], notebook: Notebook
+    added: OwnAssignment, folder: str, library_tasks: tuple[Task, ...], notebook: Notebook
 ) -> tuple[Description, ...]:
     """Run a course's module of questions and oracles: its instructor's code, in a process that judges."""
-    place = f"{folder}/{own.name}"
-    number, file, module = own.name[:2], f"{place}_tasks.py", ModuleType(f"softlookup_own_{own.name}")
+    place = f"{folder}/{added.name}"
+    number, file, module = added.name[:2], f"{place}_tasks.py", ModuleType(f"softlookup_own_{added.name}")
     stem = CHAPTERS.get(int(number), "").rpartition(".ch")[2]
-    if stem and stem != own.name:
+    if stem and stem != added.name:
         raise OwnTasksError(f"{place}.py: {number} is the number of {stem}: use that name, or a number that is free")
-    if own.after and own.after not in [task.id for task in theirs]:
-        raise OwnTasksError(f"{place}.py says '# after: {own.after}', and {own.name} has no task {own.after}")
+    if added.after and added.after not in [task.id for task in library_tasks]:
+        raise OwnTasksError(f"{place}.py says '# after: {added.after}', and {added.name} has no task {added.after}")
     try:
-        exec(compile(own.module, file, "exec"), vars(module))
-        found = (module.TASKS,) if isinstance(module.TASKS, Description) else tuple(module.TASKS)
-        for one in found:
-            if isinstance(one, Description) and one.task_id.partition(".")[0] == number:
-                one.in_notebook(notebook)  # what its line lacks is told with the file's name
+        exec(compile(added.module, file, "exec"), vars(module))
+        described = (module.TASKS,) if isinstance(module.TASKS, Description) else tuple(module.TASKS)
+        for description in described:
+            if isinstance(description, Description) and description.task_id.partition(".")[0] == number:
+                description.in_notebook(notebook)  # what its line lacks is told with the file's name
     except Exception as error:
         line = _line(error, file)
         raise OwnTasksError(f"{file}{line} could not be read: {type(error).__name__}: {error}") from error
-    for one in found:
-        if not isinstance(one, Description) or one.task_id.partition(".")[0] != number:
-            raise OwnTasksError(f"{file}: TASKS holds {_id(one)}: tasks of this file are described as {number}.name")
-        if one.task_id.replace(".", "-") not in notebook.named:
-            cell = one.task_id.replace(".", "-")
-            raise OwnTasksError(f"{place}.py has no cell '# %% {cell}' with the answer to {one.task_id}")
-        if one.task_id in [task.id for task in theirs]:
-            raise OwnTasksError(f"{file} describes {one.task_id}, which the course has already: choose another id")
-    listed = [one.task_id for one in found]
-    if missing := [one for one in own.facts["tasks"] if one not in listed]:
+    for description in described:
+        if not isinstance(description, Description) or description.task_id.partition(".")[0] != number:
+            wrong = _id(description)
+            raise OwnTasksError(f"{file}: TASKS holds {wrong}: tasks of this file are described as {number}.name")
+        task_id = description.task_id
+        if (cell := task_id.replace(".", "-")) not in notebook.named:
+            raise OwnTasksError(f"{place}.py has no cell '# %% {cell}' with the answer to {task_id}")
+        if task_id in [task.id for task in library_tasks]:
+            raise OwnTasksError(f"{file} describes {task_id}, which the course has already: choose another id")
+    listed = [description.task_id for description in described]
+    if missing := [name for name in added.facts["tasks"] if name not in listed]:
         raise OwnTasksError(f"{place}.toml has a line for {missing[0]}, and TASKS in {file} does not hold it: add it")
-    return found
+    return described
 
 
-def _look_alike(own: OwnAssignment, folder: str, theirs: tuple[Task, ...], tasks: tuple[Task, ...]) -> None:
+def _refuse_names(added: OwnAssignment, folder: str, library_tasks: tuple[Task, ...], tasks: tuple[Task, ...]) -> None:
     """Refuse an own task whose function has the name of another's."""
-    names = {task.name: task.id for task in theirs}
+    names = {task.name: task.id for task in library_tasks}
     for task in tasks:
-        if task.id in own.facts["tasks"] and task.name in names:
-            said = f"{folder}/{own.name}.toml calls the function of {task.id} {task.name}"
-            raise OwnTasksError(f"{said}, as task {names[task.name]} does: choose another name")
+        if task.id in added.facts["tasks"] and task.name in names:
+            sentence = f"{folder}/{added.name}.toml calls the function of {task.id} {task.name}"
+            raise OwnTasksError(f"{sentence}, as task {names[task.name]} does: choose another name")
 
 
 def _line(error: Exception, file: str) -> str:
     """Where in a file an exception came from, as a part of a sentence."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return f", line {error.lineno},"
-    found, trace = "", error.__traceback__
+    place, trace = "", error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:
-            found = f", line {trace.tb_lineno},"
+            place = f", line {trace.tb_lineno},"
         trace = trace.tb_next
-    return found
+    return place
 
 
 def _written_down(baked: Baked, facts: dict[str, Any]) -> Task:
-    asked = {variant: one for (name, variant), one in baked.questions.items() if name == facts["id"]}
-    return task_from(facts, Prepared(asked, facts["formula"]))
+    questions = {number: asked for (name, number), asked in baked.questions.items() if name == facts["id"]}
+    return task_from(facts, Prepared(questions, facts["formula"]))

@@ -67,9 +67,9 @@ class MistakeResults:
         return self.variants.get(key)
 
 
-def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
+def _valued(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
     """The cases that tell mistakes apart: those that ask for values."""
-    return [one for one in asked if not one[0].gradients]
+    return [answered for answered in asked if not answered[0].gradients]
 
 
 def each_shows(variant: Variant, slugs: Sequence[str], asked: Asked, given: MistakeResults) -> bool:
@@ -77,7 +77,7 @@ def each_shows(variant: Variant, slugs: Sequence[str], asked: Asked, given: Mist
 
     Where it is not, the answer equals code with all of them, but what is said of one of them may not be true of it.
     """
-    wrong = [(case, answer.arrays) for case, answer, right in _told(asked) if not is_right(case, answer, right)]
+    wrong = [(case, answer.arrays) for case, answer, right in _valued(asked) if not is_right(case, answer, right)]
 
     def shows(slug: str) -> bool:
         alone = ((case, arrays, given.by(variant, (slug,), case)) for case, arrays in wrong)
@@ -92,25 +92,25 @@ def everywhere(asked: Asked) -> str:
     Many mistakes give such results, so they tell little of the one that was made. Where a single truth value is asked
     for, the sentences are on answers that are always the same.
     """
-    told = _told(asked)
-    if any(answer.arrays is None or case.frame == "text" for case, answer, _ in told):
+    valued = _valued(asked)
+    if any(answer.arrays is None or case.frame == "text" for case, answer, _ in valued):
         return ""
-    if all(len(right) == 1 and right[0].dtype.kind == "b" and not right[0].ndim for _, _, right in told):
+    if all(len(right) == 1 and right[0].dtype.kind == "b" and not right[0].ndim for _, _, right in valued):
         return ""
     got, wanted = (
-        {float(cell) for arrays in many for one in arrays for cell in np.unique(one)}
-        for many in ([answer.arrays or () for _, answer, _ in told], [right for _, _, right in told])
+        {float(entry) for arrays in many for array in arrays for entry in np.unique(array)}
+        for many in ([answer.arrays or () for _, answer, _ in valued], [right for _, _, right in valued])
     )
     if len(got) > 1 or len(wanted) == 1:
         return ""
-    truth = all(one.dtype.kind == "b" for _, _, right in told for one in right)
+    truth = all(array.dtype.kind == "b" for _, _, right in valued for array in right)
     return str(bool(got.pop())) if truth else number(got.pop())
 
 
 def _agrees(variant: Variant, slugs: tuple[str, ...], asked: Asked, given: MistakeResults) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
-    for case, answer, right in _told(asked):
+    for case, answer, right in _valued(asked):
         expected = given.by(variant, slugs, case)
         lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
         if expected is not None and lost:
@@ -167,8 +167,8 @@ def _wrong_numbers(asked: Asked) -> float:
 
     Zeros, NaN and infinities tell nothing.
     """
-    found, flipped = set[float](), 0
-    for case, answer, right in _told(asked):
+    wrong, flipped = set[float](), 0
+    for case, answer, right in _valued(asked):
         for g, w in () if is_right(case, answer, right) else zip(answer.arrays or (), right, strict=False):
             if g.size > _MOST_NUMBERS:
                 continue
@@ -176,8 +176,8 @@ def _wrong_numbers(asked: Asked) -> float:
             if g.dtype.kind == "b":
                 flipped += off.size
             else:
-                found |= {float(one) for one in np.unique(off)[: 2 * _PAIR_NEEDS] if np.isfinite(one) and one}
-    return len(found) + flipped / 4
+                wrong |= {float(entry) for entry in np.unique(off)[: 2 * _PAIR_NEEDS] if np.isfinite(entry) and entry}
+    return len(wrong) + flipped / 4
 
 
 def _first(variant: Variant, every: Iterable[tuple[str, ...]], asked: Asked, given: MistakeResults) -> list[str]:
@@ -231,19 +231,21 @@ def diagnose(variant: Variant, asked: Asked, given: MistakeResults | None = None
     """
     given = given or MistakeResults()
     slugs = [m.slug for m in variant.task.mistakes if m.symptom is None]
-    wrong = any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked))
+    wrong = any(
+        answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _valued(asked)
+    )
     if not wrong:
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
-    core = [one for one in asked if one[0].part == CORE]
+    core = [answered for answered in asked if answered[0].part == CORE]
     # Under a convention of its own, a verbatim copy of another variant's answer may give what a known mistake gives.
     if variant.convention is not None and _is_other_variant(variant, asked, given):
         return [OTHER_VARIANT]
-    found = _named(variant, slugs, 1, asked, given)
-    if not found and _is_other_variant(variant, asked, given):
+    single = _named(variant, slugs, 1, asked, given)
+    if not single and _is_other_variant(variant, asked, given):
         return [OTHER_VARIANT]
-    if found:
-        return found
+    if single:
+        return single
     pair = _named(variant, slugs, 2, asked, given)
     if pair and each_shows(variant, pair, asked, given):
         return pair
@@ -254,5 +256,5 @@ def diagnose(variant: Variant, asked: Asked, given: MistakeResults | None = None
         or pair
         or _named(variant, slugs, 2, core, given)
         or (_beside_habit(variant, slugs, asked, given) if wrong else [])
-        or by_symptom(variant.task, [one for one in asked if not is_right(*one)])
+        or by_symptom(variant.task, [answered for answered in asked if not is_right(*answered)])
     )

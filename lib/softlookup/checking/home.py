@@ -25,14 +25,14 @@ TIME_LIMIT_S = 10.0
 
 def not_callable(variant: Variant, kind: str) -> CheckResult:
     """The result where something else than a function was handed over."""
-    said = f"Hand over the function `{variant.task.name}` itself, without calling it: check got {kind}."
-    return no_points(variant, "wrong", said)
+    sentence = f"Hand over the function `{variant.task.name}` itself, without calling it: check got {kind}."
+    return no_points(variant, "wrong", sentence)
 
 
 def too_slow(variant: Variant, seconds: float) -> CheckResult:
     """The result where an answer did not come back."""
-    said = f"Your function was still running after {seconds:g} s and was stopped. Is there a loop that never ends?"
-    return no_points(variant, "timeout", said)
+    sentence = f"Your function was still running after {seconds:g} s and was stopped. Is there a loop that never ends?"
+    return no_points(variant, "timeout", sentence)
 
 
 def our_mistake(error: Exception) -> str:
@@ -82,7 +82,7 @@ class Checker:
             task = self.catalogue.task(task_id)
         except UnknownTask as error:
             sentences = [f"Did you mean {error.near}?"]
-            if self.catalogue.own == OwnTasks():
+            if self.catalogue.course_tasks == OwnTasks():
                 needs = f"A task of your instructor's own needs the release's file {BAKED} beside this notebook."
                 sentences.append(needs)
             return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=tuple(sentences))
@@ -90,8 +90,8 @@ class Checker:
             return CheckResult(str(task_id), "", 0.0, 0.0, "error", sentences=(f"{error}.",))
         number = _number(variant, task)
         if number is None:
-            said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
-            return no_points(variant_of(task), "error", said)
+            sentence = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
+            return no_points(variant_of(task), "error", sentence)
         asked = variant_of(task, number)
         if not callable(obj):
             return not_callable(asked, type(obj).__name__)
@@ -117,8 +117,9 @@ class Checker:
 
     def _known(self, task: Task) -> dict[str, Variant]:
         """Which variants the notebook asks for, as its checks have said."""
-        every = {one: self.attempts(one.id) for one in self.catalogue.tasks(task.chapter)}
-        return {one.id: variant_of(one, tried.number) for one, tried in every.items() if tried.student is not None}
+        every = {other: self.attempts(other.id) for other in self.catalogue.tasks(task.chapter)}
+        checked = {other: tried.number for other, tried in every.items() if tried.student is not None}
+        return {other.id: variant_of(other, number) for other, number in checked.items()}
 
     def _judged(self, variant: Variant, obj: Any) -> CheckResult:
         """The verdict on an answer that can be called."""
@@ -135,28 +136,29 @@ class Checker:
         except TimeIsUp:
             return too_slow(variant, TIME_LIMIT_S)
         except KeyboardInterrupt:
-            said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
-            return no_points(variant, "stopped", said)
+            sentence = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
+            return no_points(variant, "stopped", sentence)
         except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
             return no_points(variant, "error", our_mistake(error))
 
     def _whole(self, task: Task, result: CheckResult) -> CheckResult:
         """Where this was the last task of its notebook to be right, the same with a sentence on all functions."""
         tasks = self.catalogue.tasks(task.chapter)
-        every = {one.id: self.attempts(one.id) for one in tasks}
-        if not compositions(tasks) or not all(one.passed for one in every.values()):
+        every = {other.id: self.attempts(other.id) for other in tasks}
+        if not compositions(tasks) or not all(tried.passed for tried in every.values()):
             return result
-        own = {name: one.student.obj for name, one in every.items() if isinstance(one.student, LocalStudent)}
+        students = {name: tried.student for name, tried in every.items()}
+        answers = {name: student.obj for name, student in students.items() if isinstance(student, LocalStudent)}
         with calm_torch():
-            failing = first_failing(tasks, own, partial(_Alone, clock=Clock(TIME_LIMIT_S)), self._known(task))
+            failing = first_failing(tasks, answers, partial(_Alone, clock=Clock(TIME_LIMIT_S)), self._known(task))
         if failing is None:
-            said = f"All {len(every)} tasks of this notebook are right, and your functions work together."
+            sentence = f"All {len(every)} tasks of this notebook are right, and your functions work together."
         else:
-            said = (
+            sentence = (
                 "Each task is right by itself, but your functions do not work together. The published solution of task "
                 f"{failing.task_id}, with your functions in it: {failing.message}"
             )
-        return replace(result, sentences=(*result.sentences, said))
+        return replace(result, sentences=(*result.sentences, sentence))
 
 
 @cache

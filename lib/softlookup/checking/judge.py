@@ -144,7 +144,9 @@ def with_axes_of_one(cases: Sequence[Case]) -> Iterator[Case]:
     if base is None or base.frame == "text":
         return
     arrays = [arg for arg in base.args if isinstance(arg, np.ndarray)]
-    for length in sorted({n for one in arrays for n in one.shape if n > 1} - {a for a in base.args if type(a) is int}):
+    for length in sorted(
+        {n for array in arrays for n in array.shape if n > 1} - {a for a in base.args if type(a) is int}
+    ):
         args = tuple(
             arg[tuple(slice(1) if n == length else slice(n) for n in arg.shape)] if isinstance(arg, np.ndarray) else arg
             for arg in base.args
@@ -158,7 +160,7 @@ def _can_be_asked(variant: Variant, case: Case) -> bool:
         right = wanted(variant, case)
     except Exception:  # the inputs do not fit together any more
         return False
-    if not all(one.size and np.isfinite(one.astype(np.float64)).all() for one in right):
+    if not all(array.size and np.isfinite(array.astype(np.float64)).all() for array in right):
         return False
     published = mistaken(variant, (), case)
     return published is not None and is_right(case, Answer(published), right)
@@ -192,23 +194,24 @@ def judge(
     shown = reveals and variant.task.reveals
 
     def attempt(lent: tuple[str, ...]) -> RoundOutcome:
-        found = _ask_all(variant, student, asked.cases, asked.rights, lent)
-        kept = _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found
-        return _outcome(variant.task, kept)
+        answered = _ask_all(variant, student, asked.cases, asked.rights, lent)
+        if lent:
+            answered = _without_gifts(outcome.asked, answered, student, len(asked.cases))
+        return _outcome(variant.task, answered)
 
-    def named(found: RoundOutcome) -> list[str]:
+    def named(outcome: RoundOutcome) -> list[str]:
         """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
-        if not names or found.failed is None or found.verdict == "blank" or _used(found):
+        if not names or outcome.failed is None or outcome.verdict == "blank" or _used(outcome):
             return []
-        slugs = diagnose(variant, found.asked, asked.given)
+        slugs = diagnose(variant, outcome.asked, asked.given)
         # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
         doubtful = len(slugs) != 1 or slugs[0].startswith(HABIT)
         if doubtful and variant.convention is not None:
             if copied is not None and copied():
                 return [OTHER_VARIANT]
-            if found.points == 0 and overlooks(variant, student, questions_at_home(variant_of(variant.task))):
+            if outcome.points == 0 and overlooks(variant, student, questions_at_home(variant_of(variant.task))):
                 return [OTHER_VARIANT]
-        leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
+        leans_on = student.lendable(sound_too=True) if not slugs and outcome.points == 0 else ()
         if leans_on:
             again = _ask_all(variant, student, asked.cases, asked.rights, leans_on)
             slugs = diagnose(variant, again, asked.given)
@@ -224,8 +227,8 @@ def judge(
             says = [SAME_AS_TWO, *says]
         elif slugs and slugs != [OTHER_VARIANT] and (times := _times_forgotten(variant, outcome.asked)):
             says = [SAME_AS_TIMES.format(times), *says]
-        elif slugs and (one := everywhere(outcome.asked)):
-            says = [SAME_EVERYWHERE.format(one), *says]
+        elif slugs and (number := everywhere(outcome.asked)):
+            says = [SAME_EVERYWHERE.format(number), *says]
         return _result(variant, outcome, slugs, says, shown, extra)
 
     outcome = attempt(())
@@ -236,8 +239,8 @@ def judge(
             if better.points == outcome.points:
                 return result(better)
             # Which of them were needed? Those that can be left out are the student's own, and sound.
-            for one in lent:
-                without = tuple(task_id for task_id in lent if task_id != one)
+            for lent_id in lent:
+                without = tuple(task_id for task_id in lent if task_id != lent_id)
                 if attempt(without).points == better.points:
                     lent = without
             return result(better, _stood_in(lent))
@@ -249,17 +252,20 @@ def _times_forgotten(variant: Variant, asked: Asked) -> int:
     right = variant.convention
     if right is None or right.times == 1 or variant.task.frame == "text":
         return 0
-    told = [(case, tuple(right.times * one for one in answer.arrays or ()), wanted) for case, answer, wanted in asked]
-    return right.times if all(got and same(got, wanted, case) for case, got, wanted in told) else 0
+    scaled = [
+        (case, tuple(right.times * array for array in answer.arrays or ()), expected)
+        for case, answer, expected in asked
+    ]
+    return right.times if all(got and same(got, expected, case) for case, got, expected in scaled) else 0
 
 
 def _stood_in(lent: Sequence[str]) -> str:
     """Say for which earlier tasks sound functions were lent."""
-    said = f"A sound function stood in for yours from task {lent[0]}, which is not right yet"
+    sentence = f"A sound function stood in for yours from task {lent[0]}, which is not right yet"
     if len(lent) > 1:
         many = f"{', '.join(lent[:-1])} and {lent[-1]}"
-        said = f"Sound functions stood in for yours from tasks {many}, which are not right yet"
-    return f"{said}: that costs you no points here."
+        sentence = f"Sound functions stood in for yours from tasks {many}, which are not right yet"
+    return f"{sentence}: that costs you no points here."
 
 
 def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[str, ...] = ()) -> CheckResult:
@@ -278,10 +284,10 @@ def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[st
 
 def used_shortcut(variant: Variant, used: str) -> CheckResult:
     """The result where an answer uses what the task forbids."""
-    said = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
+    sentence = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
     if used in INSIDES:
-        said = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
-    return no_points(variant, "wrong", said, (SHORTCUT,))
+        sentence = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
+    return no_points(variant, "wrong", sentence, (SHORTCUT,))
 
 
 def _ask_all(
@@ -305,27 +311,27 @@ def _ask_all(
     return asked
 
 
-def _without_gifts(own: Asked, found: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:
+def _without_gifts(alone: Asked, helped: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:
     """The answers of a round with lent functions, less what these do not account for.
 
     An answer may turn right because a lent function gave what the student's own does not give. Where all of them gave
     the same, it turned right because the code saw that it is lent to, and the answer without them counts.
 
     Args:
-        own: The answers without lent functions; fewer than asked if it is blank.
-        found: The answers with them.
+        alone: The answers without lent functions; fewer than asked if it is blank.
+        helped: The answers with them.
         student: Tells whether the lent functions gave something else.
         count: How many questions were asked, the repetition of the first one aside.
     """
-    kept = []
-    for at, (case, answer, right) in enumerate(found):
-        before = own[min(at, len(own) - 1)][1] if at < count else answer
+    counted = []
+    for at, (case, answer, right) in enumerate(helped):
+        before = alone[min(at, len(alone) - 1)][1] if at < count else answer
         if is_right(case, answer, right) and not is_right(case, before, right) and not student.differed(at):
             answer = before
-        kept.append((case, answer, right))
-    if len(own) > count >= len(found) and not student.differed(0):
-        kept.append(own[count])
-    return kept
+        counted.append((case, answer, right))
+    if len(alone) > count >= len(helped) and not student.differed(0):
+        counted.append(alone[count])
+    return counted
 
 
 def _used(outcome: RoundOutcome) -> str:
@@ -340,21 +346,21 @@ def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
 
 def _outcome(task: Task, asked: Asked) -> RoundOutcome:
     """Points and verdict, and the case to show."""
-    failed = [one for one in asked if not is_right(*one)]
+    failed = [answered for answered in asked if not is_right(*answered)]
     if not failed:
         return RoundOutcome("pass", task.points, asked, None)
-    for one in failed:
-        if one[1].failure and one[1].failure.kind == "shortcut":
-            return RoundOutcome("wrong", 0.0, asked, one)
+    for case, answer, right in failed:
+        if answer.failure and answer.failure.kind == "shortcut":
+            return RoundOutcome("wrong", 0.0, asked, (case, answer, right))
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
     # A lost dtype goes before what follows from it.
     failed.sort(
-        key=lambda one: (
-            one[0].part != CORE,
-            not (one[1].failure and one[1].failure.kind == "dtype"),
-            one[1].arrays is None,
+        key=lambda answered: (
+            answered[0].part != CORE,
+            not (answered[1].failure and answered[1].failure.kind == "dtype"),
+            answered[1].arrays is None,
         )
     )
     kinds = [(case.part, answer.failure.kind if answer.failure else "") for case, answer, _ in failed]
@@ -391,8 +397,8 @@ def _result(
     if outcome.failed is None:
         return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
     if outcome.verdict == "blank":
-        said = "This task is still blank: write your answer in the cell above and run both."
-        return CheckResult(**common, readings=task.readings(()), sentences=(said,))
+        sentence = "This task is still blank: write your answer in the cell above and run both."
+        return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
     if used := _used(outcome):
         return used_shortcut(variant, used if used in task.barred else task.barred[0])
     case, answer, right = outcome.failed if slugs else _smallest(outcome.asked, outcome.failed)
@@ -403,11 +409,11 @@ def _result(
         sentences.append(failure_sentence(case, answer.failure, input_names))
         if not slugs:
             sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
-            if answer.failure.kind == "raised" and (own := variant.convention) and own.order:
+            if answer.failure.kind == "raised" and variant.convention and variant.convention.order:
                 sentences.append(ORDER)
     if difference is not None:
         sentences.append(describe(case, difference, names, reveals))
-        sentences += [said for cell, said in variant.cells.items() if cell == difference.index]
+        sentences += [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         sentences += _broken_properties(variant, case, answer)
         if not slugs:
             sentences += _raised_elsewhere(variant, outcome.asked)
@@ -421,7 +427,7 @@ def _result(
         inputs=case.args,
         input_names=input_names,
         asked=() if slugs else inputs_in_words(case, input_names),
-        question=next(number for number, one in enumerate(outcome.asked) if one[0] is case),
+        question=next(number for number, answered in enumerate(outcome.asked) if answered[0] is case),
         difference=difference,
         printed=answer.printed,
     )
@@ -430,17 +436,19 @@ def _result(
 def _smallest(asked: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
     """Of the failed cases of the same part and kind of failure, the one with the fewest numbers in its inputs."""
 
-    def kind(one: tuple[Case, Answer, Arrays]) -> tuple[str, bool, str]:
-        return one[0].part, bool(one[0].gradients), one[1].failure.kind if one[1].failure else ""
+    def kind(answered: tuple[Case, Answer, Arrays]) -> tuple[str, bool, str]:
+        case, answer, _ = answered
+        return case.part, bool(case.gradients), answer.failure.kind if answer.failure else ""
 
-    alike = [one for one in asked if kind(one) == kind(shown) and not is_right(*one)]
-    return min(alike, key=lambda one: sum(np.size(arg) for arg in one[0].args if isinstance(arg, np.ndarray)))
+    alike = [answered for answered in asked if kind(answered) == kind(shown) and not is_right(*answered)]
+    return min(alike, key=lambda answered: sum(np.size(a) for a in answered[0].args if isinstance(a, np.ndarray)))
 
 
 def _raised_elsewhere(variant: Variant, asked: Asked) -> list[str]:
     """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
     raised = [(case, answer.failure) for case, answer, _ in asked if answer.failure is not None]
-    return [failure_sentence(case, one, variant.input_names(case)) for case, one in raised if one.kind == "raised"][:1]
+    raised = [(case, failure) for case, failure in raised if failure.kind == "raised"]
+    return [failure_sentence(case, failure, variant.input_names(case)) for case, failure in raised[:1]]
 
 
 def _says(task: Task, slug: str) -> str:
@@ -454,7 +462,7 @@ def _says(task: Task, slug: str) -> str:
 
 def _broken_properties(variant: Variant, case: Case, answer: Answer) -> list[str]:
     arrays = answer.arrays or ()
-    if not arrays or not all(0 < one.size <= _LOOKED_AT for one in arrays):
+    if not arrays or not all(0 < array.size <= _LOOKED_AT for array in arrays):
         return []
-    said = [prop(case, arrays) for prop in variant.properties]
-    return [s for s in said if s][:1]
+    sentences = [prop(case, arrays) for prop in variant.properties]
+    return [sentence for sentence in sentences if sentence][:1]

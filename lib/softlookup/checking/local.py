@@ -32,11 +32,11 @@ def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
     import torch
 
     in_torch = variant.task.frame == "torch"
-    own = "torch" if in_torch else "numpy"
+    usual = "torch" if in_torch else "numpy"
     parameters = variant.parameters
     some = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
 
-    def turn(value: Any, frame: str = own) -> Any:
+    def turn(value: Any, frame: str = usual) -> Any:
         if frame == "torch" and isinstance(value, np.ndarray):
             return torch.from_numpy(value)
         if frame == "numpy" and isinstance(value, torch.Tensor):
@@ -45,9 +45,9 @@ def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
 
     @wraps(variant.task.oracle)
     def call(*args: Any, **named: Any) -> Any:
-        kept = {name: turn(value) for name, value in named.items() if name in parameters}
+        known = {name: turn(value) for name, value in named.items() if name in parameters}
         given = (*args, *named.values())
-        result = variant.oracle(*map(turn, args if some else args[: len(parameters)]), **kept)
+        result = variant.oracle(*map(turn, args if some else args[: len(parameters)]), **known)
         many = tuple(_like(r, given) for r in (result if isinstance(result, tuple) else (result,)))
         if in_torch and any(isinstance(a, np.ndarray) for a in given):
             many = tuple(r.numpy() for r in many)
@@ -65,11 +65,11 @@ def _like(result: Any, given: Sequence[Any]) -> Any:
     import torch
 
     floats = [str(a.dtype).removeprefix("torch.") for a in given if isinstance(a, np.ndarray | torch.Tensor)]
-    wanted = next((one for one in floats if one.startswith("float")), "")
-    if isinstance(result, torch.Tensor) and result.is_floating_point() and wanted:
-        return result.to(getattr(torch, wanted))
-    if isinstance(result, np.ndarray) and result.dtype.kind == "f" and wanted:
-        return result.astype(wanted, copy=False)
+    dtype = next((name for name in floats if name.startswith("float")), "")
+    if isinstance(result, torch.Tensor) and result.is_floating_point() and dtype:
+        return result.to(getattr(torch, dtype))
+    if isinstance(result, np.ndarray) and result.dtype.kind == "f" and dtype:
+        return result.astype(dtype, copy=False)
     return result
 
 
@@ -98,9 +98,9 @@ class LocalStudent:
         self.obj, self.barred = obj, variant.task.barred
         self.clock = clock or Clock(None)
         self.known = known or {}
-        before = (one for one in variant.task.earlier if one.prepared is None)
-        self.earlier = {one.name: self.known.get(one.id) or variant_of(one) for one in before}
-        self.own: dict[str, Any] = {}
+        before = [task for task in variant.task.earlier if task.prepared is None]
+        self.earlier = {task.name: self.known.get(task.id) or variant_of(task) for task in before}
+        self.functions: dict[str, Any] = {}
         self.rounds: list[tuple[Case, list[Call]]] = []
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
@@ -113,15 +113,16 @@ class LocalStudent:
         lent = []
         for name, variant in self.earlier.items():
             callers = [f for f in functions if name in names_in(f)]
-            own = [f.__globals__.get(name) for f in callers]
-            if callers and not any(inspect.isfunction(g) and _cells_of(g) & cells for g in own):
-                if sound_too or not self.passes(variant, own[0]):
+            called = [f.__globals__.get(name) for f in callers]
+            if callers and not any(inspect.isfunction(g) and _cells_of(g) & cells for g in called):
+                if sound_too or not self.passes(variant, called[0]):
                     lent.append(variant.task.id)
         return tuple(lent)
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
         """Call the object on one case, with sound functions in place of those of some earlier tasks."""
-        sound = {name: partial(self._instead, one, case) for name, one in self.earlier.items() if one.task.id in lent}
+        chosen = {name: earlier for name, earlier in self.earlier.items() if earlier.task.id in lent}
+        sound = {name: partial(self._instead, earlier, case) for name, earlier in chosen.items()}
         self.rounds.append((case, []))
         with standing_in(self.obj, sound):
             return self._run(self.obj, case, results, self.barred)
@@ -143,48 +144,47 @@ class LocalStudent:
 
     def _gives_another(self, call: Call, asked: Case) -> bool:
         variant, task = call.variant, call.variant.task
-        put = call.question(asked.frame)
-        if put is None:
+        question = call.question(asked.frame)
+        if question is None:
             return True
-        case, sound = put
-        if differs(case, self._run(self.own[task.id], case, len(task.returns), task.barred), sound):
+        case, sound = question
+        if differs(case, self._run(self.functions[task.id], case, len(task.returns), task.barred), sound):
             return True
-        floats = tuple(at for at, one in enumerate(case.args) if isinstance(one, np.ndarray) and one.dtype.kind == "f")
+        floats = tuple(at for at, arg in enumerate(case.args) if isinstance(arg, np.ndarray) and arg.dtype.kind == "f")
         if not (asked.gradients or asked.descends) or len(task.returns) > 1 or not floats:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
-        own = self._run(self.own[task.id], case, 1, task.barred)
-        return differs(case, own, wanted(variant, case))
+        answer = self._run(self.functions[task.id], case, 1, task.barred)
+        return differs(case, answer, wanted(variant, case))
 
-    def _instead(self, variant: Variant, asked: Case, own: Any) -> Any:
+    def _instead(self, variant: Variant, asked: Case, function: Any) -> Any:
         """What stands in for a function of the student's, and notes each call."""
         task, calls = variant.task, self.rounds[-1][1]
-        self.own[task.id] = own
+        self.functions[task.id] = function
         sound = self.sound(variant, asked)
 
         @wraps(sound)
         def call(*args: Any, **named: Any) -> Any:
-            given = [plain(one) for one in args], {name: plain(one) for name, one in named.items()}
+            given = [plain(arg) for arg in args], {name: plain(arg) for name, arg in named.items()}
             with self.clock.halted(), opened():
                 result = sound(*args, **named)
             calls.append(Call(variant, given[0], result, given[1]))
             return result
 
-        return layer_around(own, call, task.layer) if task.layer else called_like(own, call)
+        return layer_around(function, call, task.layer) if task.layer else called_like(function, call)
 
-    def passes(self, variant: Variant, own: Any) -> bool:
+    def passes(self, variant: Variant, function: Any) -> bool:
         """Whether a function of the student's is right by itself, whichever variant it was asked for."""
-        if not callable(own):
+        if not callable(function):
             return False
         task = variant.task
         possible = [variant] if task.id in self.known else [variant_of(task, n) for n in range(len(task.variants))]
-        return any(
-            judge(
-                one, LocalStudent(one, own, self.known, self.clock), asked=questions_at_home(one), names=False
-            ).verdict
-            == "pass"
-            for one in possible
-        )
+
+        def is_right(variant: Variant) -> bool:
+            student = LocalStudent(variant, function, self.known, self.clock)
+            return judge(variant, student, asked=questions_at_home(variant), names=False).verdict == "pass"
+
+        return any(map(is_right, possible))
 
     def sound(self, variant: Variant, asked: Case) -> Callable[..., Any]:
         """A sound function of an earlier task, for one question."""

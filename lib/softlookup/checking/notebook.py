@@ -46,15 +46,15 @@ def named_cells(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def _named_in(text: str, place: Path) -> dict[str, tuple[str, str]]:
-    found: dict[str, tuple[str, str]] = {}
+    cells: dict[str, tuple[str, str]] = {}
     for cell in re.split(r"^# %%", text, flags=re.MULTILINE)[1:]:
         head, _, body = cell.partition("\n")
         if match := _NAMED.fullmatch(head):
             name, origin = match["name"], match["origin"]
-            found[name] = body.strip() + "\n", name
+            cells[name] = body.strip() + "\n", name
             if origin:
-                found[name] = named_cells(solutions(int(origin.partition("-")[0]), place))[origin]
-    return found
+                cells[name] = named_cells(solutions(int(origin.partition("-")[0]), place))[origin]
+    return cells
 
 
 def without_marks(source: str) -> str:
@@ -119,7 +119,8 @@ class Notebook:
 
     def beside_task(self, task_id: str) -> Beside:
         """What stands beside a task's solution: in the library, or in a course's own folder."""
-        return next((one for one in self.beside if task_id in one.facts.get("tasks", {})), self.beside[-1])
+        described = [beside for beside in self.beside if task_id in beside.facts.get("tasks", {})]
+        return (described or [self.beside[-1]])[0]
 
     def origin(self, task_id: str) -> str:
         """The task whose cell a task takes: itself, or one of another chapter."""
@@ -148,20 +149,20 @@ class Notebook:
             return published(_number(origin)).mistakes(origin)
         facts = self.beside_task(task_id).facts
         words = _said_often() | facts.get("says", {})
-        found = []
+        mistakes = []
         for slug, edits in facts.get(task_id, {}).items():
-            said = words.get(f"{task_id}:{slug}", words.get(slug))
-            if said is None:
+            sentence = words.get(f"{task_id}:{slug}", words.get(slug))
+            if sentence is None:
                 raise ValueError(f"{task_id}: nothing is said of the mistake {slug!r}")
             pairs = [edits] if edits and isinstance(edits[0], str) else edits
-            found.append(
+            mistakes.append(
                 Mistake(
                     slug,
                     edits=tuple((old, new) for old, new in pairs),
-                    **({"says": said} if isinstance(said, str) else said),
+                    **({"says": sentence} if isinstance(sentence, str) else sentence),
                 )
             )
-        return tuple(found)
+        return tuple(mistakes)
 
     def help_texts(self, task_id: str) -> HelpTexts:
         """The texts of a task's help, which stand in ``NN_topic.help.toml``.
@@ -175,30 +176,30 @@ class Notebook:
         origin = self.origin(task_id)
         if origin != task_id:
             return published(_number(origin)).help_texts(origin)
-        for one in self.beside:
-            if task_id in one.help:
-                return HelpTexts(**one.help[task_id])
+        for beside in self.beside:
+            if task_id in beside.help:
+                return HelpTexts(**beside.help[task_id])
         raise ValueError(f"{self.name}.help.toml has no table for {task_id}")
 
-    def with_own(self, own: OwnAssignment, place: str) -> "Notebook":
+    def with_cells(self, added: OwnAssignment, place: str) -> "Notebook":
         """This notebook with a course's own cells among its own.
 
         Args:
-            own: The course's own tasks.
+            added: The course's own tasks of this notebook.
             place: Their folder, for messages.
 
         Raises:
             OwnTasksError: If a cell has the name of another.
         """
-        names, after = list(self.named), own.after.replace(".", "-", 1)
+        names, after = list(self.named), added.after.replace(".", "-", 1)
         at = names.index(after) + 1 if after in self.named else len(names)
-        cells = _named_in(own.cells, folder())
+        cells = _named_in(added.cells, folder())
         if both := sorted(self.named.keys() & cells.keys()):
-            raise OwnTasksError(f"{place}/{own.name}.py has a cell {both[0]}, as the course has: choose another id")
+            raise OwnTasksError(f"{place}/{added.name}.py has a cell {both[0]}, as the course has: choose another id")
         every = {**self.named, **cells}
         named = {name: every[name] for name in (*names[:at], *cells, *names[at:])}
-        beside = (*self.beside, Beside(f"{own.name}.toml", own.facts, own.help))
-        return Notebook(self.number, own.name, named, beside, self.page)
+        beside = (*self.beside, Beside(f"{added.name}.toml", added.facts, added.help))
+        return Notebook(self.number, added.name, named, beside, self.page)
 
 
 @dataclass(frozen=True, eq=False)

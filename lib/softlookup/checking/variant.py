@@ -42,7 +42,7 @@ class Variant:
         Under the published convention these are the ones with other constants; else all, the published one first.
         """
         every = [Variant(self.task, number) for number in range(len(self.task.variants)) if number != self.number]
-        return tuple(one for one in every if self.convention is not None or one.convention is None)
+        return tuple(other for other in every if self.convention is not None or other.convention is None)
 
     def cases(self, rng: Any) -> list[Case]:
         """Draw the questions.
@@ -80,8 +80,8 @@ class Variant:
         published = list(self.task.parameters)
         exchanged = {published[at] for at in right.turned}
         bound = self._signature.bind(*args, **named).arguments
-        own = {name: turned(value) if name in exchanged else value for name, value in bound.items()}
-        result = self.task.oracle(**own, **self.constants)
+        published_args = {name: turned(value) if name in exchanged else value for name, value in bound.items()}
+        result = self.task.oracle(**published_args, **self.constants)
         many = right.returned(result if isinstance(result, tuple) else (result,))
         return many if isinstance(result, tuple) else many[0]
 
@@ -145,29 +145,29 @@ class Variant:
         if convention is None:
             return ""
         names = list(task.parameters)
-        said = []
+        sentences = []
         if convention.order:
             given = ", ".join([names[old] for old in convention.order] + names[len(convention.order) :])
-            said.append(f"The arguments come in this order: `{task.name}({given})`.")
+            sentences.append(f"The arguments come in this order: `{task.name}({given})`.")
         if convention.turned:
             which = _listed([f"`{names[at]}`" for at in convention.turned])
             comes, its = ("comes", "its") if len(convention.turned) == 1 else ("come", "their")
-            said.append(f"{which} {comes} with {its} last two axes exchanged.")
+            sentences.append(f"{which} {comes} with {its} last two axes exchanged.")
         if convention.turned_results:
             if len(task.returns) == 1:
-                said.append("Return the result with its last two axes exchanged.")
+                sentences.append("Return the result with its last two axes exchanged.")
             else:
                 which = _listed([named(task.returns[at]) for at in convention.turned_results])
                 its = "its" if len(convention.turned_results) == 1 else "their"
-                said.append(f"Return {which} with {its} last two axes exchanged.")
+                sentences.append(f"Return {which} with {its} last two axes exchanged.")
         if convention.results:
             order = ", ".join(named(task.returns[old]) for old in convention.results)
-            said.append(f"Return the results in this order: {order}.")
+            sentences.append(f"Return the results in this order: {order}.")
         if convention.times != 1:
             each = "each number" if len(task.returns) > 1 else "the number"
             what = f"{convention.times} {task.varies['times']} together"
-            said.append(f"Return {each} for {what}, which is {convention.times} times as much.")
-        return f"**In your notebook.** {' '.join(said)} All else is as described above."
+            sentences.append(f"Return {each} for {what}, which is {convention.times} times as much.")
+        return f"**In your notebook.** {' '.join(sentences)} All else is as described above."
 
 
 @cache

@@ -74,7 +74,7 @@ def _try_own_tasks(catalogue: "Catalogue") -> NoReturn:
     from softlookup.checking.own import FOLDER
     from softlookup.checking.trial import problems
 
-    own = catalogue.own
+    own = catalogue.course_tasks
     listed = [task for number in sorted(own.assignments) for task in catalogue.own_tasks(number)]
     if not listed:
         refuse(f"there are no own tasks in {own.place}: they lie in the folder {FOLDER} of a course (--course)")

@@ -174,7 +174,7 @@ class PageSession:
         result = judge(variant, student, asked=self.questions(task))
         if result.verdict == "pass":
             return result
-        unknown = [(one, student.own.get(one.id)) for one in student.unknown.values()]
+        unknown = [(one, student.functions.get(one.id)) for one in student.unknown.values()]
         wrong = [one for one, own in unknown if not student.passes(variant_of(one), own)]
         more = [
             f"Your `{one.name}` (task {one.id}) is not right yet, and the page has no stand-in for this call: "

@@ -33,4 +33,4 @@ def own_files(course: Course, assignment: str) -> tuple[tuple[str, str], ...]:
             f"the release of {assignment} asks {', '.join(gone)}, and {course.root / FOLDER} does not describe that: "
             f"bring the files back, or release {assignment} again"
         )
-    return tuple(one for one in catalogue.own.texts if one[0].startswith(f"{chapter}_"))
+    return tuple(one for one in catalogue.course_tasks.texts if one[0].startswith(f"{chapter}_"))
