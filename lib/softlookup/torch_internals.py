@@ -5,6 +5,7 @@ uses such names.
 """
 
 import functools
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +122,6 @@ def product_by_packed(x: "Tensor", packed: "Tensor", b: "Tensor | None") -> "Ten
 
 def compiler_is_loaded() -> bool:
     """Whether torch's compiler has been imported in this process; to import it takes a second."""
-    import sys
-
     return "torch._dynamo" in sys.modules
 
 

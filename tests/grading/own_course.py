@@ -5,10 +5,10 @@ from pathlib import Path
 import nbformat
 
 from softlookup.authoring import find_root, read_solution
+from softlookup.checking.catalogue import catalogue_of
 from softlookup.checking.own import OwnTasks
 from softlookup.cli.releasing import release_into
 from softlookup.grading import Course
-from softlookup.grading.course.own_tasks import catalogue_of
 from softlookup.grading.samples.handins import answers, filled
 
 ROOT = find_root()
@@ -124,7 +124,7 @@ def released(folder: Path, *names: str) -> Course:
     options = {"secret": None, "last_help": None, "drop": (), "points": (), "all_tasks": False, "force": False}
     release_into(ROOT, folder, names, **options)
     course = Course.at(folder)
-    catalogue = catalogue_of(course)
+    catalogue = catalogue_of(course.root)
     for name in names:
         slug, _, old, new, _ = WRONG[name]
         right = answers(read_solution(ROOT / "solutions" / f"{name}.py", catalogue=catalogue))

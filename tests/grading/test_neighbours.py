@@ -11,7 +11,6 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from small_class import NAME, ROOT
 
-from softlookup.checking.catalogue import STANDARD
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.judging.examine import SandboxExaminer
@@ -104,10 +103,10 @@ def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
     assert {mark.verdict for mark in graded.marks if mark.points is not None} == {"pass"}
 
 
-def test_assignments_share_a_zygote_but_for_one_that_needs_the_library():
+def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path):
     settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
     named = "import softlookup.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
-    with Zygotes([one.release for one in settings], STANDARD) as zygotes:
+    with Zygotes([one.release for one in settings], tmp_path) as zygotes:
         said, zygote = [], []
         for setting in settings:
             with zygotes.lend(setting) as copy:
@@ -117,12 +116,12 @@ def test_assignments_share_a_zygote_but_for_one_that_needs_the_library():
     assert not Path(f"/proc/{zygote[0]}").exists()
 
 
-def test_answers_get_the_same_verdicts_from_a_shared_zygote(source):
+def test_answers_get_the_same_verdicts_from_a_shared_zygote(source, tmp_path):
     release = nbformat.reads(SETTING.release, as_version=4)
     right = answers(source)
     wrong = {**right, next(iter(right)): "def scale(*a, **k):\n    import softlookup.reference\n"}
     with (
-        Zygotes([_setting("02_soft_lookup").release, SETTING.release], STANDARD) as zygotes,
+        Zygotes([_setting("02_soft_lookup").release, SETTING.release], tmp_path) as zygotes,
         zygotes.lend(SETTING) as copy,
     ):
         with SandboxExaminer(SETTING, copy()) as shared, SandboxExaminer(SETTING) as alone:

@@ -12,13 +12,12 @@ from sandbox_tools import NEEDS_SANDBOX
 
 from softlookup.authoring import build_exercises, read_solution
 from softlookup.checking import check, get_task, hint, tasks
-from softlookup.checking.catalogue import STANDARD, Catalogue, here
+from softlookup.checking.catalogue import STANDARD, Catalogue, catalogue_of, here
 from softlookup.checking.home import Checker
 from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, course_above, read_tasks
 from softlookup.checking.trial import problems
 from softlookup.cli import main
 from softlookup.grading import Course, CourseError
-from softlookup.grading.course.own_tasks import catalogue_of
 from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.reports.explaining import explain
 from softlookup.grading.run.engine import grade_assignment
@@ -214,7 +213,7 @@ def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
     lost = report["ben"]["tasks"][task]
     assert (lost["points"], lost["verdict"], lost["diagnosis"]) == (0, "wrong", [mistake])
     page = course.notebook("feedback", "ben", name).with_suffix(".html")
-    assert catalogue_of(course).task(task).mistake(mistake).says in page.read_text()
+    assert catalogue_of(course.root).task(task).mistake(mistake).says in page.read_text()
     found = {one.mark.task: one for one in explain(course, name, "ben", SandboxExaminer).tasks}
     assert found[task].result is not None and found[task].result.diagnosis == (mistake,) and found[task].agrees
 

@@ -14,7 +14,7 @@ from typing import Any
 from softlookup.checking.baked import Baked, bake, read
 from softlookup.checking.facts import facts_of, task_from
 from softlookup.checking.notebook import Description, Notebook, published
-from softlookup.checking.own import OwnAssignment, OwnTasks, OwnTasksError, look
+from softlookup.checking.own import FOLDER, OwnAssignment, OwnTasks, OwnTasksError, look, read_tasks
 from softlookup.checking.task import Prepared, Task
 from softlookup.checking.variant import Variant, variant_of
 
@@ -210,11 +210,30 @@ STANDARD = Catalogue()
 """The library's own tasks alone."""
 
 
+def catalogue_with(course_tasks: OwnTasks) -> Catalogue:
+    """The library's tasks and some of a course's own; where these are none, the one catalogue without any.
+
+    What is kept of a task (questions, solutions that were run) is then shared by all courses without own tasks.
+    """
+    return STANDARD if course_tasks == OwnTasks() else Catalogue(course_tasks)
+
+
+def catalogue_of(folder: Path) -> Catalogue:
+    """The tasks of a course: the library's and those in its folder ``tasks``; nothing in ``submitted/`` is looked at.
+
+    Args:
+        folder: The course's folder.
+
+    Raises:
+        OwnTasksError: If a file there is no text.
+    """
+    return catalogue_with(read_tasks(folder / FOLDER))
+
+
 @cache
 def here() -> Catalogue:
     """The tasks of this process: those that its environment, its folder or the course around it name (``own.look``)."""
-    course_tasks = look(Path.cwd())
-    return STANDARD if course_tasks == OwnTasks() else Catalogue(course_tasks)
+    return catalogue_with(look(Path.cwd()))
 
 
 def tasks(chapter: int | None = None) -> tuple[Task, ...]:

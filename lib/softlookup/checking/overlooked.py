@@ -1,11 +1,12 @@
 """Whether an answer is right but for something that a student's notebook changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.inside.probe import Answer, TimeIsUp
+from softlookup.checking.inside.probe import TimeIsUp
+from softlookup.checking.protocols import Student
 from softlookup.checking.variant import Variant
 
 
@@ -19,13 +20,7 @@ class _Asked(Protocol):
     def rights(self) -> Sequence[Arrays]: ...
 
 
-class _Answers(Protocol):
-    """What can be asked."""
-
-    def answers(self, cases: Sequence[Case], results: int) -> Iterator[Answer]: ...
-
-
-def overlooks(variant: Variant, student: _Answers, asked: _Asked) -> bool:
+def overlooks(variant: Variant, student: Student, asked: _Asked) -> bool:
     """Whether an answer overlooks something that the notebook changes: it is right where that is as published.
 
     Args:

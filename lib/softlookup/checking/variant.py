@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from softlookup.checking.conventions import Convention, turned
@@ -170,7 +170,7 @@ class Variant:
         return f"**In your notebook.** {' '.join(sentences)} All else is as described above."
 
 
-@cache
+@lru_cache(maxsize=4096)
 def variant_of(task: Task, number: int = 0) -> Variant:
     """A variant of a task, made once.
 

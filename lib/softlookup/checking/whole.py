@@ -6,7 +6,7 @@ nothing lent to it. Where all tasks are right and this is not, a check was too w
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 
 
-@cache
+@lru_cache(maxsize=4096)
 def parts(task: Task) -> tuple[Task, ...]:
     """The earlier tasks whose functions the published solution of a task calls."""
     if task.prepared is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from softlookup.cli.shared import COURSE, catalogue_in, checkout, default_course, refuse
+from softlookup.cli.shared import COURSE, checkout, default_course, refuse
 
 if TYPE_CHECKING:
     from softlookup.checking.catalogue import Catalogue
@@ -41,16 +41,17 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
 
     Own tasks lie in the folder tasks of a course.
     """
-    from softlookup.checking.catalogue import here
-    from softlookup.checking.own import FOLDER
+    from softlookup.checking.catalogue import catalogue_with
+    from softlookup.checking.own import FOLDER, look, read_tasks
 
     if folder is not None and not folder.is_dir():
         refuse(f"there is no folder {folder}")
     # Tasks are written before their course is released, so that no course's folder is asked for.
     named = folder is not None or (default_course() / FOLDER).is_dir()
-    catalogue = catalogue_in(folder or default_course()) if named else here()
+    own = read_tasks((folder or default_course()) / FOLDER) if named else look(Path.cwd())
+    catalogue = catalogue_with(own)
     if test:
-        _try_own_tasks(catalogue)
+        _try_own_tasks(catalogue, own.place)
     listed = catalogue.tasks()
     if as_json:
         from softlookup.in_page.packing import why_not
@@ -69,18 +70,18 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
     terminal().print(table)
 
 
-def _try_own_tasks(catalogue: "Catalogue") -> NoReturn:
+def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
     from softlookup.authoring import read_solution
     from softlookup.checking.own import FOLDER
     from softlookup.checking.trial import problems
 
-    own = catalogue.course_tasks
-    listed = [task for number in sorted(own.assignments) for task in catalogue.own_tasks(number)]
+    assignments = catalogue.course_tasks.assignments
+    listed = [task for number in sorted(assignments) for task in catalogue.own_tasks(number)]
     if not listed:
-        refuse(f"there are no own tasks in {own.place}: they lie in the folder {FOLDER} of a course (--course)")
+        refuse(f"there are no own tasks in {place}: they lie in the folder {FOLDER} of a course (--course)")
     root, failed = checkout(), 0
-    for one in own.assignments.values():
-        path = root / "solutions" / f"{one.name}.py"
+    for assignment in assignments.values():
+        path = root / "solutions" / f"{assignment.name}.py"
         read_solution(path, catalogue=catalogue)  # refuses what students could not be given
     for task in listed:
         found = problems(task)

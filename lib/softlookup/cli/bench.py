@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from softlookup.cli.shared import Refusal, beside, catalogue_in, checkout, refuse, sources
+from softlookup.cli.shared import Refusal, beside, checkout, refuse, sources
 
 
 class _Name(click.ParamType):
@@ -84,7 +84,7 @@ def bench(
     options = {
         "root": checkout,
         "peers": lambda: peers,
-        "sources": lambda: sources(checkout(), catalogue_in(checkout())),
+        "sources": lambda: sources(checkout()),
         "config": lambda: checkout() / "nbgrader_config.py",
         "folder": lambda: data,
         "device": lambda: device,

@@ -362,13 +362,13 @@ def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, own: 
 
     The names of the students say what they handed in: right answers, half done ones, each known mistake, broken files.
     """
-    from softlookup.checking.catalogue import Catalogue
+    from softlookup.checking.catalogue import catalogue_with
     from softlookup.checking.own import FOLDER, read_tasks
     from softlookup.grading.samples.sample_class import write_sample
 
     attackers = beside("attacks.writing").hand_in_all if hostile else None
     root = checkout()
-    catalogue = Catalogue(read_tasks(own or folder / FOLDER))
+    catalogue = catalogue_with(read_tasks(own or folder / FOLDER))
     given = sources(root, catalogue)
     course = write_sample(folder, given, root / "nbgrader_config.py", force, attackers, mistakes, catalogue)
     if own is not None and own.resolve() != (folder / FOLDER).resolve():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from softlookup.cli.shared import HELP_STEPS, catalogue_in, refuse
+from softlookup.cli.shared import HELP_STEPS, refuse
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -32,6 +32,7 @@ def release_into(
     """Release assignments of a checkout into a course's folder, which is made if it is not there."""
     from softlookup.authoring import with_own
     from softlookup.authoring.library_cell import addresses
+    from softlookup.checking.catalogue import catalogue_of
     from softlookup.checking.own import BAKED
     from softlookup.grading import Course, new_course
     from softlookup.grading.course.personal import FOLDER as FOR_EACH
@@ -39,7 +40,7 @@ def release_into(
     from softlookup.grading.course.releasing import Released
     from softlookup.grading.data.disk import atomic_write
 
-    catalogue = catalogue_in(folder)
+    catalogue = catalogue_of(folder)
     known = with_own(root, catalogue)
     for name in assignments:
         if name not in known:

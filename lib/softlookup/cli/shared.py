@@ -65,14 +65,6 @@ def checkout() -> Path:
         refuse(str(error))
 
 
-def catalogue_in(folder: Path) -> "Catalogue":
-    """The tasks of the library and those that a course's folder holds."""
-    from softlookup.checking.catalogue import Catalogue
-    from softlookup.checking.own import FOLDER, read_tasks
-
-    return Catalogue(read_tasks(folder / FOLDER))
-
-
 def beside(name: str) -> ModuleType:
     """Import a module that a checkout has beside the library: one of ``benchmarks`` or ``attacks``.
 
@@ -95,10 +87,12 @@ def beside(name: str) -> ModuleType:
     return import_module(name)
 
 
-def sources(root: Path, catalogue: "Catalogue") -> dict[str, Any]:
+def sources(root: Path, catalogue: "Catalogue | None" = None) -> dict[str, Any]:
     """The checkout's assignments and those of own tasks, with solutions, by name: the public variants."""
     from softlookup.authoring import read_solution, with_own
+    from softlookup.checking.catalogue import STANDARD
 
+    catalogue = catalogue or STANDARD
     names = with_own(root, catalogue)
     return {name: read_solution(root / "solutions" / f"{name}.py", catalogue=catalogue) for name in names}
 

@@ -93,7 +93,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
     is built, its page Your way shows the same.
     """
     from softlookup.authoring import find_root
-    from softlookup.checking.catalogue import Catalogue, here
+    from softlookup.checking.catalogue import catalogue_with, here
     from softlookup.checking.own import BAKED, OwnTasks
     from softlookup.grading.validate import executed
     from softlookup.progress import as_json, as_script, as_text, read_folder
@@ -113,7 +113,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
             click.echo(f"running {name} …", err=True)
 
     handed_out = (*sorted(place.glob(f"*/{BAKED}")), *sorted(place.glob(BAKED)))
-    catalogue = Catalogue(OwnTasks(baked=handed_out)) if handed_out else here()
+    catalogue = catalogue_with(OwnTasks(baked=handed_out)) if handed_out else here()
     execute = (lambda path: executed(path, timeout, catalogue=catalogue)) if run else None
     chapters = read_folder(place, catalogue, execute, runs)
     if all(one.file is None for one in chapters):

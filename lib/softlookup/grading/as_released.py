@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checking.catalogue import STANDARD, Catalogue
+from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.notebook import is_published, solutions
 from softlookup.checking.own import course_above
 from softlookup.grading.course.folder import Course
@@ -46,7 +46,7 @@ def as_released(cells: Sequence[Mapping[str, Any]], path: Path, catalogue: Catal
     if not is_published(chapter):
         return _with_own([], notebook)
     own = {one.task.id: one.variant.number for one in checks if one.task.chapter == chapter}
-    return _with_own(_made(notebook, chapter, own), notebook)
+    return _with_own(_made(notebook, chapter, own, catalogue), notebook)
 
 
 def _chapter(notebook: NotebookNode, checks: Sequence[ReleasedCheck], path: Path, catalogue: Catalogue) -> int | None:
@@ -73,44 +73,54 @@ def _in_course(course: Course, name: str, path: Path) -> NotebookNode | None:
     return read_notebook(released) if released.is_file() else None
 
 
-def _made(notebook: NotebookNode, chapter: int, variants: dict[str, int]) -> Sequence[NotebookNode]:
+def _made(
+    notebook: NotebookNode, chapter: int, variants: dict[str, int], catalogue: Catalogue
+) -> Sequence[NotebookNode]:
     """The cells of the published notebook, with the variants that its checks ask for and what a course chose."""
     path = solutions(chapter)
     if any(variants.values()):
-        variants = variants | _by_their_text(notebook, path, variants)
+        variants = variants | _by_their_text(notebook, path, variants, catalogue)
     there = _asked(notebook) | set(variants)
     points = {task: worth for task, worth in _points(notebook).items() if task in there}
-    return _built(path, tuple(sorted(variants.items())), frozenset(there), tuple(sorted(points.items())))
+    return _built(path, tuple(sorted(variants.items())), frozenset(there), tuple(sorted(points.items())), catalogue)
 
 
 @lru_cache(maxsize=8)  # a student presses Validate more than once
 def _built(
-    path: Path, variants: tuple[tuple[str, int], ...], there: frozenset[str], points: tuple[tuple[str, float], ...]
+    path: Path,
+    variants: tuple[tuple[str, int], ...],
+    there: frozenset[str],
+    points: tuple[tuple[str, float], ...],
+    catalogue: Catalogue,
 ) -> Sequence[NotebookNode]:
     from softlookup.authoring import make_release, read_solution
     from softlookup.authoring.choosing import choose, chosen_tasks
 
     exercise = path.parents[1] / "exercises" / path.stem / f"{path.stem}.ipynb"
     public = exercise.is_file() and not any(number for _, number in variants)
-    source = nbformat.read(exercise, as_version=4) if public else read_solution(path, dict(variants))
+    source = (
+        nbformat.read(exercise, as_version=4) if public else read_solution(path, dict(variants), catalogue=catalogue)
+    )
     usual = {task_id(grade_id(cell)): cell.metadata.nbgrader.points for cell in source.cells if is_graded(cell)}
     drop = [task for task in chosen_tasks(source) if task not in there]
     others = {task: worth for task, worth in points if task in usual and worth != usual[task]}
     if public and not drop and not others:
         return list(source.cells)
-    source = read_solution(path, dict(variants)) if public else source
+    source = read_solution(path, dict(variants), catalogue=catalogue) if public else source
     return list(make_release(choose(source, drop, others)).cells)
 
 
-def _by_their_text(notebook: NotebookNode, path: Path, known: Mapping[str, int]) -> dict[str, int]:
+def _by_their_text(
+    notebook: NotebookNode, path: Path, known: Mapping[str, int], catalogue: Catalogue
+) -> dict[str, int]:
     """The variants of tasks whose checks are gone, by what their texts and their cells ask for."""
     from softlookup.authoring import read_solution
 
-    lost = [one for one in STANDARD.tasks(int(path.stem[:2])) if one.id not in known and len(one.variants) > 1]
+    lost = [one for one in catalogue.tasks(int(path.stem[:2])) if one.id not in known and len(one.variants) > 1]
     texts = {text_of(cell).strip() for cell in notebook.cells}
     found: dict[str, int] = {}
     for number in range(1, max((len(one.variants) for one in lost), default=0)):
-        source = read_solution(path, {one.id: min(number, len(one.variants) - 1) for one in lost})
+        source = read_solution(path, {one.id: min(number, len(one.variants) - 1) for one in lost}, catalogue=catalogue)
         asked = {cell.source.strip() for cell in source.cells if cell.cell_type == "markdown"} & texts
         for one in lost:
             if any(f"Task {one.id} ·" in text for text in asked):

@@ -1,19 +1,10 @@
 """A course's own tasks where a class is graded: those in the course's own folder, and no others."""
 
 from softlookup.checking.baked import read
-from softlookup.checking.catalogue import Catalogue
-from softlookup.checking.own import BAKED, FOLDER, read_tasks
+from softlookup.checking.catalogue import catalogue_of
+from softlookup.checking.own import BAKED, FOLDER
 from softlookup.grading.course.folder import Course
 from softlookup.grading.data.errors import CourseError
-
-
-def catalogue_of(course: Course) -> Catalogue:
-    """The tasks of a course: the library's and those in its folder ``tasks``; nothing in ``submitted/`` is looked at.
-
-    Raises:
-        OwnTasksError: If a file there is no text.
-    """
-    return Catalogue(read_tasks(course.root / FOLDER))
 
 
 def own_files(course: Course, assignment: str) -> tuple[tuple[str, str], ...]:
@@ -23,7 +14,7 @@ def own_files(course: Course, assignment: str) -> tuple[tuple[str, str], ...]:
         OwnTasksError: If the tasks cannot be used as they are.
         CourseError: If the release asks tasks that are not described any more.
     """
-    catalogue = catalogue_of(course)
+    catalogue = catalogue_of(course.root)
     chapter = assignment.partition("_")[0]
     there = {task.id for task in catalogue.own_tasks(int(chapter))} if chapter.isdecimal() else set()
     handed_out = course.folder("release", ".", assignment) / BAKED

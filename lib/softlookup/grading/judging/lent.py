@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def sound(
     return grads
 
 
-@cache
+@lru_cache(maxsize=4096)
 def owns(variant: Variant) -> Own:
     """What the own questions of a lent function give reason for, with room for other ways to use it.
 

@@ -4,11 +4,12 @@ import ast
 import contextlib
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.catalogue import Catalogue, catalogue_of, catalogue_with
 from softlookup.checking.own import OwnTasks, OwnTasksError
 from softlookup.checking.task import LIBRARY
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
@@ -60,11 +61,11 @@ class Zygotes:
 
     Args:
         releases: The texts of the releases that will be graded; what is no notebook is left out.
-        catalogue: The tasks that they ask.
+        course: The course's folder, whose own tasks they may ask.
     """
 
-    def __init__(self, releases: Sequence[str], catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
+    def __init__(self, releases: Sequence[str], course: Path) -> None:
+        self._catalogue = catalogue_of(course)
         self._alike: dict[str, NotebookNode] = {}
         for text in releases:
             with contextlib.suppress(Exception):
@@ -107,7 +108,7 @@ def read_release(settings: RunSettings) -> NotebookNode:
 
 def catalogue_for(settings: RunSettings) -> Catalogue:
     """The tasks that a run knows: the library's, and the course's own, which travel with its settings."""
-    return Catalogue(OwnTasks(settings.own_tasks))
+    return catalogue_with(OwnTasks(settings.own_tasks))
 
 
 def asked_by(release: NotebookNode, catalogue: Catalogue) -> dict[str, ReleasedCheck | None]:

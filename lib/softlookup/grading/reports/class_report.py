@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from softlookup.checking.catalogue import Catalogue, UnknownTask
+from softlookup.checking.catalogue import Catalogue, UnknownTask, catalogue_of
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
-from softlookup.grading.course.own_tasks import catalogue_of
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
 from softlookup.grading.judging.rebuild import rebuild
@@ -215,7 +214,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     here = [message.get(student) for student in sorted(in_class)]
     handed = _handed_in(course, assignment, sorted(lines))
     pairs = alike(handed.tokens)
-    catalogue = catalogue_of(course)
+    catalogue = catalogue_of(course.root)
     known = known_answers(handed.tokens, handed.given, catalogue, earlier)
     return ClassReport(
         assignment=assignment,

@@ -8,12 +8,12 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from softlookup.checking.catalogue import catalogue_of
 from softlookup.checking.result import HELP_STEPS
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.course.notebooks import BadNotebook, help_of, notebook_json, task_id
-from softlookup.grading.course.own_tasks import catalogue_of
 
 
 def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -25,7 +25,7 @@ def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str
         By student, by task of this assignment, the number of steps.
     """
     chapter = assignment.partition("_")[0]
-    known = {task.id for task in catalogue_of(course).tasks(int(chapter))} if chapter.isdecimal() else set()
+    known = {task.id for task in catalogue_of(course.root).tasks(int(chapter))} if chapter.isdecimal() else set()
     found = {}
     for student in students:
         content = read_submission(course, assignment, student).content

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import nbformat
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.own_tasks import catalogue_of, own_files
+from softlookup.grading.course.own_tasks import own_files
 from softlookup.grading.course.student_ids import id_trouble, shown
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError
@@ -87,7 +87,7 @@ def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextMan
     for name in assignments:
         with suppress(CourseError):  # said when its turn comes
             found.append(_release(course, name))
-    return Zygotes(found, catalogue_of(course))
+    return Zygotes(found, course.root)
 
 
 def grade_assignment(
