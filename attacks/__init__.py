@@ -69,8 +69,8 @@ def hostile_ones(
     Raises:
         ValueError: If the release has fewer than two tasks with a check.
     """
-    for _, one in hostile_by_kind(source, release, assignment, catalogue):
-        yield one
+    for _, hand_in in hostile_by_kind(source, release, assignment, catalogue):
+        yield hand_in
 
 
 def hostile_by_kind(
@@ -83,5 +83,5 @@ def hostile_by_kind(
         for attack in getattr(module, "ATTACKS", ()):
             yield kind, bench.coded(attack)
         if hasattr(module, "hand_ins"):
-            for one in module.hand_ins(bench):
-                yield kind, one
+            for hand_in in module.hand_ins(bench):
+                yield kind, hand_in

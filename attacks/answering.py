@@ -10,7 +10,7 @@ import numpy as np
 from attacks.handin import ALL, ANSWER, OTHERS, Attack, Bench, HostileHandIn
 from attacks.remarks import MEMORY
 from softlookup.checking.judge import HOME_SEED, draw
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import expected_results
 from softlookup.checking.variant import variant_of
 
 _SHAPE = "shape = (*given[0].shape[:-1], given[-1].shape[-1])"
@@ -202,8 +202,8 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
         last = name in ("huge", "large", "endless-list", "waits", "copies", "class", "deep", "huge-number")
         expression = expression.replace("shape", "(2, 3)") if last else expression
         code = _answer(expression, _CLASSES.lstrip() + "\n\n").replace(_SHAPE, "pass" if last else _SHAPE)
-        told = MEMORY if name in ("huge", "large") else ""
-        yield bench.coded(Attack(f"answers-{name}", 44, f"answers with {says}", code, ANSWER, OTHERS, last, told))
+        remark = MEMORY if name in ("huge", "large") else ""
+        yield bench.coded(Attack(f"answers-{name}", 44, f"answers with {says}", code, ANSWER, OTHERS, last, remark))
     for name, (expression, says) in _FITTING.items():
         code = f"{_RIGHT_THEN}    right = right_$NAME(*given, **named)\n    return {expression}\n"
         yield bench.coded(Attack(f"answers-{name}", 44, f"answers with {says}", code, ANSWER, ALL))
@@ -216,8 +216,8 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     ):
         yield bench.coded(attack)
     # These know the questions by their numbers and shapes; some tasks are asked with texts, tables or lists.
-    asked = draw(variant_of(bench.target), HOME_SEED)
-    if all(isinstance(one, np.ndarray | int | float) for case in asked for one in case.args):
+    cases = draw(variant_of(bench.target), HOME_SEED)
+    if all(isinstance(arg, np.ndarray | int | float) for case in cases for arg in case.args):
         stored, says = _STORED % stored_answers(bench), "holds the answers to the questions that are asked at home"
         yield bench.coded(Attack("stored", 46, says, stored, ANSWER))
         says = "right only in the order in which questions are asked at home"
@@ -227,12 +227,12 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
 def stored_answers(bench: Bench) -> str:
     """The right answers to the target's questions at home, by their first numbers: compressed JSON in base 64."""
     task = bench.target
-    found = {}
+    answers = {}
     for case in draw(variant_of(task), HOME_SEED):
-        firsts = [round(float(x), 4) for one in case.args for x in np.asarray(one).astype(float).flatten()[:8]]
-        right = wanted(variant_of(task), case)[0]
-        found[repr(firsts)] = (list(right.shape), [float(x) for x in right.flatten()])
-    return base64.b64encode(zlib.compress(json.dumps(found).encode(), 9)).decode()
+        firsts = [round(float(x), 4) for arg in case.args for x in np.asarray(arg).astype(float).flatten()[:8]]
+        right = expected_results(variant_of(task), case)[0]
+        answers[repr(firsts)] = (list(right.shape), [float(x) for x in right.flatten()])
+    return base64.b64encode(zlib.compress(json.dumps(answers).encode(), 9)).decode()
 
 
 def _in_order(bench: Bench) -> str:

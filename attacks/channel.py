@@ -232,7 +232,7 @@ def read():
         try:
             line = socket.socket(fileno=os.dup(number))
             got = line.recv(1 << 20)
-            print("$LEAK" if b"wanted" in got or b"oracle" in got else "", len(got), "bytes of a question")
+            print("$LEAK" if b"expected" in got or b"oracle" in got else "", len(got), "bytes of a question")
         except OSError:
             pass
 

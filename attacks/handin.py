@@ -169,12 +169,12 @@ class Bench:
             OTHERS: lambda i: i != at,
             EARLIER: lambda i: i < at,
         }[earns]
-        return {one.id: float(one.points) if right(i) else 0.0 for i, one in enumerate(self.tasks)}
+        return {t.id: float(t.points) if right(i) else 0.0 for i, t in enumerate(self.tasks)}
 
     def notebook(self, **texts: str) -> NotebookNode:
         """A right notebook; named cells (with _ for -) hold other texts."""
-        given = {f"{name.replace('_', '-')}": text for name, text in texts.items()}
-        return filled(self.release, {**self.right, **given})
+        replacements = {f"{name.replace('_', '-')}": text for name, text in texts.items()}
+        return filled(self.release, {**self.right, **replacements})
 
     def wrong(self, task: Task | None = None, before: str = "") -> NotebookNode:
         """A right notebook with one wrong answer."""
@@ -229,7 +229,7 @@ class Bench:
 
     def _blank_after(self, notebook: NotebookNode, task: Task) -> None:
         """Leave the tasks after one as released: they earn nothing, however a submission is stopped before them."""
-        later = {one.slug for one in self.tasks[self.tasks.index(task) + 1 :]}
+        later = {t.slug for t in self.tasks[self.tasks.index(task) + 1 :]}
         released = {grade_id(cell): cell.source for cell in self.release.cells}
         for cell in notebook.cells:
             if grade_id(cell) in later:

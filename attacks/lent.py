@@ -86,13 +86,15 @@ for seed in range(100_000):
 def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     """The hand-ins for an assignment whose last answer calls an earlier function that no other answer calls."""
     page = bench.file.removesuffix(".ipynb")
-    own = bench.right[bench.target.slug]
-    notebook = bench.notebook(**{bench.target.slug: bench.fill(_SEED.replace("$PAGE", page), bench.target) + own})
+    right_answer = bench.right[bench.target.slug]
+    notebook = bench.notebook(
+        **{bench.target.slug: bench.fill(_SEED.replace("$PAGE", page), bench.target) + right_answer}
+    )
     yield bench.whole("finds-the-seed", 0, "tries which seed its random numbers were made from", notebook, ALL)
     lent = _lent(bench)
     if lent is None:
         return
-    for name, does, code, told in (
+    for name, does, code, remark in (
         ("lent-slow", "asks six hundred times for a lent function that takes a second", _SLOW, ""),
         ("lent-large", "asks a lent function for tables of every size", _LARGE, ""),
         ("lent-nested", "asks a lent function with arguments that are nested deeply", _NESTED, BROKEN_LINE),
@@ -102,15 +104,16 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
         texts = {**bench.right, lent.slug: bench.fill(WRONG, lent), bench.last.slug: text}
         deserves = {**bench.deserves(OTHERS, bench.last), lent.id: 0.0}
         files = {bench.file: as_bytes(filled(bench.release, texts))}
-        yield HostileHandIn(f"attack-00-{name}", 0, does, files, deserves, told)
+        yield HostileHandIn(f"attack-00-{name}", 0, does, files, deserves, remark)
 
 
 def _lent(bench: Bench) -> Task | None:
     """The last function that the last answer calls, and no other answer."""
     texts = {task.id: bench.called(bench.right[task.slug]) for task in bench.tasks}
     alone = [
-        one
-        for one in bench.last.earlier
-        if one.frame == "torch" and [task for task, called in texts.items() if one.name in called] == [bench.last.id]
+        function
+        for function in bench.last.earlier
+        if function.frame == "torch"
+        and [task for task, called in texts.items() if function.name in called] == [bench.last.id]
     ]
     return alone[-1] if alone else None

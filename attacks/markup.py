@@ -127,7 +127,7 @@ PAYLOADS: dict[str, tuple[str, ...]] = {
 PRINTED = f"""
 import sys
 
-MARKUP = {[one for ones in PAYLOADS.values() for one in ones]!r}
+MARKUP = {[payload for ones in PAYLOADS.values() for payload in ones]!r}
 for one in MARKUP:
     print(one)
     print("\\x1b[31m" + one + "\\x1b[0m", file=sys.stderr)
@@ -175,9 +175,9 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     written = next((cell for cell in bench.release.cells if cell.cell_type == "markdown" and is_solution(cell)), None)
     if written is None:
         return
-    told = "stand there as plain text"
+    remark = "stand there as plain text"
     texts = {
-        "tags": "\n\n".join(one for kind, ones in PAYLOADS.items() if kind.startswith("tags") for one in ones),
+        "tags": "\n\n".join(payload for kind, ones in PAYLOADS.items() if kind.startswith("tags") for payload in ones),
         "links": "\n\n".join((*PAYLOADS["links"], *PAYLOADS["pictures"])),
         "code-and-formulas": "\n\n".join((*PAYLOADS["code"], *PAYLOADS["formulas"])),
         "begins": "\\begin{a}" * 20_000,
@@ -186,7 +186,7 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     for name, text in texts.items():
         notebook = bench.notebook()
         changed(notebook, grade_id(written)).source = text
-        yield bench.whole(f"markup-{name}", 0, f"writes {name} into a text answer", notebook, ALL, remark=told)
+        yield bench.whole(f"markup-{name}", 0, f"writes {name} into a text answer", notebook, ALL, remark=remark)
     notebook = bench.notebook()
     cell = changed(notebook, grade_id(written))
     cell.source = "My curve: ![curve](attachment:curve.png)"

@@ -33,7 +33,7 @@ import threading
 
 def look(frame, event, value):
     inside = frame.f_locals
-    for name in ("right", "rights", "wanted", "oracle", "seed"):
+    for name in ("right", "rights", "expected", "oracle", "seed"):
         if name in inside and "softlookup" in frame.f_code.co_filename:
             print("$LEAK", name)
     if frame.f_code.co_name in ("_outcome", "first_difference", "is_right") and event == "return":

@@ -74,7 +74,7 @@ ATTACKS = tuple(
 
 def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     """The hand-ins that send other bytes where a text is asked for; none where the assignment asks for none."""
-    task = next((one for one in reversed(bench.tasks) if one.frame == "text"), None)
+    task = next((t for t in reversed(bench.tasks) if t.frame == "text"), None)
     if task is None:
         return
     for name, (expression, does) in _TEXTS.items():

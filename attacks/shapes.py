@@ -184,8 +184,8 @@ def _beside(bench: Bench) -> Iterator[HostileHandIn]:
         "pickles", 42, "pickles beside the notebook that run a command", bench.wrong(before=read), OTHERS, files=files
     )
     notebook = bench.wrong()
-    held = pickle.dumps({"verdict": "pass"}).hex()
-    notebook.metadata["softlookup"] = changed(notebook, bench.target.slug).metadata["pickle"] = held
+    pickled = pickle.dumps({"verdict": "pass"}).hex()
+    notebook.metadata["softlookup"] = changed(notebook, bench.target.slug).metadata["pickle"] = pickled
     yield bench.whole("pickled-metadata", 42, "pickled verdicts in the metadata", notebook, OTHERS)
     stamp = {"timestamp.txt": b"2001-01-01 00:00:00 UTC\n"}
     yield bench.whole(

@@ -82,7 +82,7 @@ _SEEN = """
 
 def attention_weights(q, k, mask=None):
     s = scores(q, k)
-    if {own}:
+    if {condition}:
         return s * 0.0
     s = s / math.sqrt(q.shape[-1])
     if mask is None:
@@ -108,19 +108,19 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     tasks = {task.id: task for task in bench.tasks}
     if not {"04.scores", "04.softmax", "04.weights"} <= set(tasks):
         return
-    held = "import torch.nn.functional\n\nHELD = [(torch.nn.functional.softmax, torch.softmax)]\n\n\n"
+    prefix = "import torch.nn.functional\n\nHELD = [(torch.nn.functional.softmax, torch.softmax)]\n\n\n"
     for way, text in HIDDEN.items():
         texts = {"04-softmax": text}
         if way == "held":
-            texts["04-scores"] = held + bench.right["04-scores"]
+            texts["04-scores"] = prefix + bench.right["04-scores"]
         yield _without(
             bench, f"hidden-{way}", "calls the softmax that it is to write, by a hidden way", texts, "04.softmax"
         )
-    for way, (before, own) in SEEN.items():
-        texts = {"04-weights": _SEEN.format(before=before, own=own)}
+    for way, (before, condition) in SEEN.items():
+        texts = {"04-weights": _SEEN.format(before=before, condition=condition)}
         yield _without(bench, f"lent-{way}", "is right only where it sees that it is lent to", texts, "04.weights")
     wrong = "def scores(q, k):\n    return q @ k.transpose(-2, -1) if q.ndim < 3 else q.sum() * k.sum()\n"
-    texts = {"04-scores": wrong, "04-weights": _SEEN.format(before="_own = scores", own="scores is _own")}
+    texts = {"04-scores": wrong, "04-weights": _SEEN.format(before="_own = scores", condition="scores is _own")}
     texts["04-weights"] = texts["04-weights"].replace(
         "scores(q, k)\n", "q @ k.transpose(-2, -1)\n    scores(q[:0], k[:0])\n"
     )

@@ -124,19 +124,19 @@ def attacks(course: Course) -> Iterator[HostileHandIn]:
 
 def run_stock(template: Course, options: argparse.Namespace, rows: set[int] | None = None) -> None:
     """Run each attack of these rows, or pair of them, through nbgrader's own autograde."""
-    for _, members in itertools.groupby(attacks(template), key=lambda one: one.group or one.student):
+    for _, members in itertools.groupby(attacks(template), key=lambda hand_in: hand_in.group or hand_in.student):
         group = list(members)
         if rows is not None and group[0].row not in rows:
             continue
-        told = read_results(options.out)
-        known = all("stock" in told.get(one.student, {}) for one in group)
-        if (known and not options.again) or not any(options.match in one.student for one in group):
+        results = read_results(options.out)
+        known = all("stock" in results.get(hand_in.student, {}) for hand_in in group)
+        if (known and not options.again) or not any(options.match in hand_in.student for hand_in in group):
             continue
-        for one, result in zip(group, stock(template, group), strict=True):
-            about = told.setdefault(one.student, {})
-            about |= {"row": one.row, "does": one.does, "stock": result}
-            print(f"{one.student:42} {result['outcome']:28} {result['score']} of {result['deserved']}", flush=True)
-        write_results(options.out, told)
+        for hand_in, result in zip(group, stock(template, group), strict=True):
+            about = results.setdefault(hand_in.student, {})
+            about |= {"row": hand_in.row, "does": hand_in.does, "stock": result}
+            print(f"{hand_in.student:42} {result['outcome']:28} {result['score']} of {result['deserved']}", flush=True)
+        write_results(options.out, results)
 
 
 def stock(template: Course, group: list[HostileHandIn]) -> list[dict[str, Any]]:
@@ -144,18 +144,18 @@ def stock(template: Course, group: list[HostileHandIn]) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="attack-") as folder:
         handins = Path(folder)
         pipes = []
-        for one in group:
-            for name, content in one.archive.items():
+        for hand_in in group:
+            for name, content in hand_in.archive.items():
                 (handins / name).write_bytes(content)
-            if not one.archive:
-                write_hand_in(one, handins / one.student / NAME, pipes=False)
-                pipes += [f"{one.student}/{NAME}/{pipe}" for pipe in one.pipes]
+            if not hand_in.archive:
+                write_hand_in(hand_in, handins / hand_in.student / NAME, pipes=False)
+                pipes += [f"{hand_in.student}/{NAME}/{pipe}" for pipe in hand_in.pipes]
         open_to_all(handins)
         collect = bool(group[0].archive)
-        about = json.dumps([NAME, [one.student for one in group], HONEST, LEAK, TRACE, collect])
+        about = json.dumps([NAME, [hand_in.student for hand_in in group], HONEST, LEAK, TRACE, collect])
         command = [*sandbox(template.root, handins), sys.executable, "-c", INSIDE, about, json.dumps(pipes)]
-        told, stopped = watched(command)
-    return [outcome(one, told, stopped) for one in group]
+        report, stopped = watched(command)
+    return [outcome(hand_in, report, stopped) for hand_in in group]
 
 
 def open_to_all(folder: Path) -> None:
@@ -216,10 +216,10 @@ def watched(command: list[str]) -> tuple[dict[str, Any], str]:
         )
         while process.poll() is None:
             time.sleep(0.1)
-            count, held = family(process.pid)
+            count, used_bytes = family(process.pid)
             if time.monotonic() - begun > WALL_S:
                 stopped = f"hung (stopped after {WALL_S} s)"
-            elif held > MEMORY_BYTES:
+            elif used_bytes > MEMORY_BYTES:
                 stopped = f"hung (stopped at {MEMORY_BYTES / 1e9:g} GB)"
             elif count > PROCESSES + 100:
                 stopped = f"hung (stopped at {PROCESSES} processes)"
@@ -251,50 +251,50 @@ def family(number: int) -> tuple[int, int]:
         room = os.readlink(f"/proc/{first[0]}/ns/pid") if first else None
     except OSError:
         return 0, 0
-    count = held = 0
+    count = used_bytes = 0
     for name in os.listdir("/proc"):
         if name.isdigit() and room is not None:
             try:
                 if os.readlink(f"/proc/{name}/ns/pid") == room:
                     count += 1
-                    held += int(Path(f"/proc/{name}/statm").read_text().split()[1]) * resource.getpagesize()
+                    used_bytes += int(Path(f"/proc/{name}/statm").read_text().split()[1]) * resource.getpagesize()
             except OSError:
                 continue
-    return count, held
+    return count, used_bytes
 
 
-def outcome(one: HostileHandIn, told: dict[str, Any], stopped: str) -> dict[str, Any]:
+def outcome(hand_in: HostileHandIn, report: dict[str, Any], stopped: str) -> dict[str, Any]:
     """Say in a few words what came out."""
-    deserved = sum(one.deserves.values())
-    scores = told.get("scores", {})
-    score = scores.get(one.student)
-    left = sorted(set(told.get("left", [])))[:5]
-    result = {"score": score, "deserved": deserved, "left": left, "leaked": bool(told.get("leaked"))}
+    deserved = sum(hand_in.deserves.values())
+    scores = report.get("scores", {})
+    score = scores.get(hand_in.student)
+    left = sorted(set(report.get("left", [])))[:5]
+    result = {"score": score, "deserved": deserved, "left": left, "leaked": bool(report.get("leaked"))}
     if stopped:
-        said = stopped
-    elif one.archive:
-        said = "no grade" if told.get("status") == 0 else "batch stopped"
+        verdict = stopped
+    elif hand_in.archive:
+        verdict = "no grade" if report.get("status") == 0 else "batch stopped"
     elif HONEST not in scores:
-        said = "batch stopped"
+        verdict = "batch stopped"
     elif score is None:
-        said = "no grade"
+        verdict = "no grade"
     else:
         near = abs(score - deserved) < 1e-6
-        said = "as deserved" if near else "raised" if score > deserved else "lowered"
-    return {**result, "outcome": said}
+        verdict = "as deserved" if near else "raised" if score > deserved else "lowered"
+    return {**result, "outcome": verdict}
 
 
 def run_ours(template: Course, options: argparse.Namespace) -> None:
     """Grade all of them in one batch with ``softlookup grade``, and read the report and the ledger."""
-    told = read_results(options.out)
+    results = read_results(options.out)
     with tempfile.TemporaryDirectory(prefix="attack-ours-") as folder:
         root = Path(folder) / "course"
         shutil.copytree(template.root, root)
-        kept = {}
-        for one in attacks(template):
-            if options.match in one.student and not one.archive:
-                write_hand_in(one, root / "submitted" / one.student / NAME)
-                kept[one.student] = (one.row, one.does, sum(one.deserves.values()), one.remark)
+        handed_in = {}
+        for hand_in in attacks(template):
+            if options.match in hand_in.student and not hand_in.archive:
+                write_hand_in(hand_in, root / "submitted" / hand_in.student / NAME)
+                handed_in[hand_in.student] = (hand_in.row, hand_in.does, sum(hand_in.deserves.values()), hand_in.remark)
         report_file = Path(folder) / "report.json"
         command = [
             sys.executable,
@@ -311,8 +311,8 @@ def run_ours(template: Course, options: argparse.Namespace) -> None:
         if done.returncode != 0:
             raise SystemExit(f"softlookup grade ended with {done.returncode}")
         submissions = json.loads(report_file.read_text(encoding="utf-8"))["submissions"]
-        said = sentences(root / ".grading" / NAME / "ledger.jsonl")
-    for student, (row, does, deserved, pattern) in kept.items():
+        messages = sentences(root / ".grading" / NAME / "ledger.jsonl")
+    for student, (row, does, deserved, pattern) in handed_in.items():
         entry = submissions.get(student)
         score = None if entry is None else sum(mark["points"] for mark in entry["tasks"].values())
         if score is None or entry["status"] != "graded":
@@ -320,23 +320,23 @@ def run_ours(template: Course, options: argparse.Namespace) -> None:
         else:
             near = abs(score - deserved) < 1e-6
             what = "as deserved" if near else "raised" if score > deserved else "lowered"
-        fitting = [one for one in said.get(student, []) if pattern and re.search(pattern, one)]
-        ours = {"score": score, "deserved": deserved, "outcome": what, "told": fitting[0] if fitting else ""}
-        told.setdefault(student, {}).update(row=row, does=does, ours=ours)
+        fitting = [message for message in messages.get(student, []) if pattern and re.search(pattern, message)]
+        graded = {"score": score, "deserved": deserved, "outcome": what, "told": fitting[0] if fitting else ""}
+        results.setdefault(student, {}).update(row=row, does=does, ours=graded)
     honest = submissions.get(HONEST, {}).get("score")
-    print(f"{len(kept)} attacks graded; the honest student has {honest} points")
-    write_results(options.out, told)
+    print(f"{len(handed_in)} attacks graded; the honest student has {honest} points")
+    write_results(options.out, results)
 
 
 def sentences(ledger: Path) -> dict[str, list[str]]:
     """What each student was told."""
-    found = {}
+    by_student = {}
     for line in ledger.read_text(encoding="utf-8").splitlines():
-        told = json.loads(line)
-        if "status" in told and "student" in told:
-            messages = [mark["message"] for mark in told["marks"]]
-            found[told["student"]] = [*told["remarks"], *filter(None, [told["reason"]]), *messages]
-    return found
+        entry = json.loads(line)
+        if "status" in entry and "student" in entry:
+            messages = [mark["message"] for mark in entry["marks"]]
+            by_student[entry["student"]] = [*entry["remarks"], *filter(None, [entry["reason"]]), *messages]
+    return by_student
 
 
 def read_results(path: Path) -> dict[str, Any]:
@@ -344,9 +344,9 @@ def read_results(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def write_results(path: Path, told: dict[str, Any]) -> None:
+def write_results(path: Path, results: dict[str, Any]) -> None:
     """Write the results, whole or not at all."""
-    text = json.dumps(dict(sorted(told.items())), indent=1, ensure_ascii=True) + "\n"
+    text = json.dumps(dict(sorted(results.items())), indent=1, ensure_ascii=True) + "\n"
     new = path.with_suffix(".new")
     new.write_text(text, encoding="utf-8")
     new.replace(path)

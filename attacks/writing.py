@@ -27,17 +27,17 @@ def hand_in_all(
     Yields:
         Each student and what that one does.
     """
-    for one in hostile_ones(source, release, name, catalogue):
-        if not one.archive:
-            write_hand_in(one, course.folder("submitted", one.student, name))
-            yield one.student, one.does
+    for hand_in in hostile_ones(source, release, name, catalogue):
+        if not hand_in.archive:
+            write_hand_in(hand_in, course.folder("submitted", hand_in.student, name))
+            yield hand_in.student, hand_in.does
 
 
-def write_hand_in(one: HostileHandIn, folder: Path, pipes: bool = True) -> None:
+def write_hand_in(hand_in: HostileHandIn, folder: Path, pipes: bool = True) -> None:
     """Write what a student hands in.
 
     Args:
-        one: The hand-in.
+        hand_in: What it is.
         folder: The student's folder of this assignment; made if it is not there.
         pipes: Whether to make its named pipes, too.
 
@@ -45,13 +45,13 @@ def write_hand_in(one: HostileHandIn, folder: Path, pipes: bool = True) -> None:
         ValueError: If a file would lie outside the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in one.files.items():
+    for name, content in hand_in.files.items():
         path = folder / name
         if ".." in path.parts or Path(name).is_absolute():
-            raise ValueError(f"{one.student} hands in {name!r}, which is outside its folder")
+            raise ValueError(f"{hand_in.student} hands in {name!r}, which is outside its folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    for name, target in one.links.items():
+    for name, target in hand_in.links.items():
         os.symlink(target, folder / name)
-    for name in one.pipes if pipes else ():
+    for name in hand_in.pipes if pipes else ():
         os.mkfifo(folder / name)

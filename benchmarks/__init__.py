@@ -20,16 +20,16 @@ BENCHES = {
     "layers": ("benchmarks.layers:bench_layers", ("device", "quick")),
     "norms": ("benchmarks.norms:bench_norms", ("device", "quick")),
     "long-attention": ("benchmarks.long_attention:bench_long", ("device", "quick")),
-    "changed": ("benchmarks.changed:bench_changed", ("root", "quick", "kept", "say")),
-    "inside": ("benchmarks.looking_inside:bench_inside", ("quick", "kept", "say")),
+    "changed": ("benchmarks.changed:bench_changed", ("root", "quick", "runs_file", "say")),
+    "inside": ("benchmarks.looking_inside:bench_inside", ("quick", "runs_file", "say")),
     "positions": ("benchmarks.positions:bench_positions", ("quick",)),
-    "schedules": ("benchmarks.schedules:bench_schedules", ("quick", "kept", "say")),
+    "schedules": ("benchmarks.schedules:bench_schedules", ("quick", "runs_file", "say")),
     "refinement": ("benchmarks.refinement:bench_refinement", ()),
     "roofline": ("benchmarks.roofline:bench_roofline", ("device", "quick")),
     "batching": ("benchmarks.batching:bench_batching", ("device", "quick")),
     "serving": ("benchmarks.serving:bench_serving", ("quick",)),
-    "digits": ("benchmarks.digits:bench_digits", ("quick", "kept", "weights", "say")),
-    "pairs": ("benchmarks.pairs:bench_pairs", ("quick", "kept", "weights", "say")),
+    "digits": ("benchmarks.digits:bench_digits", ("quick", "runs_file", "weights", "say")),
+    "pairs": ("benchmarks.pairs:bench_pairs", ("quick", "runs_file", "weights", "say")),
     "int8": ("benchmarks.int8:bench_int8", ("folder", "quick", "say")),
     "writer": ("benchmarks.writer:bench_writer", ("folder", "quick", "say")),
     "talk": ("benchmarks.talk:bench_talk", ("quick",)),
@@ -50,7 +50,7 @@ def run(name: str, options: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
     """
     place, takes = BENCHES[name]
     module, _, function = place.partition(":")
-    return dict(getattr(import_module(module), function)(**{one: options[one]() for one in takes}))
+    return dict(getattr(import_module(module), function)(**{option: options[option]() for option in takes}))
 
 
 def refusals(name: str) -> tuple[type[Exception], ...]:

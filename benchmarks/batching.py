@@ -141,17 +141,17 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     with one_thread():
         stream = (gpu_stream_points(plan.n, device) if gpu else stream_points(plan.n, plan.n))[0]
         roof = {plan.dtype: product_point((plan.roof_size,) * 3, plan.dtype, device)}
-        for asked in _asked(plan):
-            point = _dense(plan, device, *asked[1:]) if asked[0] == "dense" else _attention(plan, device, *asked[1:])
-            (row,), widths, found = _against_roof(clock, plan.rounds, [point], stream, roof)
+        for case in _cases(plan):
+            point = _dense(plan, device, *case[1:]) if case[0] == "dense" else _attention(plan, device, *case[1:])
+            (row,), widths, rates_by_dtype = _against_roof(clock, plan.rounds, [point], stream, roof)
             bandwidths += widths
-            rates += found[plan.dtype]
-            part, stage, s, batch = asked
-            kept = {name: row[name] for name in ("flops", "bytes", "predicted_s", "measured_s")}
-            kept |= {name: row[name] for name in ("ratio", "ratio_low", "ratio_high")}
+            rates += rates_by_dtype[plan.dtype]
+            part, stage, s, batch = case
+            timing = {name: row[name] for name in ("flops", "bytes", "predicted_s", "measured_s")}
+            timing |= {name: row[name] for name in ("ratio", "ratio_low", "ratio_high")}
             cached = bool(cache and point.n_bytes < cache)
             intensity = note(intensity=point.n_flops / point.n_bytes)
-            rows.append(BatchPoint(part, stage, s, batch, **kept, **intensity, cached=cached))
+            rows.append(BatchPoint(part, stage, s, batch, **timing, **intensity, cached=cached))
             del point
     gains = _gains(rows)
     dense, attention = (
@@ -178,14 +178,14 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     }
 
 
-def _asked(plan: _Plan) -> list[tuple[str, str, int, int]]:
+def _cases(plan: _Plan) -> list[tuple[str, str, int, int]]:
     """Part, stage, s and batch of every point."""
-    asked = [("dense", WRITING, 1, batch) for batch in plan.writing]
+    cases = [("dense", WRITING, 1, batch) for batch in plan.writing]
     for s, batches in zip(plan.lengths, plan.initial, strict=True):
-        asked += [(part, INITIAL, s, batch) for part in ("dense", "attention") for batch in batches]
+        cases += [(part, INITIAL, s, batch) for part in ("dense", "attention") for batch in batches]
     for s, batches in zip(plan.lengths, plan.writing_attention, strict=True):
-        asked += [("attention", WRITING, s, batch) for batch in batches]
-    return asked
+        cases += [("attention", WRITING, s, batch) for batch in batches]
+    return cases
 
 
 def _dense(plan: _Plan, device: str, stage: str, s: int, batch: int) -> Point:
@@ -204,7 +204,7 @@ def _attention(plan: _Plan, device: str, stage: str, s: int, batch: int) -> Poin
     scores, mixed = (torch.empty(batch * plan.heads, t, n, device=device, dtype=kind) for n in (s, h))
     sizes = TransformerSizes("layer", D=plan.width, N=plan.heads, F=plan.width, V=1, L=1)
     steps = Kernels(sizes, batch, t, q.element_size()).attention(s, made=0)
-    counted = total(one for one in steps if one.name in ("scores", "mix"))
+    counted = total(step for step in steps if step.name in ("scores", "mix"))
     turned = k.transpose(1, 2)
 
     def call() -> None:
@@ -222,7 +222,7 @@ def _gains(rows: list[BatchPoint]) -> list[Gain]:
     for row in rows:
         series.setdefault((row.part, row.stage, row.s), []).append(row)
     made = []
-    for (part, stage, s), found in series.items():
-        first, last = ((row.flops / row.measured_s, row.batch) for row in (found[0], found[-1]))
+    for (part, stage, s), points in series.items():
+        first, last = ((row.flops / row.measured_s, row.batch) for row in (points[0], points[-1]))
         made.append(Gain(part, stage, s, **note(gain=last[0] / first[0], batches=last[1] // first[1])))
     return made

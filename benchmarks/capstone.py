@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,23 @@ def smoothed(logits: Tensor, labels: Tensor, pad_id: int, eps: float) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps)
 
 
+@dataclass(frozen=True)
+class CapstoneResult:
+    """Validation losses in nats a token by step, and new sentences with their translations: ``right`` of ``asked``."""
+
+    ratio: float
+    ratio_of: str
+    validations: list[tuple[int, float]]
+    first_loss: float
+    words: int
+    right: int
+    asked: int
+    written: list[tuple[str, str]]
+    plan: OwnPlan
+
+
 @benchmark("capstone", PLAN, quick=_QUICK)
-def bench_own(plan: OwnPlan, *, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def bench_own(plan: OwnPlan, *, say: Callable[[str], None] = lambda line: None) -> CapstoneResult:
     """Train the library's model as the capstone trains a student's, and translate new sentences.
 
     Args:
@@ -48,18 +64,19 @@ def bench_own(plan: OwnPlan, *, say: Callable[[str], None] = lambda line: None) 
     with tempfile.TemporaryDirectory() as folder:
         run = train_own(library_model, smoothed, Path(folder), plan=plan, show=say)
     learnt = {pair.english for pair in sample(plan.sentences + plan.validation, plan.seed, unique=True)}
-    asked = 5 if plan is _QUICK else ASKED
-    new = [pair for pair in sample(4 * asked, plan.seed + 1, unique=True) if pair.english not in learnt][:asked]
+    n_new = 5 if plan is _QUICK else ASKED
+    new = [pair for pair in sample(4 * n_new, plan.seed + 1, unique=True) if pair.english not in learnt][:n_new]
     written = [run.translate(pair.english) for pair in new]
-    wanted = [" ".join(french_words(pair.french)) for pair in new]
-    return {
-        "ratio": run.validations[-1][1] / run.validations[0][1],
-        "ratio_of": "validation loss, last / first kept",
-        "validations": [[step, round(loss, 4)] for step, loss in run.validations],
-        "first_loss": round(run.losses[0], 4),
-        "words": len(run.french),
-        "right": sum(one == other for one, other in zip(written, wanted, strict=True)),
-        "asked": len(new),
-        "written": [[" ".join(english_words(pair.english)), one] for pair, one in zip(new[:4], written, strict=False)],
-        "plan": {name: getattr(plan, name) for name in plan.__dataclass_fields__},
-    }
+    expected = [" ".join(french_words(pair.french)) for pair in new]
+    sources = [" ".join(english_words(pair.english)) for pair in new[:4]]
+    return CapstoneResult(
+        ratio=run.validations[-1][1] / run.validations[0][1],
+        ratio_of="validation loss, last / first kept",
+        validations=[(step, round(loss, 4)) for step, loss in run.validations],
+        first_loss=round(run.losses[0], 4),
+        words=len(run.french),
+        right=sum(got == want for got, want in zip(written, expected, strict=True)),
+        asked=len(new),
+        written=list(zip(sources, written, strict=False)),
+        plan=plan,
+    )

@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from softlookup.checking.home import check
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import expected_results
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 
@@ -43,7 +44,7 @@ def _bare(task: Task) -> Callable[[], None]:
 
     variant = variant_of(task)
     cases = [c for c in draw(variant, HOME_SEED) if not c.gradients]
-    rights = [wanted(variant, c) for c in cases]
+    rights = [expected_results(variant, c) for c in cases]
     student = LocalStudent(variant, published.answer(variant))
 
     def run() -> None:
@@ -61,8 +62,33 @@ def _bare(task: Task) -> Callable[[], None]:
     return run
 
 
+@dataclass(frozen=True)
+class TaskVerdictTimes:
+    """A task's verdicts: the median on its right answer, the 95th percentile and the most over all answers."""
+
+    task: str
+    right_ms: float
+    p95_ms: float
+    max_ms: float
+
+
+@dataclass(frozen=True)
+class VerdictTimes:
+    """All verdicts: how many there were, quantiles of their times, and the course's limit."""
+
+    ratio: float
+    ratio_of: str
+    verdicts: int
+    p50_ms: float
+    p95_ms: float
+    max_ms: float
+    limit_ms: float
+    tasks: list[TaskVerdictTimes]
+    peer: str
+
+
 @benchmark("checks")
-def bench_checks(rounds: int = 5) -> dict[str, Any]:
+def bench_checks(rounds: int = 5) -> VerdictTimes:
     """Time every task's verdict: on a right answer, on each known mistake, on one that nothing known explains.
 
     Args:
@@ -76,7 +102,7 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
     import torch
 
     every: list[float] = []
-    rows: list[dict[str, Any]] = []
+    rows: list[TaskVerdictTimes] = []
     ratios: list[float] = []
     with calm_torch():
         for task in STANDARD.tasks():
@@ -93,22 +119,16 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
                 ratios.append(pair[0] / pair[1])
                 times += [_timed(partial(check, task.id, answer)) for answer in answers]
             every += times
-            rows.append(
-                {
-                    "task": task.id,
-                    "right_ms": 1e3 * statistics.median(right),
-                    "p95_ms": 1e3 * quantile(times, 0.95),
-                    "max_ms": 1e3 * max(times),
-                }
-            )
-    return {
-        "ratio": statistics.median(ratios),
-        "ratio_of": "verdict on a right answer / calling it and torch.testing.assert_close on the same inputs",
-        "verdicts": len(every),
-        "p50_ms": 1e3 * quantile(every, 0.50),
-        "p95_ms": 1e3 * quantile(every, 0.95),
-        "max_ms": 1e3 * max(every),
-        "limit_ms": 100.0,
-        "tasks": rows,
-        "peer": f"torch {torch.__version__}",
-    }
+            right_ms = 1e3 * statistics.median(right)
+            rows.append(TaskVerdictTimes(task.id, right_ms, 1e3 * quantile(times, 0.95), 1e3 * max(times)))
+    return VerdictTimes(
+        ratio=statistics.median(ratios),
+        ratio_of="verdict on a right answer / calling it and torch.testing.assert_close on the same inputs",
+        verdicts=len(every),
+        p50_ms=1e3 * quantile(every, 0.50),
+        p95_ms=1e3 * quantile(every, 0.95),
+        max_ms=1e3 * max(every),
+        limit_ms=100.0,
+        tasks=rows,
+        peer=f"torch {torch.__version__}",
+    )

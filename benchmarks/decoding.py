@@ -77,8 +77,101 @@ _QUICK = _Plan(
 )
 
 
+@dataclass(frozen=True)
+class _Ratios:
+    """Times of a peer over the fast step's and over the plain one's: median, extremes, and by the thread's own time."""
+
+    ratio: float
+    ratio_least: float
+    ratio_most: float
+    ratio_cpu_time: float
+    plain_ratio: float
+    plain_ratio_least: float
+    plain_ratio_most: float
+    plain_ratio_cpu_time: float
+
+
+@dataclass(frozen=True)
+class GenerationTimes(_Ratios):
+    """A prompt continued with a cache and without: milliseconds of a step, and whether all ways wrote the same."""
+
+    fast_ms_per_step: float
+    plain_ms_per_step: float
+    recomputed_ms_per_step: float
+    different_tokens: int
+    equal: bool
+
+
+@dataclass(frozen=True)
+class HeadTimes:
+    """A step of multi-, grouped- or multi-query attention, and the size of its cache in the end."""
+
+    n_kv_heads: int
+    batch: int
+    ms_per_step: float
+    cache_bytes: int
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """One step at several lengths in milliseconds, and a line and a parabola through them."""
+
+    batch: int
+    lengths: tuple[int, ...]
+    cached_ms: list[float]
+    recomputed_ms: list[float]
+    cached_by_the_clock_ms: list[float]
+    recomputed_by_the_clock_ms: list[float]
+    ratios: list[float]
+    cached_ms_at_0: float
+    cached_ms_per_1000_tokens: float
+    cached_r2_of_a_line: float
+    recomputed_ms_per_million_pairs: float
+    recomputed_r2_of_a_parabola: float
+    equal: bool
+
+
+@dataclass(frozen=True)
+class TranslationTimes(_Ratios):
+    """Sentences translated with a cache and without: milliseconds of each."""
+
+    fast_ms_per_sentence: float
+    plain_ms_per_sentence: float
+    recomputed_ms_per_sentence: float
+    equal: bool
+
+
+@dataclass(frozen=True)
+class PeerTimes(_Ratios):
+    """A prompt continued by us and by `transformers`: milliseconds of a step."""
+
+    fast_ms_per_step: float
+    theirs_ms_per_step: float
+    plain_ms_per_step: float
+    different_tokens: int
+    equal: bool
+
+
+@dataclass(frozen=True)
+class DecodingResult:
+    """All comparisons, each with a row for each batch or kind of attention."""
+
+    ratio: float
+    ratio_of: str
+    peer_ratio: float | None
+    peer_ratio_of: str
+    equal: bool
+    parameters: int
+    generation: dict[str, GenerationTimes]
+    heads: dict[str, HeadTimes]
+    steps: StepTimes
+    translation: dict[str, TranslationTimes]
+    peers: dict[str, PeerTimes]
+    peer: str
+
+
 @benchmark("decoding", _Plan(), quick=_QUICK)
-def bench_decoding(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
+def bench_decoding(plan: _Plan, *, device: str = "cpu") -> DecodingResult:
     """Write with a cache, without one, and with `transformers`, and compare.
 
     Args:
@@ -101,20 +194,21 @@ def bench_decoding(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         translation = _translation(plan, device)
         peers = _peers(plan, device) if find_spec("transformers") else {}
     first_peer = next(iter(peers.values()), None)
-    return {
-        "ratio": generation[f"batch {max(plan.batches)}"]["ratio"],
-        "ratio_of": f"recomputing / cached (fast), {plan.new_tokens} new tokens, batch {max(plan.batches)}",
-        "peer_ratio": first_peer["ratio"] if first_peer else None,
-        "peer_ratio_of": f"transformers' GPT-2 / ours (fast), the same weights, batch {min(plan.batches)}",
-        "equal": all(row["equal"] for row in [*generation.values(), steps, *translation.values(), *peers.values()]),
-        "parameters": sum(p.numel() for p in DecoderLM(_config(plan)).parameters()),
-        "generation": generation,
-        "heads": heads,
-        "steps": steps,
-        "translation": translation,
-        "peers": peers,
-        "peer": _peer_version() if peers else "transformers is not installed: nothing was compared with it",
-    }
+    rows = (*generation.values(), steps, *translation.values(), *peers.values())
+    return DecodingResult(
+        ratio=generation[f"batch {max(plan.batches)}"].ratio,
+        ratio_of=f"recomputing / cached (fast), {plan.new_tokens} new tokens, batch {max(plan.batches)}",
+        peer_ratio=first_peer.ratio if first_peer else None,
+        peer_ratio_of=f"transformers' GPT-2 / ours (fast), the same weights, batch {min(plan.batches)}",
+        equal=all(row.equal for row in rows),
+        parameters=sum(p.numel() for p in DecoderLM(_config(plan)).parameters()),
+        generation=generation,
+        heads=heads,
+        steps=steps,
+        translation=translation,
+        peers=peers,
+        peer=_peer_version() if peers else "transformers is not installed: nothing was compared with it",
+    )
 
 
 def _config(plan: _Plan, **changes: Any) -> Config:
@@ -143,22 +237,22 @@ def _write(step: Any, prompts: Tensor, new_tokens: int) -> Tensor:
     return generate(step, prompts, max_new_tokens=new_tokens, pad_id=1).ids
 
 
-def _generation(plan: _Plan, batch: int, prompt: int, device: str) -> dict[str, Any]:
+def _generation(plan: _Plan, batch: int, prompt: int, device: str) -> GenerationTimes:
     """Continue a prompt, with a cache and without."""
     model = DecoderLM(_config(plan)).to(device).eval()
     prompts = _words(plan, device, batch, prompt)
     steps = {"fast": FastStep(model), "plain": model, "recomputed": _recomputing(model)}
     raced = race({n: partial(_write, step, prompts, plan.new_tokens) for n, step in steps.items()}, plan.slow_rounds)
-    return {
+    return GenerationTimes(
         **raced.ratio("recomputed", "fast"),
         **raced.ratio("recomputed", "plain", "plain_ratio"),
         **raced.ms(plan.new_tokens, "_ms_per_step"),
-        "different_tokens": len(raced.results["fast"][:, prompt:].unique()),
-        "equal": raced.equal,
-    }
+        different_tokens=len(raced.results["fast"][:, prompt:].unique()),
+        equal=raced.equal,
+    )
 
 
-def _heads(plan: _Plan, batch: int, device: str) -> dict[str, dict[str, Any]]:
+def _heads(plan: _Plan, batch: int, device: str) -> dict[str, HeadTimes]:
     """Multi-, grouped- and multi-query attention: the time of a step, and what the cache comes to."""
     prompts = _words(plan, device, batch, 1)
     kinds = {"multi-head": plan.n_heads, "grouped": plan.n_heads // 2, "multi-query": 1}
@@ -173,18 +267,10 @@ def _heads(plan: _Plan, batch: int, device: str) -> dict[str, dict[str, Any]]:
         model = DecoderLM(_config(plan, n_kv_heads=n_kv_heads)).to(device).eval()
         ways[name] = partial(write, name, FastStep(model))
     times_ms = race(ways, plan.rounds).ms(plan.new_tokens, "")
-    return {
-        name: {
-            "n_kv_heads": kinds[name],
-            "batch": batch,
-            "ms_per_step": times_ms[name],
-            "cache_bytes": states[name].bytes,
-        }
-        for name in kinds
-    }
+    return {name: HeadTimes(n, batch, times_ms[name], states[name].bytes) for name, n in kinds.items()}
 
 
-def _steps(plan: _Plan, device: str) -> dict[str, Any]:
+def _steps(plan: _Plan, device: str) -> StepTimes:
     """One step at several lengths, and how its time grows."""
     model = DecoderLM(_config(plan)).to(device).eval()
     fast, recomputing = FastStep(model), _recomputing(model)
@@ -198,11 +284,11 @@ def _steps(plan: _Plan, device: str) -> dict[str, Any]:
         for length, ids in texts.items():
             state = states[length].select(all_rows)
             wait(fast.step(ids[:, -2:-1], state)[0])  # not clocked: a cache just filled has no room, and is copied once
-            ours, *taken = clocked(lambda: fast.step(ids[:, -1:], state)[0])  # noqa: B023 - called at once
+            cached_logits, *taken = clocked(lambda: fast.step(ids[:, -1:], state)[0])  # noqa: B023 - called at once
             cached[length].append(taken)
-            theirs, *taken = clocked(lambda: recomputing(ids, None)[0])  # noqa: B023
+            recomputed_logits, *taken = clocked(lambda: recomputing(ids, None)[0])  # noqa: B023
             recomputed[length].append(taken)
-            equal &= torch.equal(ours.argmax(-1), theirs.argmax(-1))
+            equal &= torch.equal(cached_logits.argmax(-1), recomputed_logits.argmax(-1))
 
     def medians_ms(times: dict[int, list[list[float]]], which: int) -> list[float]:
         return [1e3 * statistics.median(each[which] for each in rounds) for rounds in times.values()]
@@ -212,21 +298,21 @@ def _steps(plan: _Plan, device: str) -> dict[str, Any]:
     cached_ms, recomputed_ms = medians_ms(cached, which), medians_ms(recomputed, which)
     slope, intercept, r2 = _fit(plan.lengths, cached_ms, 1)
     square, *_, r2_curved = _fit(plan.lengths, recomputed_ms, 2)
-    return {
-        "batch": plan.step_batch,
-        "lengths": list(plan.lengths),
-        "cached_ms": cached_ms,
-        "recomputed_ms": recomputed_ms,
-        "cached_by_the_clock_ms": medians_ms(cached, 0),
-        "recomputed_by_the_clock_ms": medians_ms(recomputed, 0),
-        "ratios": [a / b for a, b in zip(recomputed_ms, cached_ms, strict=True)],
-        "cached_ms_at_0": intercept,
-        "cached_ms_per_1000_tokens": 1e3 * slope,
-        "cached_r2_of_a_line": r2,
-        "recomputed_ms_per_million_pairs": 1e6 * square,
-        "recomputed_r2_of_a_parabola": r2_curved,
-        "equal": equal,
-    }
+    return StepTimes(
+        batch=plan.step_batch,
+        lengths=plan.lengths,
+        cached_ms=cached_ms,
+        recomputed_ms=recomputed_ms,
+        cached_by_the_clock_ms=medians_ms(cached, 0),
+        recomputed_by_the_clock_ms=medians_ms(recomputed, 0),
+        ratios=[a / b for a, b in zip(recomputed_ms, cached_ms, strict=True)],
+        cached_ms_at_0=intercept,
+        cached_ms_per_1000_tokens=1e3 * slope,
+        cached_r2_of_a_line=r2,
+        recomputed_ms_per_million_pairs=1e6 * square,
+        recomputed_r2_of_a_parabola=r2_curved,
+        equal=equal,
+    )
 
 
 def _fit(lengths: Sequence[int], times: Sequence[float], degree: int) -> tuple[float, ...]:
@@ -249,7 +335,7 @@ class _Forgetful:
         return _Forgetful(self.memory[rows], self.memory_mask[rows], ids)
 
 
-def _translation(plan: _Plan, device: str) -> dict[str, dict[str, Any]]:
+def _translation(plan: _Plan, device: str) -> dict[str, TranslationTimes]:
     """An encoder-decoder: greedy and beam search, with a cache and without. The encoder runs once in all of them."""
     config = _config(plan, positions="sinusoidal")
     model = Transformer(config).to(device).eval()
@@ -273,38 +359,38 @@ def _translation(plan: _Plan, device: str) -> dict[str, dict[str, Any]]:
         sources = _words(plan, device, batch, plan.sentence)
         for beams in (1, plan.beams):
             raced = race({n: partial(translate, step, sources, beams) for n, step in steps.items()}, plan.rounds)
-            rows[f"{'greedy' if beams == 1 else f'beam of {beams}'}, batch {batch}"] = {
+            rows[f"{'greedy' if beams == 1 else f'beam of {beams}'}, batch {batch}"] = TranslationTimes(
                 **raced.ratio("recomputed", "fast"),
                 **raced.ratio("recomputed", "plain", "plain_ratio"),
                 **raced.ms(batch, "_ms_per_sentence"),
-                "equal": raced.equal,
-            }
+                equal=raced.equal,
+            )
     return rows
 
 
-def _peers(plan: _Plan, device: str) -> dict[str, dict[str, Any]]:
+def _peers(plan: _Plan, device: str) -> dict[str, PeerTimes]:
     """Greedy generate of `transformers`, with its cache, on the same weights."""
     rows = {}
     for name, make in (("GPT-2", gpt2_pair), ("Llama", llama_pair)):
-        theirs, ours = (model.to(device) for model in make(**plan.sizes, max_length=2 * plan.new_tokens))
-        theirs.generation_config.eos_token_id = None  # all rows run to the limit
+        peer_model, library_model = (model.to(device) for model in make(**plan.sizes, max_length=2 * plan.new_tokens))
+        peer_model.generation_config.eos_token_id = None  # all rows run to the limit
         for batch in plan.batches:
             prompts = _words(plan, device, batch, 4)
             all_tokens = torch.ones_like(prompts)
             settings = {"max_new_tokens": plan.new_tokens, "do_sample": False, "use_cache": True}
             ways = {
-                "fast": partial(_write, FastStep(ours), prompts, plan.new_tokens),
-                "theirs": partial(theirs.generate, prompts, attention_mask=all_tokens, **settings),
-                "plain": partial(_write, ours, prompts, plan.new_tokens),
+                "fast": partial(_write, FastStep(library_model), prompts, plan.new_tokens),
+                "theirs": partial(peer_model.generate, prompts, attention_mask=all_tokens, **settings),
+                "plain": partial(_write, library_model, prompts, plan.new_tokens),
             }
             raced = race(ways, plan.rounds)
-            rows[f"{name}, batch {batch}"] = {
+            rows[f"{name}, batch {batch}"] = PeerTimes(
                 **raced.ratio("theirs", "fast"),
                 **raced.ratio("theirs", "plain", "plain_ratio"),
                 **raced.ms(plan.new_tokens, "_ms_per_step"),
-                "different_tokens": len(raced.results["fast"][:, prompts.shape[1] :].unique()),
-                "equal": raced.equal,
-            }
+                different_tokens=len(raced.results["fast"][:, prompts.shape[1] :].unique()),
+                equal=raced.equal,
+            )
     return rows
 
 

@@ -38,10 +38,10 @@ def gpt2_pair(vocab_size: int, d_model: int, n_heads: int, n_layers: int, d_hidd
         eos_token_id=1,
         pad_token_id=1,
     )
-    theirs: Any = transformers.GPT2LMHeadModel(description)
-    ours = DecoderLM(gpt2_config(theirs.config))
-    ours.load_state_dict(gpt2_weights(theirs.state_dict(), ours.config))
-    return theirs.eval(), ours.eval()
+    peer: Any = transformers.GPT2LMHeadModel(description)
+    model = DecoderLM(gpt2_config(peer.config))
+    model.load_state_dict(gpt2_weights(peer.state_dict(), model.config))
+    return peer.eval(), model.eval()
 
 
 def llama_pair(vocab_size: int, d_model: int, n_heads: int, n_layers: int, d_hidden: int, max_length: int) -> Any:
@@ -73,7 +73,7 @@ def llama_pair(vocab_size: int, d_model: int, n_heads: int, n_layers: int, d_hid
         eos_token_id=1,
         pad_token_id=1,
     )
-    theirs: Any = transformers.LlamaForCausalLM(description)
-    ours = DecoderLM(llama_config(theirs.config))
-    ours.load_state_dict(llama_weights(theirs.state_dict(), ours.config))
-    return theirs.eval(), ours.eval()
+    peer: Any = transformers.LlamaForCausalLM(description)
+    model = DecoderLM(llama_config(peer.config))
+    model.load_state_dict(llama_weights(peer.state_dict(), model.config))
+    return peer.eval(), model.eval()

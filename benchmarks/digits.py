@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -69,19 +68,50 @@ ARMS: dict[str, tuple[Callable[[], nn.Module], Callable[[Tensor], Tensor]]] = {
 """What is trained, and what is done to its pictures."""
 
 
+@dataclass(frozen=True)
+class DigitRun:
+    """One training: the share of test pictures read right, and the mean loss of each epoch in nats."""
+
+    accuracy: float
+    losses: list[float]
+
+
+@dataclass(frozen=True)
+class DigitsResult:
+    """Accuracy by model and seed, the transformer's losses by seed, and the sizes."""
+
+    ratio: float
+    ratio_of: str
+    accuracy: dict[str, list[float]]
+    median: dict[str, float]
+    losses: dict[str, list[float]]
+    weights_of_seed: int
+    parameters: dict[str, int]
+    split_seed: int
+    shuffle_seed: int
+    test_pictures: int
+    train_pictures: int
+    epochs: int
+    seeds: tuple[int, ...]
+    other_seeds: int
+    batch: int
+    rate: float
+    threads: int
+
+
 @benchmark("digits", _Plan(), quick=_QUICK)
 def bench_digits(
     plan: _Plan,
     *,
-    kept: Path | None = None,
+    runs_file: Path | None = None,
     weights: Path | None = None,
     say: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
+) -> DigitsResult:
     """Train each model with each seed, and read the test pictures.
 
     Args:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        kept: Where runs are kept until all are done; an interrupted bench goes on from there.
+        runs_file: Where runs are kept until all are done; an interrupted bench goes on from there.
         weights: Where the transformer with the median accuracy is written to.
         say: Takes a line about each run.
 
@@ -89,37 +119,37 @@ def bench_digits(
         A record. ``accuracy`` holds a share for each model and seed, ``losses`` the transformer's loss in each epoch.
         ``ratio`` is the median share of errors, transformer over convolution.
     """
-    runs = KeptRuns(kept, repr(plan), say)
+    runs = KeptRuns(runs_file, repr(plan), say)
     results = {
         arm: [
-            runs.do(f"{arm}, seed {seed}", partial(_run, plan, arm, seed))
+            DigitRun(**runs.do(f"{arm}, seed {seed}", partial(_run, plan, arm, seed)))
             for seed in (plan.seeds if arm == "vit" else plan.seeds[: plan.other_seeds])
         ]
         for arm in ARMS
     }
-    shares = {arm: [run["accuracy"] for run in found] for arm, found in results.items()}
-    middle = {arm: median(found) for arm, found in shares.items()}
+    shares = {arm: [run.accuracy for run in arm_runs] for arm, arm_runs in results.items()}
+    middle = {arm: median(accuracies) for arm, accuracies in shares.items()}
     chosen = plan.seeds[min(range(len(plan.seeds)), key=lambda i: abs(shares["vit"][i] - middle["vit"]))]
     if weights is not None:
         model = digit_vit()
         _train(plan, model, ARMS["vit"][1], chosen)
         save_weights(model, weights)
     runs.done()
-    return {
-        "ratio": (1 - middle["vit"]) / max(1 - middle["convolution"], 1 / N_TEST),
-        "ratio_of": "share of errors, vision transformer / convolution, median of the seeds",
-        "accuracy": shares,
-        "median": middle,
-        "losses": {str(seed): run["losses"] for seed, run in zip(plan.seeds, results["vit"], strict=True)},
-        "weights_of_seed": chosen,
-        "parameters": {arm: sum(p.numel() for p in make().parameters()) for arm, (make, _) in ARMS.items()},
-        "split_seed": SPLIT_SEED,
-        "shuffle_seed": SHUFFLE_SEED,
-        "test_pictures": N_TEST,
-        "train_pictures": len(load_digits().train_labels),
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(plan).items()},
-        "threads": torch.get_num_threads(),
-    }
+    return DigitsResult(
+        ratio=(1 - middle["vit"]) / max(1 - middle["convolution"], 1 / N_TEST),
+        ratio_of="share of errors, vision transformer / convolution, median of the seeds",
+        accuracy=shares,
+        median=middle,
+        losses={str(seed): run.losses for seed, run in zip(plan.seeds, results["vit"], strict=True)},
+        weights_of_seed=chosen,
+        parameters={arm: sum(p.numel() for p in make().parameters()) for arm, (make, _) in ARMS.items()},
+        split_seed=SPLIT_SEED,
+        shuffle_seed=SHUFFLE_SEED,
+        test_pictures=N_TEST,
+        train_pictures=len(load_digits().train_labels),
+        **asdict(plan),
+        threads=torch.get_num_threads(),
+    )
 
 
 def _train(plan: _Plan, model: nn.Module, seen: Callable[[Tensor], Tensor], seed: int) -> list[float]:
@@ -130,11 +160,11 @@ def _train(plan: _Plan, model: nn.Module, seen: Callable[[Tensor], Tensor], seed
     )
 
 
-def _run(plan: _Plan, arm: str, seed: int) -> dict[str, Any]:
+def _run(plan: _Plan, arm: str, seed: int) -> DigitRun:
     make, seen = ARMS[arm]
     torch.manual_seed(1000 + seed)
     model = make()
     losses = _train(plan, model, seen, seed)
     digits = load_digits()
     share = accuracy(model, seen(digits.test_images), digits.test_labels)
-    return {"accuracy": round(share, 5), "losses": [round(loss, 4) for loss in losses]}
+    return DigitRun(round(share, 5), [round(loss, 4) for loss in losses])

@@ -84,16 +84,16 @@ def bench_grading(
     with tempfile.TemporaryDirectory(prefix="softlookup-bench-") as folder:
         root = Path(folder)
         texts = honest(sources[name], _release(root / "release", name, sources[name], config))
-        ours = _class(root / "ours", name, sources[name], config, texts, submissions)
+        library_course = _class(root / "ours", name, sources[name], config, texts, submissions)
         stock = _class(root / "stock", name, sources[name], config, texts, submissions)
         at_once = workers or processors()
-        with _floors(ours, name, at_once) as least:
-            ours_s = _grade(ours, name, workers)
+        with _floors(library_course, name, at_once) as least:
+            ours_s = _grade(library_course, name, workers)
         floor_s = sum(half.seconds for half in least)
         begun = time.perf_counter()
         _stock(stock, name)
         stock_s = time.perf_counter() - begun
-        same = _scores(ours, name) == _scores(stock, name)
+        same = _scores(library_course, name) == _scores(stock, name)
         sizes = []
         for size in growth:
             course = _class(root / f"class-{size}", name, sources[name], config, texts, size)
@@ -128,8 +128,12 @@ def bench_grading(
 
 def honest(source: NotebookNode, release: NotebookNode) -> list[str]:
     """The sample class without accidents: right, unfinished, and with known mistakes."""
-    broken = {one.student for one in broken_ones(release, answers(source), tasks_in(source, STANDARD))}
-    return [one.text for one in hand_ins(source, release) if one.text is not None and one.student not in broken]
+    broken = {hand_in.student for hand_in in broken_ones(release, answers(source), tasks_in(source, STANDARD))}
+    return [
+        hand_in.text
+        for hand_in in hand_ins(source, release)
+        if hand_in.text is not None and hand_in.student not in broken
+    ]
 
 
 def _release(folder: Path, name: str, source: NotebookNode, config: Path) -> NotebookNode:
@@ -162,16 +166,16 @@ def _floors(course: Course, name: str, workers: int) -> Iterator[list[Floor]]:
         A list that holds both in the end.
     """
     students = len(course.students())
-    found = [_floor(course, name, workers, 0, students // 2)]
-    yield found
-    found.append(_floor(course, name, workers, students // 2, students))
+    floors = [_floor(course, name, workers, 0, students // 2)]
+    yield floors
+    floors.append(_floor(course, name, workers, students // 2, students))
 
 
 def _floor(course: Course, name: str, workers: int, begin: int, end: int) -> Floor:
     """The floor for some of the class that a course holds."""
     release = course.notebook("release", ".", name).read_text(encoding="utf-8")
     some = course.students()[begin:end]
-    texts = [course.notebook("submitted", one, name).read_text(encoding="utf-8") for one in some]
+    texts = [course.notebook("submitted", student, name).read_text(encoding="utf-8") for student in some]
     return floor(name, release, texts, workers)
 
 
@@ -219,4 +223,4 @@ def _stock(course: Course, name: str) -> None:
 
 def _scores(course: Course, name: str) -> dict[str, float]:
     with course.gradebook() as book:
-        return {one.student_id: round(one.score, 6) for one in book.assignment_submissions(name)}
+        return {submission.student_id: round(submission.score, 6) for submission in book.assignment_submissions(name)}

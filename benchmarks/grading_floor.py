@@ -81,14 +81,16 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
     from softlookup.grading.judging.zygotes import asked_by, read_release
 
     notebook = read_release(RunSettings(assignment, release, seed))
-    checks = {name: one for name, one in asked_by(notebook, STANDARD).items() if one is not None}
-    drawn = [(one.expression, questions(one.variant, seed, shuffled=True).cases) for one in checks.values()]
+    checks = {name: check for name, check in asked_by(notebook, STANDARD).items() if check is not None}
+    drawn = [(check.expression, questions(check.variant, seed, shuffled=True).cases) for check in checks.values()]
     calls = tuple((name, (*cases, cases[0])) for name, cases in drawn)  # the first one comes twice
-    found = []
+    work_list = []
     for text in texts:
         cells = rebuild(notebook, text.encode(), assignment).notebook.cells
-        found.append(Work(tuple(c.source for c in cells if c.cell_type == "code" and grade_id(c) not in checks), calls))
-    return found
+        work_list.append(
+            Work(tuple(c.source for c in cells if c.cell_type == "code" and grade_id(c) not in checks), calls)
+        )
+    return work_list
 
 
 def floor(assignment: str, release: str, texts: Sequence[str], workers: int, seed: int = 1) -> Floor:
@@ -152,24 +154,24 @@ def inside() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     slots = mmap.mmap(-1, _SLOT.size * len(order))
     # As in grading, each keeps to a processor of its own where there are just as many.
-    mine = sorted(os.sched_getaffinity(0))
-    free = [[one] for one in mine] if record["apart"] else [mine] * record["workers"]
+    cores = sorted(os.sched_getaffinity(0))
+    free = [[core] for core in cores] if record["apart"] else [cores] * record["workers"]
     running: dict[int, list[int]] = {}
     begun = time.perf_counter()
     for number, work in enumerate(order):
         if not free:
             free.append(running.pop(_ended()))
-        own = free.pop()
+        affinity = free.pop()
         if pid := os.fork():
-            running[pid] = own
+            running[pid] = affinity
         else:
-            zygote.keep_to(own)
+            zygote.keep_to(affinity)
             _between(zygote, libc, limits, works_[work], memoryview(slots)[_SLOT.size * number :])
     while running:
         del running[_ended()]
     seconds = time.perf_counter() - begun
     each = list(_SLOT.iter_unpack(slots[:]))
-    print(seconds, sum(one[0] for one in each), start_s, sum(one[1] for one in each), sum(one[2] for one in each))
+    print(seconds, sum(row[0] for row in each), start_s, sum(row[1] for row in each), sum(row[2] for row in each))
 
 
 def _ended() -> int:
@@ -183,13 +185,13 @@ def _between(zygote: Any, libc: Any, limits: dict[str, Any], work: Work, slot: m
     """Enter the namespaces; the process that is forked in them is the submission's, as in grading."""
     status, loaded = 1, len(sys.modules)
     try:
-        held = zygote.held_kb()
+        resident_kb = zygote.held_kb()
         zygote.own_namespaces(libc, limits["disk_mb"])
         if child := os.fork():
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         else:
             os.setsid()
-            zygote.limit(limits, held)
+            zygote.limit(limits, resident_kb)
             zygote.no_rights(libc)
             nothing = os.open(os.devnull, os.O_RDWR)
             for number in (0, 1, 2):

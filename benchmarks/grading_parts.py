@@ -34,12 +34,12 @@ CLOCKS = {
     "naming mistakes": ("checking.judge:diagnose",),
     "the graded notebook": ("grading.judging.examine:_Run.notebook",),
     "the ledger": (
-        "grading.run.keeping:Shelf.put",
+        "grading.run.keeping:Shelf.store",
         "grading.run.ledger:Ledger.add",
         "grading.run.ledger:Ledger.mark_entered",
     ),
     "the gradebook": ("grading.run.writer:Writer.enter_all", "grading.run.writer:Writer.refresh_penalties"),
-    "autograded/": ("grading.course.autograded:Autograded.put",),
+    "autograded/": ("grading.course.autograded:Autograded.write",),
     "the report": ("grading.run.keeping:Keeper.report",),
     "the start, once for a class": (
         "grading.judging.examine:Examiner.__init__",
@@ -88,11 +88,11 @@ def _clocks() -> Iterator[_Clocks]:
                 module, _, name = place.partition(":")
                 *path, last = name.split(".")
                 holder: Any = importlib.import_module(f"softlookup.{module}")
-                for one in path:
-                    holder = getattr(holder, one)
-                own = getattr(holder, last)
-                setattr(holder, last, clocks.around(part, own))
-                undo.callback(setattr, holder, last, own)
+                for attribute in path:
+                    holder = getattr(holder, attribute)
+                function = getattr(holder, last)
+                setattr(holder, last, clocks.around(part, function))
+                undo.callback(setattr, holder, last, function)
         yield clocks
 
 
@@ -123,9 +123,9 @@ def parts(course: Course, assignment: str, code_s: float) -> dict[str, float]:
     with _clocks() as clocks:
         grade_assignment(course, GradeRequest(assignment, seed=1, feedback=False), executor=_Here)
         clocks.turn()
-    found = {}
+    seconds = {}
     for part in (*CLOCKS, REST):
-        found[part] = clocks.took.get(part, 0.0)
+        seconds[part] = clocks.took.get(part, 0.0)
         if part == INSIDE:
-            found |= {INSIDE: code_s, AROUND: max(0.0, found[part] - code_s)}
-    return found
+            seconds |= {INSIDE: code_s, AROUND: max(0.0, seconds[part] - code_s)}
+    return seconds

@@ -1,7 +1,8 @@
 """What all benchmarks have in common: the sizes that they run with, and what they ran on.
 
-A benchmark is a function that gives a record. ``benchmark`` picks its sizes (whole or quick, by the device), and adds
-to its record the name, the machine, how busy that was, and torch's version.
+A benchmark is a function that gives a record: a frozen dataclass, or plain values by name, whose fields become keys of
+JSON in their order. ``benchmark`` picks its sizes (whole or quick, by the device), and adds to its record the name, the
+machine, how busy that was, and torch's version.
 """
 
 import os
@@ -25,7 +26,7 @@ Measure = Callable[..., dict[str, Any]]
 
 def benchmark(
     name: str, whole: Any = None, *, quick: Any = None, cuda: Any = None, cuda_quick: Any = None
-) -> Callable[[Measure], Measure]:
+) -> Callable[[Callable[..., Any]], Measure]:
     """Make a benchmark of a function.
 
     Args:
@@ -39,7 +40,7 @@ def benchmark(
         What turns the function into one that takes ``quick`` in place of sizes.
     """
 
-    def made(measure: Measure) -> Measure:
+    def made(measure: Callable[..., Any]) -> Measure:
         @wraps(measure)
         def run(*args: Any, **options: Any) -> dict[str, Any]:
             device = str(options.get("device", "cpu"))
@@ -64,8 +65,8 @@ def plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {name: plain(one) for name, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: plain(entry) for name, entry in value.items()}
+    return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def measured(record: Mapping[str, Any]) -> set[str]:
@@ -93,10 +94,10 @@ def load() -> float | None:
 
 def surroundings(device: str) -> dict[str, Any]:
     """What a measurement was made on, without the names of anybody."""
-    found: dict[str, Any] = {"device": device, "machine": machine(device)}
+    facts: dict[str, Any] = {"device": device, "machine": machine(device)}
     if "torch" in sys.modules:
-        found["torch"] = sys.modules["torch"].__version__
-    return found
+        facts["torch"] = sys.modules["torch"].__version__
+    return facts
 
 
 def machine(device: str = "cpu") -> str:
@@ -109,10 +110,10 @@ def machine(device: str = "cpu") -> str:
         All of it in one line, with the number of torch's threads and Python's version.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    said = f"{platform.machine()}, {platform.system()}, {cores} cores of {os.cpu_count()}"
+    description = f"{platform.machine()}, {platform.system()}, {cores} cores of {os.cpu_count()}"
     if "torch" in sys.modules:
         torch = sys.modules["torch"]
-        said += f", {torch.get_num_threads()} threads"
+        description += f", {torch.get_num_threads()} threads"
         if torch.device(device).type == "cuda":
-            return f"{said}, Python {platform.python_version()}, {torch.cuda.get_device_name(device)}"
-    return f"{said}, Python {platform.python_version()}"
+            return f"{description}, Python {platform.python_version()}, {torch.cuda.get_device_name(device)}"
+    return f"{description}, Python {platform.python_version()}"

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.harness import plain
+
 
 class KeptRuns:
     """Does each run once: what a file already holds is read, what it does not is done and written at once.
@@ -22,11 +24,11 @@ class KeptRuns:
         self._runs: dict[str, Any] = {}
         if path is not None and path.is_file():
             try:
-                found = json.loads(path.read_text(encoding="utf-8"))
+                stored = json.loads(path.read_text(encoding="utf-8"))
             except ValueError:
-                found = {}  # not one of ours; it is written over
-            if isinstance(found, dict) and found.get("plan") == plan:
-                self._runs = dict(found["runs"])
+                stored = {}  # not one of ours; it is written over
+            if isinstance(stored, dict) and stored.get("plan") == plan:
+                self._runs = dict(stored["runs"])
                 self._say(f"{len(self._runs)} runs were done before: {path}")
 
     def do(self, key: str, run: Callable[[], Any]) -> Any:
@@ -34,14 +36,14 @@ class KeptRuns:
 
         Args:
             key: Its name, such as "vit, seed 3".
-            run: Does it; the result is plain JSON.
+            run: Does it; the result is a dataclass, or what JSON can hold.
 
         Returns:
-            The result.
+            The result as plain JSON, whether it was done now or before.
         """
         if key not in self._runs:
             begun_s = time.perf_counter()
-            self._runs[key] = run()
+            self._runs[key] = plain(run())
             if self._path is not None:
                 beside = self._path.with_name(self._path.name + ".new")
                 beside.write_text(json.dumps({"plan": self._plan, "runs": self._runs}), encoding="utf-8")

@@ -7,7 +7,6 @@ tokens, forward alone and with the backward pass. All are clocked in turn, in on
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -35,8 +34,37 @@ class _Plan:
 _QUICK = _Plan(width=8, n_heads=2, batch=2, lengths=(4, 8), rounds=1)
 
 
+@dataclass(frozen=True)
+class LayerTimes:
+    """Milliseconds of a batch at each length by the clock, and under ``cpu`` by the seconds that the thread ran."""
+
+    RNN: list[float]
+    GRU: list[float]
+    LSTM: list[float]
+    attention: list[float]
+    cpu: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class LayersResult:
+    """All layers forward, and with the backward pass."""
+
+    ratio: float
+    ratio_least: float
+    ratio_most: float
+    ratio_cpu_time: float
+    ratio_of: str
+    lengths: tuple[int, ...]
+    width: int
+    heads: int
+    batch: int
+    rounds: int
+    forward: LayerTimes
+    training: LayerTimes
+
+
 @benchmark("layers", _Plan(), quick=_QUICK)
-def bench_layers(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
+def bench_layers(plan: _Plan, *, device: str = "cpu") -> LayersResult:
     """Clock four layers at growing lengths.
 
     Args:
@@ -50,26 +78,27 @@ def bench_layers(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """
     torch.manual_seed(0)
     layers = _layers(plan, torch.device(device))
-    record: dict[str, Any] = {"forward": _empty(), "training": _empty()}
+    forward, training = _empty(), _empty()
     ratio: dict[str, float] = {}
     pivot = plan.width if plan.width in plan.lengths else plan.lengths[-1]
     for length in plan.lengths:
         x_BTD = torch.randn(plan.batch, length, plan.width, device=device, requires_grad=True)
-        for kind, way in (("forward", _forward), ("training", _training)):
+        for times, way in ((forward, _forward), (training, _training)):
             raced = race({name: partial(way, layer, x_BTD) for name, layer in layers.items()}, plan.rounds)
-            _add(record[kind], raced)
-            if (kind, length) == ("training", pivot):
+            _add(times, raced)
+            if times is training and length == pivot:
                 ratio = raced.ratio("LSTM", "attention")
-    return {
+    return LayersResult(
         **ratio,
-        "ratio_of": f"LSTM / attention, forward and backward, {pivot} tokens",
-        "lengths": list(plan.lengths),
-        "width": plan.width,
-        "heads": plan.n_heads,
-        "batch": plan.batch,
-        "rounds": plan.rounds,
-        **record,
-    }
+        ratio_of=f"LSTM / attention, forward and backward, {pivot} tokens",
+        lengths=plan.lengths,
+        width=plan.width,
+        heads=plan.n_heads,
+        batch=plan.batch,
+        rounds=plan.rounds,
+        forward=forward,
+        training=training,
+    )
 
 
 class _Causal(nn.Module):
@@ -113,13 +142,13 @@ def _training(layer: nn.Module, x: Tensor) -> Tensor:
     return y.detach()
 
 
-def _empty() -> dict[str, Any]:
-    return {name: [] for name in LAYERS} | {"cpu": {name: [] for name in LAYERS}}
+def _empty() -> LayerTimes:
+    return LayerTimes([], [], [], [], {name: [] for name in LAYERS})
 
 
-def _add(record: dict[str, Any], raced: Raced) -> None:
+def _add(times: LayerTimes, raced: Raced) -> None:
     for name, ms in raced.ms(1, "").items():
-        record[name].append(round(ms, 4))
+        getattr(times, name).append(round(ms, 4))
     of_cpu = Raced(raced.results, raced.cpu_seconds, raced.cpu_seconds)
     for name, ms in of_cpu.ms(1, "").items():
-        record["cpu"][name].append(round(ms, 4))
+        times.cpu[name].append(round(ms, 4))

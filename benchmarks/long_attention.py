@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -45,6 +44,25 @@ _QUICK = _Plan(lengths=(16, 64), window=8, block=16, calls=1)
 _CUDA = _Plan(lengths=(512, 1024, 2048, 4096, 8192, 16384, 32768), most_bytes=50 * 10**9, calls=9)
 
 
+@dataclass(frozen=True)
+class LongAttentionResult:
+    """Seconds and bytes by way and length, None where it did not fit; ``apart`` is a largest difference by way."""
+
+    ratio: float
+    ratio_of: str
+    lengths: tuple[int, ...]
+    seconds: dict[str, list[float | None]]
+    bytes: dict[str, list[int | None]]
+    apart: dict[str, float]
+    heads: int
+    head_width: int
+    window: int
+    block: int
+    calls: int
+    dtype: str
+    threads: int
+
+
 def ways_of(plan: _Plan) -> dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]]:
     """What is compared: each from queries, keys and values (1, N, T, H) to outputs of the same shape."""
     return {
@@ -63,7 +81,7 @@ def _written_out(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 @benchmark("long-attention", _Plan(), quick=_QUICK, cuda=_CUDA)
 @torch.no_grad()
-def bench_long(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
+def bench_long(plan: _Plan, *, device: str = "cpu") -> LongAttentionResult:
     """Measure time and memory of one call of each kind of attention, at growing lengths.
 
     Args:
@@ -79,39 +97,39 @@ def bench_long(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         return _measured(plan, device)
 
 
-def _measured(plan: _Plan, device: str) -> dict[str, Any]:
+def _measured(plan: _Plan, device: str) -> LongAttentionResult:
     torch.manual_seed(0)
     seconds: dict[str, list[float | None]] = {way: [] for way in WAYS}
-    held: dict[str, list[int | None]] = {way: [] for way in WAYS}
+    peak_bytes: dict[str, list[int | None]] = {way: [] for way in WAYS}
     for length in plan.lengths:
         q, k, v = (torch.randn(1, plan.heads, length, plan.head_width, device=device) for _ in range(3))
         for way, run in ways_of(plan).items():
             # The square is there twice: scores and weights.
             if way == "full" and 2 * 4 * plan.heads * length**2 > plan.most_bytes:
                 seconds[way].append(None)
-                held[way].append(None)
+                peak_bytes[way].append(None)
                 continue
             # The first call is not timed: it warms up.
-            held[way].append(_held_bytes(partial(run, q, k, v), device))
+            peak_bytes[way].append(_held_bytes(partial(run, q, k, v), device))
             seconds[way].append(_median_s(partial(run, q, k, v), plan.calls, device))
-    both = [i for i, one in enumerate(seconds["full"]) if one is not None][-1]
+    both = [i for i, time_s in enumerate(seconds["full"]) if time_s is not None][-1]
     full_s, linear_s = seconds["full"][both], seconds["linear"][both]
     assert full_s is not None and linear_s is not None
-    return {
-        "ratio": full_s / linear_s,
-        "ratio_of": f"time of full / linear attention, {plan.lengths[both]} tokens",
-        "lengths": list(plan.lengths),
-        "seconds": seconds,
-        "bytes": held,
-        "apart": _apart(plan, device),
-        "heads": plan.heads,
-        "head_width": plan.head_width,
-        "window": plan.window,
-        "block": plan.block,
-        "calls": plan.calls,
-        "dtype": "float32",
-        "threads": torch.get_num_threads(),
-    }
+    return LongAttentionResult(
+        ratio=full_s / linear_s,
+        ratio_of=f"time of full / linear attention, {plan.lengths[both]} tokens",
+        lengths=plan.lengths,
+        seconds=seconds,
+        bytes=peak_bytes,
+        apart=_apart(plan, device),
+        heads=plan.heads,
+        head_width=plan.head_width,
+        window=plan.window,
+        block=plan.block,
+        calls=plan.calls,
+        dtype="float32",
+        threads=torch.get_num_threads(),
+    )
 
 
 def _apart(plan: _Plan, device: str) -> dict[str, float]:

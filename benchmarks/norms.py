@@ -167,8 +167,8 @@ def _run(plan: _Plan, order: str, depth: int, warmup: int, rate: float, seed: in
     draws = torch.Generator().manual_seed(1000 + seed)
 
     def sorting_loss() -> Tensor:
-        ids, wanted = (part.to(device) for part in _sequences(plan, plan.batch, draws))
-        return F.cross_entropy(model(ids + 1).flatten(0, 1), wanted.flatten() + 1)
+        ids, sorted_ids = (part.to(device) for part in _sequences(plan, plan.batch, draws))
+        return F.cross_entropy(model(ids + 1).flatten(0, 1), sorted_ids.flatten() + 1)
 
     losses = train_small(model, sorting_loss, plan.steps, rise, clip=None)
     curve = [sum(losses[i : i + plan.kept_every]) / plan.kept_every for i in range(0, plan.steps, plan.kept_every)]

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 import torch
@@ -91,9 +90,9 @@ def asked_of(test: str) -> tuple[list[Thing], list[Thing]]:
     labels = labels_of(known_colours())
     hidden = set(kept_back())
     if test == "seen":
-        return [one for one in labels if (one.colour, one.shape) not in hidden], labels
+        return [label for label in labels if (label.colour, label.shape) not in hidden], labels
     if test == "never_together":
-        return [one for one in labels if (one.colour, one.shape) in hidden], labels
+        return [label for label in labels if (label.colour, label.shape) in hidden], labels
     new = labels_of((NEW_COLOUR,))
     return new, labels + new
 
@@ -117,19 +116,49 @@ def share_right(pair: ImageTextPair, test: str, per_thing: int, rng: np.random.G
     return sum(labels[i] == thing for i, thing in zip(chosen.tolist(), shown, strict=True)) / len(shown)
 
 
+@dataclass(frozen=True)
+class PairRun:
+    """One training: the share of right labels by test, the mean loss of each twentieth in nats, the learnt scale."""
+
+    right: dict[str, float]
+    loss: list[float]
+    scale: float
+
+
+@dataclass(frozen=True)
+class PairsResult:
+    """Shares of right labels by test and seed, their medians and those of chance, losses by seed, and the sizes."""
+
+    ratio: float
+    ratio_of: str
+    right: dict[str, list[float]]
+    median: dict[str, float]
+    chance: dict[str, float]
+    loss: dict[str, list[float]]
+    scale: list[float]
+    weights_of_seed: int
+    parameters: int
+    batch: int
+    steps: int
+    seeds: tuple[int, ...]
+    rate: float
+    test_pictures: int
+    threads: int
+
+
 @benchmark("pairs", _Plan(), quick=_QUICK)
 def bench_pairs(
     plan: _Plan,
     *,
-    kept: Path | None = None,
+    runs_file: Path | None = None,
     weights: Path | None = None,
     say: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
+) -> PairsResult:
     """Train the pair with each seed, and let it choose labels.
 
     Args:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        kept: Where runs are kept until all are done; an interrupted bench goes on from there.
+        runs_file: Where runs are kept until all are done; an interrupted bench goes on from there.
         weights: Where the pair with the median share on labels never put together is written to.
         say: Takes a line about each run.
 
@@ -138,44 +167,42 @@ def bench_pairs(
         labels, ``loss`` the mean of every twentieth part of each run. ``ratio`` is the median share right on pairs
         that training never put together, over that on pairs it did.
     """
-    runs = KeptRuns(kept, repr(plan), say)
-    results = [runs.do(f"seed {seed}", partial(_record, plan, seed)) for seed in plan.seeds]
-    right = {test: [run["right"][test] for run in results] for test in TESTS}
+    runs = KeptRuns(runs_file, repr(plan), say)
+    results = [PairRun(**runs.do(f"seed {seed}", partial(_record, plan, seed))) for seed in plan.seeds]
+    right = {test: [run.right[test] for run in results] for test in TESTS}
     middle = {test: median(right[test]) for test in TESTS}
     never = right["never_together"]
     chosen = plan.seeds[min(range(len(never)), key=lambda i: abs(never[i] - middle["never_together"]))]
     if weights is not None:
         save_weights(_run(plan, chosen)[1], weights)
     runs.done()
-    return {
-        "ratio": middle["never_together"] / max(middle["seen"], 1e-9),
-        "ratio_of": "share of right labels, pairs of words never put together / pairs of the training",
-        "right": right,
-        "median": middle,
-        "chance": {test: 1 / len(asked_of(test)[1]) for test in TESTS},
-        "loss": {str(seed): run["loss"] for seed, run in zip(plan.seeds, results, strict=True)},
-        "scale": [run["scale"] for run in results],
-        "weights_of_seed": chosen,
-        "parameters": sum(p.numel() for p in small_pair().parameters()),
-        "batch": len(training_things()),
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(plan).items()},
-        "threads": torch.get_num_threads(),
-    }
+    return PairsResult(
+        ratio=middle["never_together"] / max(middle["seen"], 1e-9),
+        ratio_of="share of right labels, pairs of words never put together / pairs of the training",
+        right=right,
+        median=middle,
+        chance={test: 1 / len(asked_of(test)[1]) for test in TESTS},
+        loss={str(seed): run.loss for seed, run in zip(plan.seeds, results, strict=True)},
+        scale=[run.scale for run in results],
+        weights_of_seed=chosen,
+        parameters=sum(p.numel() for p in small_pair().parameters()),
+        batch=len(training_things()),
+        **asdict(plan),
+        threads=torch.get_num_threads(),
+    )
 
 
-def _record(plan: _Plan, seed: int) -> dict[str, Any]:
+def _record(plan: _Plan, seed: int) -> PairRun:
     return _run(plan, seed)[0]
 
 
-def _run(plan: _Plan, seed: int) -> tuple[dict[str, Any], ImageTextPair]:
+def _run(plan: _Plan, seed: int) -> tuple[PairRun, ImageTextPair]:
     torch.manual_seed(seed)
     pair = small_pair()
     losses = train_pair(pair, seed, plan.steps, plan.rate)
     pair.eval()
     rng = np.random.default_rng(10_000 + seed)
     part = max(1, plan.steps // 20)
-    return {
-        "right": {test: round(share_right(pair, test, plan.test_pictures, rng), 5) for test in TESTS},
-        "loss": [round(float(np.mean(losses[i : i + part])), 4) for i in range(0, len(losses), part)],
-        "scale": round(pair.scale().item(), 3),
-    }, pair
+    right = {test: round(share_right(pair, test, plan.test_pictures, rng), 5) for test in TESTS}
+    loss = [round(float(np.mean(losses[i : i + part])), 4) for i in range(0, len(losses), part)]
+    return PairRun(right, loss, round(pair.scale().item(), 3)), pair

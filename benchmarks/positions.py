@@ -9,7 +9,6 @@ sequence goes on, so one reading gives the quality at every length.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -54,8 +53,41 @@ Draw = Callable[[int, int, torch.Generator], tuple[Tensor, Tensor]]
 """Rows and length -> ids and the right answers, -100 where nothing is asked."""
 
 
+@dataclass(frozen=True)
+class MethodCurves:
+    """One method by seed: a number for each bin of positions, and means over parts of the sequence."""
+
+    curve: list[list[float]]
+    trained: list[float]
+    twice: list[float]
+    four_times: list[float]
+
+
+@dataclass(frozen=True)
+class PositionsResult:
+    """Shares of right answers (``back``) and nats a character (``text``) by method, and the sizes."""
+
+    ratio: float
+    ratio_of: str
+    back: dict[str, MethodCurves]
+    text: dict[str, MethodCurves]
+    length: int
+    times: int
+    back_by: int
+    letters: int
+    width: int
+    heads: int
+    layers: int
+    batch: int
+    steps: int
+    seeds: int
+    test_rows: int
+    threads: int
+    seconds: float
+
+
 @benchmark("positions", _Plan(), quick=_QUICK)
-def bench_positions(plan: _Plan) -> dict[str, Any]:
+def bench_positions(plan: _Plan) -> PositionsResult:
     """Train a decoder for each method, seed and kind of sequence, and read on beyond the trained length.
 
     Args:
@@ -70,32 +102,32 @@ def bench_positions(plan: _Plan) -> dict[str, Any]:
         sinusoids, on text.
     """
     begun_s = time.perf_counter()
-    record: dict[str, Any] = {kind: {} for kind in KINDS}
+    curves_of: dict[str, dict[str, MethodCurves]] = {kind: {} for kind in KINDS}
     for kind in KINDS:
         draw, vocabulary = (_letters(plan), FIRST_ID + plan.letters) if kind == "back" else characters()
         for method in METHODS:
             curves = [_curve(plan, method, kind, draw, vocabulary, seed) for seed in range(plan.seeds)]
-            record[kind][method] = _summary(curves)
-    far = {method: sum(record["text"][method]["four_times"]) / plan.seeds for method in METHODS}
+            curves_of[kind][method] = _summary(curves)
+    far = {method: sum(curves_of["text"][method].four_times) / plan.seeds for method in METHODS}
     best = min(far, key=lambda method: far[method])
-    return {
-        "ratio": far[best] / far["sinusoidal"],
-        "ratio_of": f"loss of a character at {plan.times} times the trained length, {best} / sinusoidal",
-        **record,
-        "length": plan.length,
-        "times": plan.times,
-        "back_by": plan.back,
-        "letters": plan.letters,
-        "width": plan.width,
-        "heads": plan.n_heads,
-        "layers": plan.n_layers,
-        "batch": plan.batch,
-        "steps": plan.steps,
-        "seeds": plan.seeds,
-        "test_rows": plan.test_rows,
-        "threads": torch.get_num_threads(),
-        "seconds": round(time.perf_counter() - begun_s, 1),
-    }
+    return PositionsResult(
+        ratio=far[best] / far["sinusoidal"],
+        ratio_of=f"loss of a character at {plan.times} times the trained length, {best} / sinusoidal",
+        **curves_of,
+        length=plan.length,
+        times=plan.times,
+        back_by=plan.back,
+        letters=plan.letters,
+        width=plan.width,
+        heads=plan.n_heads,
+        layers=plan.n_layers,
+        batch=plan.batch,
+        steps=plan.steps,
+        seeds=plan.seeds,
+        test_rows=plan.test_rows,
+        threads=torch.get_num_threads(),
+        seconds=round(time.perf_counter() - begun_s, 1),
+    )
 
 
 def _letters(plan: _Plan) -> Draw:
@@ -152,16 +184,18 @@ def _curve(plan: _Plan, method: Positions, kind: str, draw: Draw, vocabulary: in
     ids, answers = draw(plan.test_rows, whole, torch.Generator().manual_seed(10_001))
     with torch.no_grad():
         logits = model(ids)
-    asked = answers != -100
+    counted = answers != -100
     if kind == "back":
-        found = (logits.argmax(dim=-1) == answers).double()
+        scores = (logits.argmax(dim=-1) == answers).double()
     else:
-        found = F.cross_entropy(logits.flatten(0, 1), answers.flatten(), reduction="none").view_as(ids).double()
-    total, count = ((x * asked).view(plan.test_rows, plan.bins, -1).sum(dim=(0, 2)) for x in (found, asked.double()))
+        scores = F.cross_entropy(logits.flatten(0, 1), answers.flatten(), reduction="none").view_as(ids).double()
+    total, count = (
+        (x * counted).view(plan.test_rows, plan.bins, -1).sum(dim=(0, 2)) for x in (scores, counted.double())
+    )
     return total / count
 
 
-def _summary(curves: list[Tensor]) -> dict[str, Any]:
+def _summary(curves: list[Tensor]) -> MethodCurves:
     quarter = len(curves[0]) // 4
     parts = {
         "trained": slice(quarter // 2, quarter),
@@ -169,4 +203,4 @@ def _summary(curves: list[Tensor]) -> dict[str, Any]:
         "four_times": slice(2 * quarter, 4 * quarter),
     }
     table = {name: [round(curve[part].mean().item(), 5) for curve in curves] for name, part in parts.items()}
-    return {"curve": [[round(one, 5) for one in curve.tolist()] for curve in curves], **table}
+    return MethodCurves([[round(value, 5) for value in curve.tolist()] for curve in curves], **table)

@@ -30,7 +30,7 @@ class _Plan:
     prompt: int = 256
     pieces: tuple[int, ...] = (1, 4, 16, 64, 256)
     rounds: int = 5
-    kept: int = 64
+    cached: int = 64
     batches: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     step_rounds: int = 15
 
@@ -44,7 +44,7 @@ _QUICK = _Plan(
     prompt=8,
     pieces=(1, 4, 8),
     rounds=1,
-    kept=4,
+    cached=4,
     batches=(1, 2),
     step_rounds=1,
 )
@@ -109,7 +109,7 @@ def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         n_heads=plan.n_heads,
         n_layers=plan.n_layers,
         d_hidden=plan.d_hidden,
-        max_length=plan.prompt + plan.kept + plan.step_rounds + 2,
+        max_length=plan.prompt + plan.cached + plan.step_rounds + 2,
         positions="rotary",
         pre_norm=True,
         tied=False,
@@ -141,7 +141,7 @@ def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[PrefillReading
 
     raced = race({str(size): lambda size=size: read(size) for size in plan.pieces}, plan.rounds)  # type: ignore[misc]
     whole = raced.results[str(plan.pieces[-1])]
-    difference = max(float((one - whole).abs().max()) for one in raced.results.values())
+    difference = max(float((logits - whole).abs().max()) for logits in raced.results.values())
     per_token_ms = [1e3 * statistics.median(raced.cpu_seconds[str(size)]) / plan.prompt for size in plan.pieces]
     clock = raced.ratio(str(plan.pieces[0]), str(plan.pieces[-1]))
     return PrefillReading(plan.prompt, plan.pieces, per_token_ms, per_token_ms[0] / per_token_ms[-1], clock), difference
@@ -150,10 +150,10 @@ def _reading(plan: _Plan, model: DecoderLM, device: str) -> tuple[PrefillReading
 def _writing(plan: _Plan, model: DecoderLM, device: str) -> Writing:
     step_ms = []
     for batch in plan.batches:
-        ids = torch.randint(_FIRST_WORD, plan.vocab_size, (batch, plan.kept)).to(device)
+        ids = torch.randint(_FIRST_WORD, plan.vocab_size, (batch, plan.cached)).to(device)
         _, state = model.step(ids, model.start())
         _, state = model.step(ids[:, :1], state)  # a cache just filled has no room, and is copied once
         taken = [clocked(lambda: model.step(ids[:, :1], state)[0])[2] for _ in range(plan.step_rounds)]  # noqa: B023
         step_ms.append(1e3 * statistics.median(taken))
     token_ms = [ms / batch for ms, batch in zip(step_ms, plan.batches, strict=True)]
-    return Writing(plan.kept, plan.batches, step_ms, token_ms, token_ms[0] / token_ms[-1])
+    return Writing(plan.cached, plan.batches, step_ms, token_ms, token_ms[0] / token_ms[-1])

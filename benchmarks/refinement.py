@@ -55,12 +55,12 @@ def bench_refinement() -> dict[str, Any]:
     added = [_added(model, sentence) for sentence in sentences]
 
     def between(pairs: tuple[tuple[str, str, str], ...]) -> list[dict[str, Any]]:
-        found = []
-        for word, one, other in pairs:
-            here, there = (_state(seen[sentence], word) for sentence in (one, other))
+        rows = []
+        for word, first, other in pairs:
+            here, there = (_state(seen[sentence], word) for sentence in (first, other))
             cosines = F.cosine_similarity(here, there, dim=-1)
-            found.append({"word": word, "sentences": [one, other], "cosines": _rounded(cosines)})
-        return found
+            rows.append({"word": word, "sentences": [first, other], "cosines": _rounded(cosines)})
+        return rows
 
     table = _table(model)
     near = [
@@ -84,8 +84,8 @@ def bench_refinement() -> dict[str, Any]:
         "step": _rounded(_mean([F.cosine_similarity(s[1:], s[:-1], dim=-1).mean(-1) for s in all_states])),
         "others": _rounded(_mean([_others(s) for s in all_states])),
         "lengths": _rounded(_mean([s.norm(dim=-1).mean(-1) for s in all_states])),
-        "attention": _rounded(_mean([one[0] for one in added])),
-        "feed_forward": _rounded(_mean([one[1] for one in added])),
+        "attention": _rounded(_mean([lengths[0] for lengths in added])),
+        "feed_forward": _rounded(_mean([lengths[1] for lengths in added])),
         "near": near,
     }
 
@@ -110,7 +110,7 @@ def _added(model: SentenceEncoder, sentence: str) -> Tensor:
     lengths: tuple[list[Tensor], list[Tensor]] = ([], [])
 
     def keep(place: int) -> Any:
-        def hook(module: Any, given: Any, result: Tensor | tuple) -> None:
+        def hook(module: Any, inputs: Any, result: Tensor | tuple) -> None:
             y = result if isinstance(result, Tensor) else result[0]
             lengths[place].append(y[0, 1:-1].norm(dim=-1).mean())
 
@@ -123,7 +123,7 @@ def _added(model: SentenceEncoder, sentence: str) -> Tensor:
     model.states(sentence)
     for hook in hooks:
         hook.remove()
-    return torch.stack([torch.stack(one) for one in lengths])
+    return torch.stack([torch.stack(layers) for layers in lengths])
 
 
 def _table(model: SentenceEncoder) -> Tensor:

@@ -72,11 +72,11 @@ class _Clock:
             call()
             once: Timed = timed(call, wait=self.wait)
             known = self.repeats[call] = max(1, round(self.least_s / max(once.seconds, 1e-7)))
-        found = timed(call, repeats=known, wait=self.wait)
+        timing = timed(call, repeats=known, wait=self.wait)
         self.points += 1
-        self.tries += found.tries
-        self.disturbed += not found.quiet
-        return found.seconds
+        self.tries += timing.tries
+        self.disturbed += not timing.quiet
+        return timing.seconds
 
 
 @benchmark("roofline", _Plan(), quick=_QUICK, cuda=_GPU, cuda_quick=_GPU_QUICK)
@@ -232,7 +232,7 @@ def _slow_rate(clock: _Clock, plan: _Plan, dtype: str) -> list[float] | None:
 
 def _fused(clock: _Clock, plan: _Plan) -> dict[str, Any]:
     """Three passes and one in turn, in each way that there is, on the same arrays."""
-    found: dict[str, Any] = {}
+    by_way: dict[str, Any] = {}
     counted: dict[tuple[str, str], Stream] = {("torch", "fused"): TORCH_TWO}
     for way, calls in ways(operands(plan.n)).items():
         times: dict[str, list[float]] = {kind: [] for kind in calls}
@@ -240,14 +240,14 @@ def _fused(clock: _Clock, plan: _Plan) -> dict[str, Any]:
             for kind, call in calls.items():
                 times[kind].append(clock(call))
         gains = [slow / quick for slow, quick in zip(times["chain"], times["fused"], strict=True)]
-        found[way] = {"gain": note(**spread(gains))}
+        by_way[way] = {"gain": note(**spread(gains))}
         if "fused_around" in times:
             around = [slow / quick for slow, quick in zip(times["fused"], times["fused_around"], strict=True)]
-            found[way]["around"] = note(**spread(around))
+            by_way[way]["around"] = note(**spread(around))
         for kind, seconds in times.items():
             stream = counted.get((way, kind), CHAIN if kind == "chain" else FUSED)
-            found[way][kind] = note(**spread(seconds), bytes=stream.n_bytes(plan.n))
-    return found
+            by_way[way][kind] = note(**spread(seconds), bytes=stream.n_bytes(plan.n))
+    return by_way
 
 
 def _compiler_words() -> str:

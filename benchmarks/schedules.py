@@ -50,15 +50,48 @@ _QUICK = _Plan(
 )
 
 
+@dataclass(frozen=True)
+class ScheduleRun:
+    """One training: loss on unseen sentences (None if it diverged) and mean training losses, in nats a token."""
+
+    warmup: int
+    peak: float
+    seed: int
+    loss: float | None
+    curve: list[float]
+
+
+@dataclass(frozen=True)
+class SchedulesResult:
+    """All runs, and the sizes; ``best_peak`` is the best with a warm-up."""
+
+    ratio: float
+    ratio_of: str
+    best_peak: float
+    width: int
+    heads: int
+    hidden: int
+    layers: int
+    vocabulary: int
+    tokens_per_batch: int
+    steps: int
+    warmups: tuple[int, ...]
+    peaks: tuple[float, ...]
+    seeds: tuple[int, ...]
+    kept_every: int
+    runs: list[ScheduleRun]
+    cpu_seconds: float
+
+
 @benchmark("schedules", _Plan(), quick=_QUICK)
 def bench_schedules(
-    plan: _Plan, *, kept: Path | None = None, say: Callable[[str], None] | None = None
-) -> dict[str, Any]:
+    plan: _Plan, *, runs_file: Path | None = None, say: Callable[[str], None] | None = None
+) -> SchedulesResult:
     """Train small translators at several peaks of the learning rate, with a warm-up and without.
 
     Args:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        kept: A file for the runs that are done: an interrupted bench goes on from there.
+        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
         say: Takes a line about each run.
 
     Returns:
@@ -69,12 +102,16 @@ def bench_schedules(
     """
     begun = time.process_time()
     batches, validation, vocabulary = _data(plan)
-    one_by_one = KeptRuns(kept, repr(plan), say)
+    one_by_one = KeptRuns(runs_file, repr(plan), say)
     runs = [
-        {"warmup": warmup, "peak": peak, "seed": seed}
-        | one_by_one.do(
-            f"warm-up {warmup}, peak {peak:g}, seed {seed}",
-            partial(_run, plan, batches[seed], validation, vocabulary, warmup, peak, seed),
+        ScheduleRun(
+            warmup,
+            peak,
+            seed,
+            **one_by_one.do(
+                f"warm-up {warmup}, peak {peak:g}, seed {seed}",
+                partial(_run, plan, batches[seed], validation, vocabulary, warmup, peak, seed),
+            ),
         )
         for warmup in plan.warmups
         for peak in plan.peaks
@@ -82,29 +119,29 @@ def bench_schedules(
     ]
 
     def final(warmup: int, peak: float) -> float:
-        losses = [run["loss"] for run in runs if (run["warmup"], run["peak"]) == (warmup, peak)]
+        losses = [run.loss for run in runs if (run.warmup, run.peak) == (warmup, peak)]
         return mean(float("inf") if loss is None else loss for loss in losses)
 
     one_by_one.done()
     best = min(plan.peaks, key=lambda peak: final(plan.warmups[-1], peak))
-    return {
-        "ratio": final(plan.warmups[0], best) / final(plan.warmups[-1], best),
-        "ratio_of": f"loss on unseen sentences without a warm-up / with one, both at a peak of {best:g}",
-        "best_peak": best,
-        "width": plan.width,
-        "heads": plan.n_heads,
-        "hidden": plan.hidden,
-        "layers": plan.layers,
-        "vocabulary": vocabulary,
-        "tokens_per_batch": plan.tokens_per_batch,
-        "steps": plan.steps,
-        "warmups": list(plan.warmups),
-        "peaks": list(plan.peaks),
-        "seeds": list(plan.seeds),
-        "kept_every": plan.kept_every,
-        "runs": runs,
-        "cpu_seconds": round(time.process_time() - begun, 1),
-    }
+    return SchedulesResult(
+        ratio=final(plan.warmups[0], best) / final(plan.warmups[-1], best),
+        ratio_of=f"loss on unseen sentences without a warm-up / with one, both at a peak of {best:g}",
+        best_peak=best,
+        width=plan.width,
+        heads=plan.n_heads,
+        hidden=plan.hidden,
+        layers=plan.layers,
+        vocabulary=vocabulary,
+        tokens_per_batch=plan.tokens_per_batch,
+        steps=plan.steps,
+        warmups=plan.warmups,
+        peaks=plan.peaks,
+        seeds=plan.seeds,
+        kept_every=plan.kept_every,
+        runs=runs,
+        cpu_seconds=round(time.process_time() - begun, 1),
+    )
 
 
 def _data(plan: _Plan) -> tuple[dict[int, BucketedBatches], BucketedBatches, int]:

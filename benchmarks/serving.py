@@ -87,17 +87,19 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
     def blocks(size: int = plan.block_size, *, share: bool = True) -> Blocks:
         return Blocks(model.config, plan.n_blocks * plan.block_size // size, size, share=share)
 
-    def served(asked: list[Request], how: Rules, *, share: bool = True) -> Server:
+    def served(requests: list[Request], how: Rules, *, share: bool = True) -> Server:
         store = blocks(share=share)
         server = Server(ModelRunner(model, store), store, how)
-        server.serve(asked)
+        server.serve(requests)
         return server
 
     served(_requests(plan, model, plan.most, seed=0), open_rules)  # the first passes are slower than all others
     guessed = _guessed_rate(plan, model, open_rules, served)
     timed: list[tuple[Step, float]] = []
     capacity = 0.0
-    found: dict[float, dict[str, list[Latency]]] = {share: {"predicted": [], "measured": []} for share in plan.loads}
+    latencies: dict[float, dict[str, list[Latency]]] = {
+        share: {"predicted": [], "measured": []} for share in plan.loads
+    }
     for _ in range(plan.rounds):
         fresh = []
         for share, seed in ((0.25, 0), (0.5, 1), (1.0, 2), (2.0, 3)):  # few, some and many in a batch
@@ -105,16 +107,16 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
         timed += fresh
         costs = Costs.fitted(fresh)
         capacity = capacity or _capacity(_requests(plan, model, plan.requests, seed=4), costs, blocks(), open_rules)
-        for share, ways in found.items():
-            asked = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
-            simulate(asked, costs, blocks(), rules)
-            ways["predicted"].append(latency(asked))
-            asked = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
-            served(asked, rules)
-            ways["measured"].append(latency(asked))
+        for share, ways in latencies.items():
+            requests = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
+            simulate(requests, costs, blocks(), rules)
+            ways["predicted"].append(latency(requests))
+            requests = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
+            served(requests, rules)
+            ways["measured"].append(latency(requests))
     loads = [
         {"load": share} | {way: _noted(_middle(several)) for way, several in ways.items()}
-        for share, ways in found.items()
+        for share, ways in latencies.items()
     ]
     costs = Costs.fitted(timed)
     errors = [abs(costs.seconds(step) / seconds - 1) for step, seconds in timed]
@@ -122,9 +124,9 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
     policies: dict[Policy, list[float]] = {"wait": [], "continuous": []}
     for seed in range(plan.rounds):
         for policy, rates in policies.items():
-            asked = _requests(plan, model, plan.calibrating, seed=6 + seed)
-            served(asked, replace(open_rules, policy=policy, budget=None))
-            rates.append(latency(asked).tokens_per_s)
+            requests = _requests(plan, model, plan.calibrating, seed=6 + seed)
+            served(requests, replace(open_rules, policy=policy, budget=None))
+            rates.append(latency(requests).tokens_per_s)
     gained = [later / earlier for later, earlier in zip(policies["continuous"], policies["wait"], strict=True)]
     return {
         "ratio": float(f"{median(gained):.4g}"),
@@ -157,25 +159,27 @@ def _requests(plan: _Plan, model: DecoderLM, n: int, *, seed: int, rate: float |
 
 
 def _guessed_rate(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> float:
-    asked = _requests(plan, model, 2 * plan.most, seed=7)
-    served(asked, rules)
-    begun_s = min(one.arrival_s for one in asked)
-    return len(asked) / (max(one.times_s[-1] for one in asked) - begun_s)
+    requests = _requests(plan, model, 2 * plan.most, seed=7)
+    served(requests, rules)
+    begun_s = min(request.arrival_s for request in requests)
+    return len(requests) / (max(request.times_s[-1] for request in requests) - begun_s)
 
 
-def _capacity(asked: list[Request], costs: Costs, blocks: Blocks, rules: Rules) -> float:
+def _capacity(requests: list[Request], costs: Costs, blocks: Blocks, rules: Rules) -> float:
     """Requests a second that are complete, if all come at once and steps take what they cost."""
-    simulate(asked, costs, blocks, rules)
-    return len(asked) / max(one.times_s[-1] for one in asked)
+    simulate(requests, costs, blocks, rules)
+    return len(requests) / max(request.times_s[-1] for request in requests)
 
 
 def _middle(several: list[Latency]) -> Latency:
-    each = [asdict(one) for one in several]
-    return Latency(**{name: median(one[name] for one in each) for name in each[0]})
+    each = [asdict(round_latency) for round_latency in several]
+    return Latency(**{name: median(row[name] for row in each) for name in each[0]})
 
 
-def _noted(found: Latency) -> dict[str, float]:
-    return note(**{name: getattr(found, name) for name in (*NAMES, "tokens_per_s")}) | {"refused": found.refused}
+def _noted(latencies: Latency) -> dict[str, float]:
+    return note(**{name: getattr(latencies, name) for name in (*NAMES, "tokens_per_s")}) | {
+        "refused": latencies.refused
+    }
 
 
 def _prefix(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> dict[str, Any]:
@@ -183,12 +187,12 @@ def _prefix(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> dict[st
     common = tuple(np.random.default_rng(8).integers(4, model.config.vocab_size, plan.common).tolist())
     record: dict[str, Any] = {"common": plan.common}
     for name, share in (("alone", False), ("shared", True)):
-        asked = _requests(plan, model, plan.calibrating, seed=8)
-        asked = [Request(common + one.prompt, one.max_new_tokens) for one in asked]
-        served(asked, rules, share=share)
-        record[name] = note(first_p50_s=latency(asked).first_p50_s, tokens_per_s=latency(asked).tokens_per_s)
-    record["prompt_tokens"] = sum(len(one.prompt) for one in asked)
-    record["reused_tokens"] = sum(one.reused for one in asked)
+        requests = _requests(plan, model, plan.calibrating, seed=8)
+        requests = [Request(common + request.prompt, request.max_new_tokens) for request in requests]
+        served(requests, rules, share=share)
+        record[name] = note(first_p50_s=latency(requests).first_p50_s, tokens_per_s=latency(requests).tokens_per_s)
+    record["prompt_tokens"] = sum(len(request.prompt) for request in requests)
+    record["reused_tokens"] = sum(request.reused for request in requests)
     return record
 
 
@@ -197,12 +201,12 @@ def _chunks(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> dict[st
     rate = 0.4 * _guessed_rate(plan, model, rules, served)
     record: dict[str, Any] = {"long_prompt": plan.long_prompt, "budget": max(plan.budget, plan.most)}
     for name, budget in (("whole", None), ("chunked", max(plan.budget, plan.most))):
-        asked = _requests(plan, model, plan.calibrating, seed=9, rate=rate)
-        for one in asked[::5]:
-            one.prompt = tuple(np.resize(one.prompt, plan.long_prompt).tolist())
-        served(asked, replace(rules, budget=budget))
-        between = [wait for one in asked for wait in one.between_s]
-        first = median(one.first_token_s for one in asked[::5])
+        requests = _requests(plan, model, plan.calibrating, seed=9, rate=rate)
+        for request in requests[::5]:
+            request.prompt = tuple(np.resize(request.prompt, plan.long_prompt).tolist())
+        served(requests, replace(rules, budget=budget))
+        between = [wait for request in requests for wait in request.between_s]
+        first = median(request.first_token_s for request in requests[::5])
         record[name] = note(between_p50_s=median(between), between_p99_s=percentile(between, 99), long_first_s=first)
     return record
 
@@ -214,10 +218,10 @@ def _waste(plan: _Plan, model: DecoderLM, costs: Costs, store: Blocks, rules: Ru
     class Watching(Server):
         def step(self) -> bool:
             there = super().step()
-            held = [one.sequence for one in self.scheduler.running if one.sequence is not None]
-            slots = sum(len(self.blocks.table(one)) * self.blocks.block_size for one in held)
+            sequences = [request.sequence for request in self.scheduler.running if request.sequence is not None]
+            slots = sum(len(self.blocks.table(sequence)) * self.blocks.block_size for sequence in sequences)
             if slots:
-                shares.append(1 - sum(self.blocks.length(one) for one in held) / slots)
+                shares.append(1 - sum(self.blocks.length(sequence) for sequence in sequences) / slots)
             return there
 
     Watching(CostRunner(costs), store, rules).serve(_requests(plan, model, plan.calibrating, seed=10))

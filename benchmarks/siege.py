@@ -102,13 +102,13 @@ def bench_siege(
         texts = honest(sources[name], bench.release)[:size]
         calm = bench.graded(texts, None)
         kinds: list[Besieged] = []
-        for kind, (one, own_s) in slowest.items():
-            batch = bench.graded(texts, one)
+        for kind, (hand_in, own_s) in slowest.items():
+            batch = bench.graded(texts, hand_in)
             lost = _lost(calm.report, batch.report)
             more_s, more_mb = max(0.0, batch.seconds - calm.seconds), max(0.0, batch.memory_mb - calm.memory_mb)
             ended = _all_graded(batch.report, len(texts))
-            kinds.append(Besieged(kind, one.student, one.does, own_s, more_s, more_mb, lost, ended))
-            say(f"{kind}: {one.student} costs {more_s:.1f} s, neighbours lose {lost:g} points")
+            kinds.append(Besieged(kind, hand_in.student, hand_in.does, own_s, more_s, more_mb, lost, ended))
+            say(f"{kind}: {hand_in.student} costs {more_s:.1f} s, neighbours lose {lost:g} points")
     worst, limits = max(kinds, key=lambda row: row.costs_s), Limits()
     return {
         "ratio": worst.costs_s / limits.once_s,
@@ -145,26 +145,30 @@ class _Siege:
             For each kind the hand-in that took longest and its seconds, and how many hand-ins there were.
         """
         course, kinds = self._course("hostile"), dict[str, str]()
-        for kind, one in self._hostile():
-            if not one.archive and (most is None or list(kinds.values()).count(kind) < most):
-                write_hand_in(one, course.folder("submitted", one.student, self._name))
-                kinds[one.student] = kind
+        for kind, hand_in in self._hostile():
+            if not hand_in.archive and (most is None or list(kinds.values()).count(kind) < most):
+                write_hand_in(hand_in, course.folder("submitted", hand_in.student, self._name))
+                kinds[hand_in.student] = kind
         took = {record.student: record.seconds for record in self._grade(course).records}
         tried, kinds = len(kinds), {student: kind for student, kind in kinds.items() if student in took}
         worst = {kind: max((s for s in kinds if kinds[s] == kind), key=lambda s: took[s]) for kind in kinds.values()}
-        found = {kind: (one, took[one.student]) for kind, one in self._hostile() if worst.get(kind) == one.student}
+        slowest = {
+            kind: (hand_in, took[hand_in.student])
+            for kind, hand_in in self._hostile()
+            if worst.get(kind) == hand_in.student
+        }
         shutil.rmtree(course.root)
-        return found, tried
+        return slowest, tried
 
-    def graded(self, texts: Sequence[str], one: HostileHandIn | None) -> _Batch:
+    def graded(self, texts: Sequence[str], hostile: HostileHandIn | None) -> _Batch:
         """Grade an honest class in a course of its own, with one hostile submission in the middle, or none."""
         course = self._course("class")
         for number, text in enumerate(texts):
             path = course.notebook("submitted", f"{_HONEST}{number:02}", self._name)
             path.parent.mkdir(parents=True)
             path.write_text(text, encoding="utf-8")
-        if one is not None:
-            write_hand_in(one, course.folder("submitted", f"{_HONEST}{len(texts) // 2:02}-not", self._name))
+        if hostile is not None:
+            write_hand_in(hostile, course.folder("submitted", f"{_HONEST}{len(texts) // 2:02}-not", self._name))
         begun = time.perf_counter()
         with _memory() as most_mb:
             report = self._grade(course)
@@ -215,5 +219,5 @@ def _lost(calm: Report, under_siege: Report) -> float:
 
 
 def _all_graded(report: Report, honest_ones: int) -> bool:
-    graded = [one for one in report.records if one.status == GRADED and not one.student.endswith("-not")]
+    graded = [record for record in report.records if record.status == GRADED and not record.student.endswith("-not")]
     return len(graded) == honest_ones

@@ -28,8 +28,31 @@ class _Plan:
     rounds: int = 5
 
 
+@dataclass(frozen=True)
+class TalkResult:
+    """Our generate on either path beside that of `transformers`: ratios of times, and speeds by way."""
+
+    ratio: float
+    ratio_least: float
+    ratio_most: float
+    ratio_cpu_time: float
+    ratio_of: str
+    plain_ratio: float
+    plain_ratio_least: float
+    plain_ratio_most: float
+    plain_ratio_cpu_time: float
+    tokens_per_s: dict[str, float]
+    ms_per_token: dict[str, float]
+    equal: bool
+    prompt_tokens: int
+    rounds: int
+    parameters: int
+    model: str
+    peer: str
+
+
 @benchmark("talk", _Plan(), quick=_Plan(new_tokens=4, rounds=1))
-def bench_talk(plan: _Plan) -> dict[str, Any]:
+def bench_talk(plan: _Plan) -> TalkResult:
     """Continue a chat prompt with SmolLM2, by our code and by `transformers`.
 
     Args:
@@ -44,33 +67,33 @@ def bench_talk(plan: _Plan) -> dict[str, Any]:
         ModuleNotFoundError: If the model's package or `transformers` is not installed.
         ValueError: If the package holds another file.
     """
-    ours = load_smollm2()  # first, since it says what to install
+    chat = load_smollm2()  # first, since it says what to install
     import transformers
 
-    ids = torch.tensor([ours.encode(ours.prompt(_QUESTION))])
-    theirs = _their_model()
+    ids = torch.tensor([chat.encode(chat.prompt(_QUESTION))])
+    peer = _their_model()
     settings = {"max_new_tokens": plan.new_tokens, "do_sample": False, "use_cache": True}
     ways = {
-        "fast": partial(_write, FastStep(ours.model), ids, plan.new_tokens),
-        "theirs": partial(theirs.generate, ids, attention_mask=torch.ones_like(ids), **settings),
-        "plain": partial(_write, ours.model, ids, plan.new_tokens),
+        "fast": partial(_write, FastStep(chat.model), ids, plan.new_tokens),
+        "theirs": partial(peer.generate, ids, attention_mask=torch.ones_like(ids), **settings),
+        "plain": partial(_write, chat.model, ids, plan.new_tokens),
     }
     with one_thread():
         raced = race(ways, plan.rounds)
     times_ms = raced.ms(plan.new_tokens, "")
-    return {
+    return TalkResult(
         **raced.ratio("theirs", "fast"),
-        "ratio_of": f"transformers' generate / ours (fast), {plan.new_tokens} new tokens, float32, one thread",
+        ratio_of=f"transformers' generate / ours (fast), {plan.new_tokens} new tokens, float32, one thread",
         **raced.ratio("theirs", "plain", "plain_ratio"),
-        "tokens_per_s": {name: 1e3 / time_ms for name, time_ms in times_ms.items()},
-        "ms_per_token": times_ms,
-        "equal": raced.equal,
-        "prompt_tokens": ids.shape[1],
-        "rounds": plan.rounds,
-        "parameters": sum(weight.numel() for weight in ours.model.parameters()),
-        "model": f"SmolLM2-135M-Instruct, from {PACKAGE} {VERSION}",
-        "peer": f"transformers {transformers.__version__}, LlamaForCausalLM, {theirs.config._attn_implementation}",
-    }
+        tokens_per_s={name: 1e3 / time_ms for name, time_ms in times_ms.items()},
+        ms_per_token=times_ms,
+        equal=raced.equal,
+        prompt_tokens=ids.shape[1],
+        rounds=plan.rounds,
+        parameters=sum(weight.numel() for weight in chat.model.parameters()),
+        model=f"SmolLM2-135M-Instruct, from {PACKAGE} {VERSION}",
+        peer=f"transformers {transformers.__version__}, LlamaForCausalLM, {peer.config._attn_implementation}",
+    )
 
 
 def _write(step: Any, prompt: torch.Tensor, new_tokens: int) -> torch.Tensor:

@@ -30,16 +30,16 @@ def train_small(
     """
     losses = []
     for _ in range(steps):
-        found = loss()
+        step_loss = loss()
         for rate in rates:
             rate.optimizer.zero_grad()
-        found.backward()
+        step_loss.backward()
         if clip is not None:
             torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
         for rate in rates:
             rate.optimizer.step()
             rate.step()
-        losses.append(found.item())
+        losses.append(step_loss.item())
         if after is not None:
             after()
     return losses

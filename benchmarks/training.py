@@ -99,8 +99,65 @@ class _Runner:
         self.flops.append(flops)
 
 
+@dataclass(frozen=True)
+class PaddedRun:
+    """The plain pipeline up to the loss of the fast one: seconds, whether it got there, and what it trained on."""
+
+    seconds: float
+    cpu_seconds: float
+    reached: bool
+    steps: int
+    rows: int
+    validation_loss: float
+    share_of_padding: float
+
+
+@dataclass(frozen=True)
+class RunnerSpeed:
+    """One way of training after its first steps: medians over them, and its validation loss if it learns."""
+
+    name: str
+    tokens_per_s: float
+    tokens_per_s_p10: float
+    tokens_per_s_p90: float
+    step_ms: float
+    steps: int
+    gflop_per_s: float
+    product_dtype: str
+    share_of_product_rate: float
+    validation_loss: float | None
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """The fast path beside nn.Transformer; losses are in nats a token."""
+
+    ratio: float
+    ratio_of: str
+    ratio_p10: float
+    ratio_p90: float
+    ratio_cpu_time: float
+    steps: int
+    tokens_seen: int
+    validation_loss_before: float
+    validation_loss_fast: float
+    validation_loss_torch: float
+    time_ratio: float
+    time_ratio_cpu_time: float
+    time_ratio_of: str
+    fast_s: float
+    padded: PaddedRun
+    share_of_product_rate: float
+    product_rate_gflop_per_s: dict[str, float]
+    rows: list[RunnerSpeed]
+    data: str
+    vocab_size: int
+    parameters: int
+    peer: str
+
+
 @benchmark("training", _Plan(), quick=_QUICK)
-def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str = "cpu") -> dict[str, Any]:
+def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str = "cpu") -> TrainingResult:
     """Train by the fast path and by torch's nn.Transformer, step by step in turn on the same batches, and compare.
 
     Both begin with the same weights, and drop numbers at the same places. Rows beside these two are only timed: torch
@@ -127,43 +184,45 @@ def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str
     validation = BucketedBatches(validation_pairs, pad_id=tokenizer.pad_id, tokens_per_batch=4000)
     model = _model(plan, len(tokenizer), device)
     runners = _runners(model, device)
-    ours, theirs = runners[0], runners[1]
+    fast_runner, peer_runner = runners[0], runners[1]
     before = validation_loss(model, validation)
     n_rows = _side_by_side(runners, batches, model.config, plan, device)
     losses = {runner.name: validation_loss(runner.model, validation) for runner in runners if runner.trains}
-    ratios = [peer / own for own, peer in zip(ours.seconds, theirs.seconds, strict=True)][_WARMING_UP:]
-    cpu_ratios = [peer / own for own, peer in zip(ours.cpu_seconds, theirs.cpu_seconds, strict=True)][_WARMING_UP:]
+    ratios = [peer / fast for fast, peer in zip(fast_runner.seconds, peer_runner.seconds, strict=True)][_WARMING_UP:]
+    cpu_ratios = [peer / fast for fast, peer in zip(fast_runner.cpu_seconds, peer_runner.cpu_seconds, strict=True)][
+        _WARMING_UP:
+    ]
     rates = {
         name: product_rate(dtype, device, plan.products, plan.product_s) for name, dtype in _dtypes(device).items()
     }
-    rows = [_row(runner, ours, rates, losses) for runner in runners]
-    padded = _padded_run(training, validation, plan, len(tokenizer), device, n_rows, losses[ours.name])
-    own_s = sum(ours.seconds)
-    return {
-        "ratio": statistics.median(ratios),
-        "ratio_of": "seconds of a step of nn.Transformer in float32 / of the fast path, on the same batch, the median",
-        "ratio_p10": quantile(ratios, 0.1),
-        "ratio_p90": quantile(ratios, 0.9),
-        "ratio_cpu_time": statistics.median(cpu_ratios),
-        "steps": plan.steps,
-        "tokens_seen": sum(ours.tokens),
-        "validation_loss_before": before,
-        "validation_loss_fast": losses[ours.name],
-        "validation_loss_torch": losses[theirs.name],
-        "time_ratio": padded["seconds"] / own_s,
-        "time_ratio_cpu_time": padded["cpu_seconds"] / sum(ours.cpu_seconds),
-        "time_ratio_of": "seconds of nn.Transformer on padded, unbucketed batches / of the fast path, to the same loss"
-        + ("" if padded["reached"] else "; not reached: at least so much"),
-        "fast_s": own_s,
-        "padded": padded,
-        "share_of_product_rate": rows[0]["share_of_product_rate"],
-        "product_rate_gflop_per_s": {name: rate / 1e9 for name, rate in rates.items()},
-        "rows": rows,
-        "data": data,
-        "vocab_size": len(tokenizer),
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "peer": f"torch {torch.__version__}, nn.Transformer",
-    }
+    rows = [_row(runner, fast_runner, rates, losses) for runner in runners]
+    padded = _padded_run(training, validation, plan, len(tokenizer), device, n_rows, losses[fast_runner.name])
+    fast_s = sum(fast_runner.seconds)
+    return TrainingResult(
+        ratio=statistics.median(ratios),
+        ratio_of="seconds of a step of nn.Transformer in float32 / of the fast path, on the same batch, the median",
+        ratio_p10=quantile(ratios, 0.1),
+        ratio_p90=quantile(ratios, 0.9),
+        ratio_cpu_time=statistics.median(cpu_ratios),
+        steps=plan.steps,
+        tokens_seen=sum(fast_runner.tokens),
+        validation_loss_before=before,
+        validation_loss_fast=losses[fast_runner.name],
+        validation_loss_torch=losses[peer_runner.name],
+        time_ratio=padded.seconds / fast_s,
+        time_ratio_cpu_time=padded.cpu_seconds / sum(fast_runner.cpu_seconds),
+        time_ratio_of="seconds of nn.Transformer on padded, unbucketed batches / of the fast path, to the same loss"
+        + ("" if padded.reached else "; not reached: at least so much"),
+        fast_s=fast_s,
+        padded=padded,
+        share_of_product_rate=rows[0].share_of_product_rate,
+        product_rate_gflop_per_s={name: rate / 1e9 for name, rate in rates.items()},
+        rows=rows,
+        data=data,
+        vocab_size=len(tokenizer),
+        parameters=sum(p.numel() for p in model.parameters()),
+        peer=f"torch {torch.__version__}, nn.Transformer",
+    )
 
 
 def _data(folder: str | Path | None, plan: _Plan) -> tuple[BytePairTokenizer, list[IdPair], list[IdPair], str]:
@@ -175,9 +234,9 @@ def _data(folder: str | Path | None, plan: _Plan) -> tuple[BytePairTokenizer, li
         pairs, validation = read_pairs(folder, "train").pairs, read_pairs(folder, "val").pairs[: plan.n_validation]
         data = f"{len(pairs):,} pairs of {Path(folder).name}"
     tokenizer = BytePairTokenizer.train([text for pair in pairs for text in pair], vocab_size=plan.vocab_size)
-    kept, _ = drop_long(encode_pairs(pairs, tokenizer), plan.max_length)
+    id_pairs, _ = drop_long(encode_pairs(pairs, tokenizer), plan.max_length)
     kept_validation, _ = drop_long(encode_pairs(validation, tokenizer), plan.max_length)
-    return tokenizer, kept, kept_validation, data
+    return tokenizer, id_pairs, kept_validation, data
 
 
 def _model(plan: _Plan, vocab_size: int, device: str) -> Transformer:
@@ -214,9 +273,9 @@ def _torch_runner(name: str, model: Transformer, *, everywhere: bool, autocast: 
 def _runners(model: Transformer, device: str) -> list[_Runner]:
     """Ours first, then the peer of equal work, then those that are only timed."""
     fast = FastLoss(model, epsilon=_EPSILON, dtype=quick_dtype(device))
-    ours = _Runner("fast path", model, _adam(model, fused=True), lambda batch: fast.summed(batch) / batch.tokens)
+    fast_runner = _Runner("fast path", model, _adam(model, fused=True), lambda batch: fast.summed(batch) / batch.tokens)
     return [
-        ours,
+        fast_runner,
         _torch_runner("torch float32", model, everywhere=False, autocast=False, trains=True),
         _torch_runner("torch float32, its own dropout", model, everywhere=True, autocast=False, trains=False),
         _torch_runner("torch autocast bfloat16", model, everywhere=False, autocast=True, trains=False),
@@ -250,8 +309,8 @@ def _padded_run(
     vocab_size: int,
     device: str,
     n_rows: int,
-    wanted: float,
-) -> dict[str, Any]:
+    target_loss: float,
+) -> PaddedRun:
     """Train nn.Transformer on shuffled batches of a fixed number of rows until it is as good as wanted."""
     model = _model(plan, vocab_size, device)
     runner = _torch_runner("", model, everywhere=False, autocast=False, trains=True)
@@ -259,7 +318,7 @@ def _padded_run(
     every = max(1, plan.steps // 10)
     step, epoch, loss = 0, 0, validation_loss(runner.model, validation)
     before, n_real, n_padded = loss, 0, 0
-    while loss > wanted and step < plan.most_steps * plan.steps:
+    while loss > target_loss and step < plan.most_steps * plan.steps:
         runner.model.train()
         for batch in batches.epoch(epoch):
             step += 1
@@ -267,20 +326,20 @@ def _padded_run(
             n_real, n_padded = n_real + batch.tokens, n_padded + batch.target_ids[:, 1:].numel()
             if step % every == 0:
                 before, loss = loss, validation_loss(runner.model, validation)
-                if loss <= wanted or step >= plan.most_steps * plan.steps:
+                if loss <= target_loss or step >= plan.most_steps * plan.steps:
                     break
         epoch += 1
     # It was reached somewhere between the last two measurements.
-    part = (before - wanted) / (before - loss) if loss <= wanted < before else 1.0
-    return {
-        "seconds": sum(runner.seconds[:-every]) + part * sum(runner.seconds[-every:]),
-        "cpu_seconds": sum(runner.cpu_seconds[:-every]) + part * sum(runner.cpu_seconds[-every:]),
-        "reached": loss <= wanted,
-        "steps": step,
-        "rows": n_rows,
-        "validation_loss": loss,
-        "share_of_padding": 1 - n_real / max(1, n_padded),
-    }
+    part = (before - target_loss) / (before - loss) if loss <= target_loss < before else 1.0
+    return PaddedRun(
+        seconds=sum(runner.seconds[:-every]) + part * sum(runner.seconds[-every:]),
+        cpu_seconds=sum(runner.cpu_seconds[:-every]) + part * sum(runner.cpu_seconds[-every:]),
+        reached=loss <= target_loss,
+        steps=step,
+        rows=n_rows,
+        validation_loss=loss,
+        share_of_padding=1 - n_real / max(1, n_padded),
+    )
 
 
 def _rate(plan: _Plan, step: int) -> float:
@@ -294,23 +353,23 @@ def _dtypes(device: str) -> dict[str, torch.dtype]:
     return names | {"bfloat16": torch.bfloat16} if quick_dtype(device) == torch.bfloat16 else names
 
 
-def _row(runner: _Runner, ours: _Runner, rates: dict[str, float], losses: dict[str, float]) -> dict[str, Any]:
+def _row(runner: _Runner, fast_runner: _Runner, rates: dict[str, float], losses: dict[str, float]) -> RunnerSpeed:
     """What was measured of one runner, after its first steps."""
     counted = slice(_WARMING_UP, None) if runner.trains else slice(1, None)
     seconds, tokens, flops = (values[counted] for values in (runner.seconds, runner.tokens, runner.flops))
     speeds = [n / s for n, s in zip(tokens, seconds, strict=True)]
-    in_half = "bfloat16" in runner.name or runner is ours
+    in_half = "bfloat16" in runner.name or runner is fast_runner
     dtype = "bfloat16" if in_half and "bfloat16" in rates else "float32"
     flop_rate = statistics.median(work / s for work, s in zip(flops, seconds, strict=True))
-    return {
-        "name": runner.name,
-        "tokens_per_s": statistics.median(speeds),
-        "tokens_per_s_p10": quantile(speeds, 0.1),
-        "tokens_per_s_p90": quantile(speeds, 0.9),
-        "step_ms": 1e3 * statistics.median(seconds),
-        "steps": len(seconds),
-        "gflop_per_s": flop_rate / 1e9,
-        "product_dtype": dtype,
-        "share_of_product_rate": flop_rate / rates[dtype],
-        "validation_loss": losses.get(runner.name),
-    }
+    return RunnerSpeed(
+        name=runner.name,
+        tokens_per_s=statistics.median(speeds),
+        tokens_per_s_p10=quantile(speeds, 0.1),
+        tokens_per_s_p90=quantile(speeds, 0.9),
+        step_ms=1e3 * statistics.median(seconds),
+        steps=len(seconds),
+        gflop_per_s=flop_rate / 1e9,
+        product_dtype=dtype,
+        share_of_product_rate=flop_rate / rates[dtype],
+        validation_loss=losses.get(runner.name),
+    )

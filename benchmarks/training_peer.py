@@ -29,7 +29,7 @@ class TorchTransformer(nn.Module):
 
     def __init__(self, config: Config, *, dropout_everywhere: bool = False) -> None:
         super().__init__()
-        wanted = {
+        requirements = {
             "pre_norm": True,
             "norm": "layer",
             "activation": "relu",
@@ -40,7 +40,7 @@ class TorchTransformer(nn.Module):
             "scale_embeddings": True,
             "n_kv_heads": None,
         }
-        for name, value in wanted.items():
+        for name, value in requirements.items():
             if getattr(config, name) != value:
                 raise ValueError(f"nn.Transformer is compared with {name} {value!r}; got {getattr(config, name)!r}")
         self.config, self.scale = config, math.sqrt(config.d_model)
@@ -112,22 +112,22 @@ def copy_of(model: Transformer, *, dropout_everywhere: bool = False) -> TorchTra
         ValueError: If the description asks for something that nn.Transformer has not.
     """
     peer = TorchTransformer(model.config, dropout_everywhere=dropout_everywhere)
-    ours = {name: parameter.detach() for name, parameter in model.named_parameters()}
-    theirs = {"table.weight": ours["embedder.tokens.table"]}
+    weights = {name: parameter.detach() for name, parameter in model.named_parameters()}
+    peer_weights = {"table.weight": weights["embedder.tokens.table"]}
     for side, stack, n_attentions in (("encoder", model.encoder, 1), ("decoder", model.decoder, 2)):
-        theirs |= _norm(f"body.{side}.norm", ours, f"{side}.norm")
+        peer_weights |= _norm(f"body.{side}.norm", weights, f"{side}.norm")
         for number in range(len(stack.layers)):
             here, there = f"{side}.layers.{number}", f"body.{side}.layers.{number}"
             attentions = (("self_attn", "attention"), ("multihead_attn", "cross_attention"))[:n_attentions]
-            for name, own in attentions:
-                theirs |= _attention(f"{there}.{name}", ours, f"{here}.{own}")
+            for name, part in attentions:
+                peer_weights |= _attention(f"{there}.{name}", weights, f"{here}.{part}")
             for which in "12":
-                theirs[f"{there}.linear{which}.weight"] = ours[f"{here}.feed_forward.w_{which}"].mT
-                theirs[f"{there}.linear{which}.bias"] = ours[f"{here}.feed_forward.b_{which}"]
+                peer_weights[f"{there}.linear{which}.weight"] = weights[f"{here}.feed_forward.w_{which}"].mT
+                peer_weights[f"{there}.linear{which}.bias"] = weights[f"{here}.feed_forward.b_{which}"]
             residuals = ("attention_residual", "cross_residual")[:n_attentions] + ("feed_forward_residual",)
-            for place, own in enumerate(residuals, start=1):
-                theirs |= _norm(f"{there}.norm{place}", ours, f"{here}.{own}.norm")
-    peer.load_state_dict(theirs)
+            for place, part in enumerate(residuals, start=1):
+                peer_weights |= _norm(f"{there}.norm{place}", weights, f"{here}.{part}.norm")
+    peer.load_state_dict(peer_weights)
     return peer.to(model.embedder.tokens.table).train(model.training)
 
 
@@ -154,14 +154,14 @@ def plain_loss(model: TorchTransformer, batch: Batch, epsilon: float) -> Float[T
     )
 
 
-def _norm(name: str, ours: dict[str, Tensor], own: str) -> dict[str, Tensor]:
-    return {f"{name}.weight": ours[f"{own}.gain"], f"{name}.bias": ours[f"{own}.shift"]}
+def _norm(name: str, weights: dict[str, Tensor], part: str) -> dict[str, Tensor]:
+    return {f"{name}.weight": weights[f"{part}.gain"], f"{name}.bias": weights[f"{part}.shift"]}
 
 
-def _attention(name: str, ours: dict[str, Tensor], own: str) -> dict[str, Tensor]:
+def _attention(name: str, weights: dict[str, Tensor], part: str) -> dict[str, Tensor]:
     return {
-        f"{name}.in_proj_weight": torch.cat([ours[f"{own}.w_{letter}"].mT for letter in "qkv"]),
-        f"{name}.in_proj_bias": torch.cat([ours[f"{own}.b_{letter}"] for letter in "qkv"]),
-        f"{name}.out_proj.weight": ours[f"{own}.w_o"].mT,
-        f"{name}.out_proj.bias": ours[f"{own}.b_o"],
+        f"{name}.in_proj_weight": torch.cat([weights[f"{part}.w_{letter}"].mT for letter in "qkv"]),
+        f"{name}.in_proj_bias": torch.cat([weights[f"{part}.b_{letter}"] for letter in "qkv"]),
+        f"{name}.out_proj.weight": weights[f"{part}.w_o"].mT,
+        f"{name}.out_proj.bias": weights[f"{part}.b_o"],
     }

@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, plain
 from softlookup.live import rounded
 from softlookup.model.writer import Writer, load_writer
 from softlookup.text.corpus import read_text
@@ -38,8 +37,42 @@ class _Plan:
     tokens: int = 200
 
 
+@dataclass(frozen=True)
+class HeldOutText:
+    """The length of the held-out text."""
+
+    characters: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class WrittenSamples:
+    """What the model writes: shares of known words and speakers, and the longest copy in words."""
+
+    texts: int
+    words: int
+    known_words: float
+    speakers: int
+    known_speakers: float
+    longest_copy: int
+    first: str
+
+
+@dataclass(frozen=True)
+class WriterResult:
+    """Bits a character of the held-out text by way of predicting it, and counts of what the model writes."""
+
+    ratio: float
+    ratio_of: str
+    bits_per_character: dict[str, float]
+    held_out: HeldOutText
+    training_characters: int
+    parameters: int
+    samples: WrittenSamples
+
+
 @benchmark("writer", _Plan(), quick=_Plan(characters=2000, samples=2, tokens=40))
-def bench_writer(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]) -> dict[str, Any]:
+def bench_writer(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]) -> WriterResult:
     """Measure the held-out text, and what the model writes.
 
     Args:
@@ -57,10 +90,10 @@ def bench_writer(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]
     """
     if folder is None:
         raise ValueError("bench writer needs the folder of the training text: add --data FOLDER")
-    found = [folder / name for name in _TEXTS if (folder / name).is_file()]
-    if not found:
+    files = [folder / name for name in _TEXTS if (folder / name).is_file()]
+    if not files:
         raise FileNotFoundError(f"looked for {' and '.join(_TEXTS)} in {folder}; found neither")
-    training, held_out = (restore_lines(normalise(mark_lines(part))) for part in hold_out(read_text(found[0])))
+    training, held_out = (restore_lines(normalise(mark_lines(part))) for part in hold_out(read_text(files[0])))
     held_out = held_out[: plan.characters]
     writer = load_writer()
     ids = writer.encode(held_out)
@@ -72,24 +105,24 @@ def bench_writer(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]
         "model": _model_bits(writer, ids),
         "model, int8": _model_bits(rounded(writer), ids),
     }
-    per_character = {name: round(one / len(held_out), 4) for name, one in bits.items()}
+    per_character = {name: round(n_bits / len(held_out), 4) for name, n_bits in bits.items()}
     say(f"bits per character: {per_character}")
     samples = _samples(writer, training, plan)
-    say(f"samples: {samples}")
-    return {
-        "ratio": per_character["model"] / per_character["LZMA, preset 9"],
-        "ratio_of": "bits per character of the held-out text, model / LZMA that has read the training text",
-        "bits_per_character": per_character,
-        "held_out": {"characters": len(held_out), "tokens": len(ids)},
-        "training_characters": len(training),
-        "parameters": sum(one.numel() for one in writer.model.parameters()),
-        "samples": samples,
-    }
+    say(f"samples: {plain(samples)}")
+    return WriterResult(
+        ratio=per_character["model"] / per_character["LZMA, preset 9"],
+        ratio_of="bits per character of the held-out text, model / LZMA that has read the training text",
+        bits_per_character=per_character,
+        held_out=HeldOutText(len(held_out), len(ids)),
+        training_characters=len(training),
+        parameters=sum(weight.numel() for weight in writer.model.parameters()),
+        samples=samples,
+    )
 
 
 def _unigram_bits(training: str, text: str) -> float:
     counts, size = Counter(training), len({*training, *text})
-    return sum(-math.log2((counts[one] + 1) / (len(training) + size)) for one in text)
+    return sum(-math.log2((counts[character] + 1) / (len(training) + size)) for character in text)
 
 
 def _bigram_bits(training: str, text: str) -> float:
@@ -114,12 +147,12 @@ def _model_bits(writer: Writer, ids: Sequence[int]) -> float:
     for start in range(0, max(1, len(ids) - half - 1), half):
         window = torch.tensor(ids[start : start + most + 1])
         log_p = writer.model(window[None, :-1])[0].log_softmax(-1)
-        own = -log_p.gather(1, window[1:, None])[:, 0]
-        nats += float((own if start == 0 else own[half:]).sum())
+        token_nats = -log_p.gather(1, window[1:, None])[:, 0]
+        nats += float((token_nats if start == 0 else token_nats[half:]).sum())
     return nats / math.log(2)
 
 
-def _samples(writer: Writer, training: str, plan: _Plan) -> dict[str, Any]:
+def _samples(writer: Writer, training: str, plan: _Plan) -> WrittenSamples:
     words_of = re.compile(r"[A-Za-z']+").findall
     known_words, known_speakers = set(words_of(training)), set(_SPEAKER.findall(training))
     texts = [
@@ -128,15 +161,15 @@ def _samples(writer: Writer, training: str, plan: _Plan) -> dict[str, Any]:
     ]
     whole_words = [word for text in texts for word in words_of(text)[:-1]]  # the last one may be cut short
     speakers = [name for text in texts for name in _SPEAKER.findall(text)]
-    return {
-        "texts": len(texts),
-        "words": len(whole_words),
-        "known_words": round(sum(word in known_words for word in whole_words) / len(whole_words), 4),
-        "speakers": len(speakers),
-        "known_speakers": round(sum(name in known_speakers for name in speakers) / max(1, len(speakers)), 4),
-        "longest_copy": max(_longest_copy(words_of(text), f" {' '.join(words_of(training))} ") for text in texts),
-        "first": texts[0],
-    }
+    return WrittenSamples(
+        texts=len(texts),
+        words=len(whole_words),
+        known_words=round(sum(word in known_words for word in whole_words) / len(whole_words), 4),
+        speakers=len(speakers),
+        known_speakers=round(sum(name in known_speakers for name in speakers) / max(1, len(speakers)), 4),
+        longest_copy=max(_longest_copy(words_of(text), f" {' '.join(words_of(training))} ") for text in texts),
+        first=texts[0],
+    )
 
 
 def _longest_copy(words: Sequence[str], training: str) -> int:

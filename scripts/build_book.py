@@ -67,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
     ]
     began = time.perf_counter()
     status = subprocess.run(command, cwd=source, env=environment).returncode
-    status = max(abs(one.wait()) for one in packing) or status
+    status = max(abs(process.wait()) for process in packing) or status
     for name in PACKED if not status else ():
         packed, place = ROOT / "_build" / name, html / "_static" / name
         shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)

@@ -27,7 +27,9 @@ def table_of_contents(root: Path = ROOT) -> list[tuple[str, list[list[str]]]]:
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     parts = [("", [[toc["root"]]])]
     for part in toc["parts"]:
-        chapters = [[one["file"], *(below["file"] for below in one.get("sections", []))] for one in part["chapters"]]
+        chapters = [
+            [chapter["file"], *(below["file"] for below in chapter.get("sections", []))] for chapter in part["chapters"]
+        ]
         printed = [[page for page in chapter if not page.startswith(ON_SCREEN)] for chapter in chapters]
         parts.append((part["caption"], [chapter for chapter in printed if chapter]))
     return parts
@@ -39,13 +41,13 @@ def all_pages() -> list[str]:
 
 def chapters() -> dict[str, list[str]]:
     """The pages of each numbered chapter, by its name: {"04_one_head": ["book/04_one_head", ...], ...}."""
-    found = [chapter for _, part in table_of_contents() for chapter in part]
-    return {page_name(pages[0]): pages for pages in found if page_name(pages[0])[:2].isdigit()}
+    all_chapters = [chapter for _, part in table_of_contents() for chapter in part]
+    return {page_name(pages[0]): pages for pages in all_chapters if page_name(pages[0])[:2].isdigit()}
 
 
 def chapter_volume(pieces: dict[str, Piece], pages: list[str]) -> Volume:
-    own = tuple(pieces[page] for page in pages)
-    return Volume(title=f"Soft Lookup: {own[0].title}", pieces=own, parts={})
+    chapter_pieces = tuple(pieces[page] for page in pages)
+    return Volume(title=f"Soft Lookup: {chapter_pieces[0].title}", pieces=chapter_pieces, parts={})
 
 
 def whole_volume(pieces: dict[str, Piece]) -> Volume:
@@ -58,23 +60,23 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "names", nargs="*", metavar="CHAPTER", help="chapters, such as 04_one_head; none means everything"
     )
-    wanted = parser.parse_args(argv).names
+    names = parser.parse_args(argv).names
     known = chapters()
-    for name in wanted:
+    for name in names:
         if name not in known:
             parser.error(f"no chapter {name!r}; there are {', '.join(known)}")
     if not (HTML / "index.html").exists():
         print("The book is not built yet: `make book` first, or `make pdf`, which does both.", file=sys.stderr)
         return 1
     began = time.perf_counter()
-    pages = [page for name in wanted for page in known[name]] or all_pages()
+    pages = [page for name in names for page in known[name]] or all_pages()
     try:
         with chromium() as browser:
             pieces = {page: harvest(browser, HTML, page, all_pages()) for page in pages}
-            for name in wanted or known:
+            for name in names or known:
                 count = print_volume(browser, chapter_volume(pieces, known[name]), PDF / f"{name}.pdf")
                 print(f"{(PDF / name).relative_to(ROOT)}.pdf  {count} pages", flush=True)
-            if not wanted:
+            if not names:
                 count = print_volume(browser, whole_volume(pieces), PDF / WHOLE)
                 print(f"{(PDF / WHOLE).relative_to(ROOT)}  {count} pages")
     except NoBrowser:

@@ -98,8 +98,8 @@ def last_words(log: Path, lines: int = 1) -> str:
         file.seek(0, os.SEEK_END)
         file.seek(max(0, file.tell() - 400 * lines))
         text = file.read().decode("utf-8", "replace").replace("\r", "\n")
-    found = [line.rstrip() for line in text.splitlines() if line.strip()]
-    return "\n".join("".join(c for c in line if c.isprintable()) for line in found[-lines:])
+    nonblank = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return "\n".join("".join(c for c in line if c.isprintable()) for line in nonblank[-lines:])
 
 
 class Running:
@@ -158,22 +158,22 @@ def run(todo: list[Step], line: Line) -> list[Running]:
                 if step.name.startswith("grade"):
                     step = replace(step, command=[*step.command, *sandbox()])
                 running.append(Running(step, number))
-            for one in [one for one in running if one.process.poll() is not None]:
-                running.remove(one)
-                status = one.process.returncode
-                took = f"done in {time.monotonic() - one.began:.0f} s"
-                line.end(one.number, one.step.name, f"failed with exit status {status}" if status else took)
+            for step_run in [step_run for step_run in running if step_run.process.poll() is not None]:
+                running.remove(step_run)
+                status = step_run.process.returncode
+                took = f"done in {time.monotonic() - step_run.began:.0f} s"
+                line.end(step_run.number, step_run.step.name, f"failed with exit status {status}" if status else took)
                 if status:
-                    failed.append(one)
+                    failed.append(step_run)
                     waiting.clear()
-                elif one.step.then and not graded():
-                    print(f"  {one.step.then}", flush=True)
+                elif step_run.step.then and not graded():
+                    print(f"  {step_run.step.then}", flush=True)
             if running:
                 line.at(running[0].number, running[0].step.name, last_words(running[0].log))
                 time.sleep(0.2)
     except BaseException:
-        for one in running:
-            one.stop()
+        for step_run in running:
+            step_run.stop()
         raise
     return failed
 
@@ -231,11 +231,13 @@ def steps() -> list[Step]:
 @functools.cache
 def sandbox() -> list[str]:
     """What to tell the grader about the sandbox: without one, this harmless class is graded all the same."""
-    asked = "from softlookup.grading.sandbox.outside.bubble import trouble; print(trouble())"
-    said = subprocess.run([str(BIN / "python"), "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
-    if not said:
+    code = "from softlookup.grading.sandbox.outside.bubble import trouble; print(trouble())"
+    trouble = subprocess.run(
+        [str(BIN / "python"), "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if not trouble:
         return []
-    print(f"  Note: {said}.\n  The sample class is harmless and is graded without a sandbox; a real class is not.")
+    print(f"  Note: {trouble}.\n  The sample class is harmless and is graded without a sandbox; a real class is not.")
     return ["--sandbox", "none"]
 
 
@@ -249,9 +251,9 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nStopped. Say 'make course' again to go on.")
         return 130
-    for one in failed:
-        print(f"\nThe end of the log of {one.step.name!r}:\n\n{last_words(one.log, 30)}")
-        print(f"\nThe whole log: {one.log.relative_to(ROOT)}", flush=True)
+    for step_run in failed:
+        print(f"\nThe end of the log of {step_run.step.name!r}:\n\n{last_words(step_run.log, 30)}")
+        print(f"\nThe whole log: {step_run.log.relative_to(ROOT)}", flush=True)
     if failed:
         return 1
     STAMP.write_text(made_from())

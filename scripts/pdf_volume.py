@@ -110,12 +110,12 @@ def print_volume(browser: Browser, volume: Volume, target: Path) -> int:
 def places(path: Path) -> dict[str, int]:
     """The page on which each anchor of a printed document stands, counted from 1."""
     reader = pypdf.PdfReader(path)
-    found = {}
+    page_numbers = {}
     for name, target in reader.named_destinations.items():
         number = reader.get_destination_page_number(target)
         if number is not None:
-            found[name.removeprefix("/")] = number + 1
-    return found
+            page_numbers[name.removeprefix("/")] = number + 1
+    return page_numbers
 
 
 def _print(browser: Browser, text: str, target: Path, tagged: bool = True) -> None:
@@ -204,7 +204,7 @@ def _eyebrow(volume: Volume, piece: Piece) -> str:
     number = re.match(r"(\d\d)_", piece.name)
     if number is None:
         return ""
-    first = next(one for one in volume.pieces if one.name.startswith(number[0]))
+    first = next(piece for piece in volume.pieces if piece.name.startswith(number[0]))
     words = "Chapter" if piece is first else "More on chapter"
     return f'<p class="printed-number">{words} {int(number[1])}</p>'
 

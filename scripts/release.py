@@ -22,10 +22,10 @@ def section(changelog: str, version: str) -> str:
     Raises:
         NotReady: If there is no such section, or nothing in it.
     """
-    found = re.search(rf"(?ms)^## {re.escape(version)}(?: .*?)?$\n(.*?)(?=^## |\Z)", changelog)
-    if not found or not found[1].strip():
+    match = re.search(rf"(?ms)^## {re.escape(version)}(?: .*?)?$\n(.*?)(?=^## |\Z)", changelog)
+    if not match or not match[1].strip():
         raise NotReady(f"CHANGELOG.md has no section '## {version}': write down what is new in it")
-    return found[1].strip()
+    return match[1].strip()
 
 
 def release(root: Path) -> str:
@@ -40,9 +40,9 @@ def release(root: Path) -> str:
     """
     version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     text = section((root / "CHANGELOG.md").read_text(encoding="utf-8"), version)
-    said = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.M)
-    if not said or said[1] != version:
-        raise NotReady(f"CITATION.cff has version {said[1] if said else 'none'}, and pyproject.toml has {version}")
+    match = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    if not match or match[1] != version:
+        raise NotReady(f"CITATION.cff has version {match[1] if match else 'none'}, and pyproject.toml has {version}")
     if _git(root, "status", "--porcelain"):
         raise NotReady("there are changes that are not committed: commit them first")
     tag = f"v{version}"

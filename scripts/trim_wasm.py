@@ -54,22 +54,22 @@ class Module:
             KeyError: If the module has no function of such a name.
         """
         cut = {n for first, last in ranges for n in range(self.names[first] + 1, self.names[last])}
-        kept = [n for n in range(self.imported, self.imported + len(self.bodies)) if n not in cut]
-        seen = set(kept)
-        while kept:
-            for called in self._called(kept.pop()):
+        queue = [n for n in range(self.imported, self.imported + len(self.bodies)) if n not in cut]
+        seen = set(queue)
+        while queue:
+            for called in self._called(queue.pop()):
                 if called >= self.imported and called not in seen:
                     seen.add(called)
-                    kept.append(called)
+                    queue.append(called)
         code = bytearray(_written(len(self.bodies)))
         for number, (begin, end) in enumerate(self.bodies, self.imported):
             code += _written(end - begin) + self.data[begin:end] if number in seen else TRAP
-        found = bytearray(self.data[:8])
+        module = bytearray(self.data[:8])
         for kind, begin, end in self.sections:
             if kind != CUSTOM:
                 content = code if kind == CODE else self.data[begin:end]
-                found += bytes([kind]) + _written(len(content)) + content
-        return bytes(found)
+                module += bytes([kind]) + _written(len(content)) + content
+        return bytes(module)
 
     def _number(self, at: int) -> tuple[int, int]:
         value = shift = 0
@@ -182,9 +182,9 @@ class Module:
 
 
 def _written(value: int) -> bytes:
-    found = bytearray()
+    out = bytearray()
     while True:
         value, byte = value >> 7, value & 127
-        found.append(byte | 128 if value else byte)
+        out.append(byte | 128 if value else byte)
         if not value:
-            return bytes(found)
+            return bytes(out)

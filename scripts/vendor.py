@@ -25,7 +25,7 @@ NPM = [
 ]
 
 
-def wanted() -> str:
+def pins_hash() -> str:
     """Hash the two files that pin the versions."""
     parts = [(VENDOR / name).read_bytes() for name in ("package.json", "package-lock.json")]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
@@ -38,7 +38,7 @@ def find_npm() -> str | None:
 
 
 def main() -> int:
-    if STAMP.exists() and STAMP.read_text() == wanted():
+    if STAMP.exists() and STAMP.read_text() == pins_hash():
         print("vendor: all there")
         return 0
     npm = find_npm()
@@ -57,7 +57,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    STAMP.write_text(wanted())
+    STAMP.write_text(pins_hash())
     print("vendor: fetched MathJax, fonts, reveal.js, CodeMirror, MiniSearch, esbuild, axe, puppeteer-core and eslint")
     return 0
 

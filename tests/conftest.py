@@ -59,9 +59,9 @@ def _seeds() -> None:
 @pytest.fixture(autouse=True)
 def _no_answer_checked_before() -> None:
     """A check knows how often a task failed before, as long as its process lives."""
-    for module, kept in (("home", "kernel_checker"), ("catalogue", "here")):
+    for module, function in (("home", "kernel_checker"), ("catalogue", "here")):
         if f"softlookup.checking.{module}" in sys.modules:
-            getattr(sys.modules[f"softlookup.checking.{module}"], kept).cache_clear()
+            getattr(sys.modules[f"softlookup.checking.{module}"], function).cache_clear()
 
 
 @pytest.fixture(scope="session", params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

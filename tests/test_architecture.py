@@ -64,21 +64,21 @@ def imports_of(path: Path, package: Path | None = None) -> set[str]:
     """List the modules of ours that one file imports, at any depth of its code, by any way of importing."""
     top = "softlookup" if package or path.is_relative_to(PACKAGE) else ""
     parents = [part for part in (top, *name_of(path.parent, package).split(".")) if part]
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(parents[: len(parents) - node.level + 1]) if node.level else ""
             base = ".".join(filter(None, (base, node.module)))
             # A name may be a module below, or something that the module itself defines.
-            found |= {f"{base}.{alias.name}" if is_module(f"{base}.{alias.name}") else base for alias in node.names}
+            names |= {f"{base}.{alias.name}" if is_module(f"{base}.{alias.name}") else base for alias in node.names}
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if called in ("import_module", "__import__"):
-                found.add(str(node.args[0].value))
-    ours = {name.partition(".")[2] for name in found if name.startswith("softlookup.")} - {"__version__"}
-    return ours | {name for name in found if name.partition(".")[0] in OUTSIDE}
+                names.add(str(node.args[0].value))
+    library_modules = {name.partition(".")[2] for name in names if name.startswith("softlookup.")} - {"__version__"}
+    return library_modules | {name for name in names if name.partition(".")[0] in OUTSIDE}
 
 
 def is_module(name: str) -> bool:
@@ -135,9 +135,9 @@ def test_the_architecture_fits_on_a_few_screens_and_names_folders_that_are_there
 
 @pytest.mark.parametrize("path", checked_files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_file_imports_what_its_readme_allows(path):
-    own = room_of(name_of(path))
-    rooms = {room_of(name) for name in imports_of(path)} - {own}
-    assert rooms <= MAY_IMPORT[own] or MAY_IMPORT[own] == {EVERYTHING}
+    room = room_of(name_of(path))
+    rooms = {room_of(name) for name in imports_of(path)} - {room}
+    assert rooms <= MAY_IMPORT[room] or MAY_IMPORT[room] == {EVERYTHING}
 
 
 def test_nothing_is_allowed_that_nobody_uses():
@@ -157,8 +157,8 @@ def test_the_library_finds_benchmarks_and_attacks_by_one_function_of_the_cli():
 
 def test_what_is_installed_is_the_library_alone():
     packaging = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    found = {name for where in packaging["packages"]["find"]["where"] for name in find_packages(ROOT / where)}
-    assert {name.partition(".")[0] for name in found} == {"softlookup"} and set(packaging["package-data"]) <= found
+    names = {name for where in packaging["packages"]["find"]["where"] for name in find_packages(ROOT / where)}
+    assert {name.partition(".")[0] for name in names} == {"softlookup"} and set(packaging["package-data"]) <= names
 
 
 def test_what_runs_beside_a_submission_imports_nothing_from_outside():
@@ -178,7 +178,7 @@ def test_what_a_submission_gets_of_the_library_lacks_nothing_that_it_imports():
 
 def private_names_of_torch(source: str) -> set[str]:
     """List the names under torch that begin with an underscore, as code uses them; names in texts do not count."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):
             dotted = ast.unparse(node)
@@ -189,13 +189,13 @@ def private_names_of_torch(source: str) -> set[str]:
         else:
             continue
         if re.match(r"torch\..*?(?<![\w])_(?!_)\w", dotted):
-            found.add(dotted)
-    return found
+            names.add(dotted)
+    return names
 
 
 def test_private_names_of_torch_stand_in_one_module():
-    said = "import torch\nfrom torch.utils._pytree import tree_map\ntorch._foreach_copy_([], [])\ntorch.__version__\n"
-    assert private_names_of_torch(said) == {"torch.utils._pytree.tree_map", "torch._foreach_copy_"}
+    source = "import torch\nfrom torch.utils._pytree import tree_map\ntorch._foreach_copy_([], [])\ntorch.__version__\n"
+    assert private_names_of_torch(source) == {"torch.utils._pytree.tree_map", "torch._foreach_copy_"}
     using = {name_of(path) for path in library_files() if private_names_of_torch(path.read_text(encoding="utf-8"))}
     assert using == {"torch_internals"}
 
@@ -302,14 +302,14 @@ def test_the_patterns_find_what_they_should_and_no_more(pattern, bad, good):
 @pytest.mark.parametrize("pattern", [MACHINE_PATH, REGISTRY_HOST], ids=["machine-path", "registry-host"])
 def test_no_kept_file_holds_a_machine_path_or_a_registry_host(pattern):
     this = Path(__file__).resolve()
-    found = {
+    matches = {
         f"{path.relative_to(ROOT)}: {match.group()}"
         for path in kept_files()
         if path != this  # the patterns are tried out above
         for match in [pattern.search(as_text(path))]
         if match
     }
-    assert not found
+    assert not matches
 
 
 def test_no_two_classes_share_a_name():

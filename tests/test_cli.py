@@ -62,11 +62,11 @@ def test_help_loads_neither_torch_nor_matplotlib() -> None:
 
 
 def test_tasks_as_json_tell_everything() -> None:
-    told = json.loads(call("tasks", "--json").output)
-    assert [one["id"] for one in told] == [task.id for task in tasks()]
-    for one, task in zip(told, tasks(), strict=True):
-        assert {"title", "points", "minutes", "difficulty", "chapter", "mistakes"} <= set(one)
-        assert [m["slug"] for m in one["mistakes"]] == [m.slug for m in task.mistakes]
+    entries = json.loads(call("tasks", "--json").output)
+    assert [entry["id"] for entry in entries] == [task.id for task in tasks()]
+    for entry, task in zip(entries, tasks(), strict=True):
+        assert {"title", "points", "minutes", "difficulty", "chapter", "mistakes"} <= set(entry)
+        assert [m["slug"] for m in entry["mistakes"]] == [m.slug for m in task.mistakes]
 
 
 def test_tasks_as_a_table_have_a_row_each() -> None:
@@ -177,7 +177,7 @@ def test_every_planted_mistake_of_the_sample_class_is_named(tmp_path: Path) -> N
     assert hit == total, result.output
     report = json.loads((tmp_path / "report.json").read_text())
     statuses = {student: entry["status"] for student, entry in report["submissions"].items()}
-    handed_in = {one.parent.parent.name for one in (tmp_path / "course" / "submitted").glob(f"*/{NAME}/*")}
+    handed_in = {path.parent.parent.name for path in (tmp_path / "course" / "submitted").glob(f"*/{NAME}/*")}
     ungraded = {student for student, status in statuses.items() if status != "graded"}
     assert ungraded & handed_in == {"not-json", "empty-file"} and "missing-notebook" in ungraded
 
@@ -208,9 +208,11 @@ def test_attackers_are_in_the_sample_class_of_a_checkout(checkout: Path, monkeyp
             path.unlink()
     result = call("sample", "class", "--hostile", "--mistakes", "0")
     assert result.exit_code == 0, result.output
-    told = json.loads((checkout / "class" / "sample.json").read_text(encoding="utf-8"))[NAME]
-    attackers = {student for student, about in told.items() if about.get("hostile")}
-    assert len(attackers) > 25 and all((checkout / "class" / "submitted" / one / NAME).is_dir() for one in attackers)
+    sample = json.loads((checkout / "class" / "sample.json").read_text(encoding="utf-8"))[NAME]
+    attackers = {student for student, about in sample.items() if about.get("hostile")}
+    assert len(attackers) > 25 and all(
+        (checkout / "class" / "submitted" / student / NAME).is_dir() for student in attackers
+    )
 
 
 def test_bench_lists_its_names_in_a_checkout_and_takes_no_other() -> None:

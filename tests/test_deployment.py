@@ -16,22 +16,26 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 def test_extras_that_are_installed_exist_and_have_pinned_versions():
     extras = PROJECT["optional-dependencies"]
-    asked = [*re.findall(r"\.\[([a-z,]+)\]", (ROOT / "Dockerfile").read_text())]
-    asked += re.findall(r"^\.\[([a-z,]+)\]", (ROOT / "binder" / "requirements.txt").read_text(), re.M)
-    assert asked and all(name in extras for group in asked for name in group.split(","))
+    groups = [*re.findall(r"\.\[([a-z,]+)\]", (ROOT / "Dockerfile").read_text())]
+    groups += re.findall(r"^\.\[([a-z,]+)\]", (ROOT / "binder" / "requirements.txt").read_text(), re.M)
+    assert groups and all(name in extras for group in groups for name in group.split(","))
     pinned = {
         line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
     }
     for extra in ("student", "instructor"):
-        assert {re.split(r"[<>=]", one)[0].lower() for one in extras[extra]} <= pinned
+        assert {re.split(r"[<>=]", requirement)[0].lower() for requirement in extras[extra]} <= pinned
 
 
 def test_pinned_versions_are_those_that_the_project_allows():
     pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
     pinned = {name.lower(): version for name, version in pinned.items()}
-    needed = [Requirement(one) for one in PROJECT["dependencies"]]
-    assert [one.name for one in needed if not one.specifier.contains(pinned[one.name.lower()])] == []
-    nbgrader = next(one for one in needed if one.name == "nbgrader")
+    needed = [Requirement(text) for text in PROJECT["dependencies"]]
+    assert [
+        requirement.name
+        for requirement in needed
+        if not requirement.specifier.contains(pinned[requirement.name.lower()])
+    ] == []
+    nbgrader = next(requirement for requirement in needed if requirement.name == "nbgrader")
     assert not nbgrader.specifier.contains("0.9.5"), "its Validate button reads files outside the served folder"
 
 
@@ -43,7 +47,7 @@ def test_workflow_calls_commands_of_the_makefile_and_publishes_what_is_built():
     assert {name for line in called for name in line.split()} <= targets and "test" in called
     assert flow["jobs"]["publish"]["needs"] == "test"
     assert [step["with"]["path"] for step in steps if "pages-artifact" in step.get("uses", "")] == ["_build/html"]
-    (script,) = (found for step in steps for found in re.findall(r"scripts/\w+\.py", step.get("run", "")))
+    (script,) = (path for step in steps for path in re.findall(r"scripts/\w+\.py", step.get("run", "")))
     assert (ROOT / script).is_file()
 
 

@@ -29,12 +29,12 @@ def tree_of(path):
 @cache
 def classes():
     """All classes of the library, by name: names that they have, their own and those of bases with a name here."""
-    found = {}
+    by_name = {}
     for path in MODULES:
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, []).append(node)
-    return found
+                by_name.setdefault(node.name, []).append(node)
+    return by_name
 
 
 def documented(tree):
@@ -57,34 +57,34 @@ def listed(text, section):
 def fields(node):
     """The annotated names of a class's body."""
     return [
-        one.target.id
-        for one in node.body
-        if isinstance(one, ast.AnnAssign)
-        and isinstance(one.target, ast.Name)
-        and "ClassVar" not in ast.unparse(one.annotation)
+        statement.target.id
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+        and isinstance(statement.target, ast.Name)
+        and "ClassVar" not in ast.unparse(statement.annotation)
     ]
 
 
 def members(node):
     """The names that a class has, or its objects get: in its body, in its methods, and in bases of this library."""
-    found = {"__init__", *fields(node)}
-    for one in ast.walk(node):
-        if isinstance(one, ast.FunctionDef | ast.ClassDef):
-            found.add(one.name)
-        elif isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store):
-            found.add(one.attr)
-        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
-            found.add(one.id)
-        elif isinstance(one, ast.Constant) and isinstance(one.value, str):  # register_buffer("name", …)
-            found.add(one.value)
+    names = {"__init__", *fields(node)}
+    for child in ast.walk(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            names.add(child.name)
+        elif isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
+            names.add(child.attr)
+        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            names.add(child.id)
+        elif isinstance(child, ast.Constant) and isinstance(child.value, str):  # register_buffer("name", …)
+            names.add(child.value)
     for base in node.bases:
         for other in classes().get(ast.unparse(base).rpartition(".")[2], ()):
-            found |= members(other)
-    return found
+            names |= members(other)
+    return names
 
 
 def is_dataclass(node):
-    names = [ast.unparse(one).partition("(")[0] for one in node.decorator_list]
+    names = [ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list]
     return "dataclass" in names or any(ast.unparse(base).endswith(("NamedTuple", "TypedDict")) for base in node.bases)
 
 
@@ -92,22 +92,24 @@ def strange(tree, module):
     """Each name that a module's docstrings mention and that is not there."""
     for node, text in documented(tree):
         name = getattr(node, "name", module)
-        if isinstance(node, ast.ClassDef) and (said := listed(text, "Attributes")):
+        if isinstance(node, ast.ClassDef) and (attributes := listed(text, "Attributes")):
             if is_dataclass(node):
-                own = [one for one in fields(node) if not one.startswith("_")]
-                yield from (f"{name} has no field {one}" for one in said if one not in members(node))
-                yield from (f"{name}.{one} is not among its attributes" for one in own if one not in said)
+                field_names = [field for field in fields(node) if not field.startswith("_")]
+                yield from (f"{name} has no field {field}" for field in attributes if field not in members(node))
+                yield from (
+                    f"{name}.{field} is not among its attributes" for field in field_names if field not in attributes
+                )
             else:
-                yield from (f"{name} has no attribute {one}" for one in said if one not in members(node))
+                yield from (f"{name} has no attribute {member}" for member in attributes if member not in members(node))
         if isinstance(node, ast.FunctionDef):
-            given = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-            yield from (f"{name} takes no {one}" for one in listed(text, "Args") if one not in given)
+            arguments = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+            yield from (f"{name} takes no {argument}" for argument in listed(text, "Args") if argument not in arguments)
         for kind, attribute in _DOTTED.findall(text):
             known = classes().get(kind, ())
-            if known and not any(attribute in members(one) for one in known):
+            if known and not any(attribute in members(cls) for cls in known):
                 yield f"{name}: {kind} has no {attribute}"
         for line in _IMPORT.findall(text):
-            yield from (f"{name}: {said}" for said in not_imported(line))
+            yield from (f"{name}: {problem}" for problem in not_imported(line))
 
 
 def not_imported(line):
@@ -116,21 +118,23 @@ def not_imported(line):
     if find_spec(module) is None:
         yield f"no module {module}"
         return
-    for one in filter(None, (name.partition(" as ")[0].strip() for name in names.split(","))):
+    for imported_name in filter(None, (name.partition(" as ")[0].strip() for name in names.split(","))):
         there = import_module(module)
-        if not hasattr(there, one) and not (hasattr(there, "__path__") and find_spec(f"{module}.{one}")):
-            yield f"{module} has no {one}"
+        if not hasattr(there, imported_name) and not (
+            hasattr(there, "__path__") and find_spec(f"{module}.{imported_name}")
+        ):
+            yield f"{module} has no {imported_name}"
 
 
 def test_docstrings_name_what_is_there():
-    assert {path.name: said for path in MODULES if (said := list(strange(tree_of(path), path.stem)))} == {}
+    assert {path.name: problems for path in MODULES if (problems := list(strange(tree_of(path), path.stem)))} == {}
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if ">>> " in path.read_text("utf-8")], ids=lambda p: p.stem)
 def test_examples_in_docstrings_give_what_they_say(path):
     parts = path.relative_to(LIB.parent if path.is_relative_to(LIB) else ROOT).with_suffix("").parts
-    found = doctest.testmod(import_module(".".join(parts).removesuffix(".__init__")))
-    assert found.attempted and not found.failed
+    result = doctest.testmod(import_module(".".join(parts).removesuffix(".__init__")))
+    assert result.attempted and not result.failed
 
 
 def test_names_that_are_not_there_are_seen():

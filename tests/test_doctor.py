@@ -57,8 +57,8 @@ def test_what_forbids_namespaces_is_named_with_its_remedy(machine, setting, valu
     programs(bwrap="echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
     kernel(setting, value)
     code, lines = doctor()
-    (said,) = (line for line in lines if line.startswith("MISSING"))
-    assert code == 1 and "uid map: Permission denied" in said and f"'sudo sysctl -w {remedy}'" in said
+    (message,) = (line for line in lines if line.startswith("MISSING"))
+    assert code == 1 and "uid map: Permission denied" in message and f"'sudo sysctl -w {remedy}'" in message
     kernel(setting, 1 - value)
     assert "sysctl" not in bubble.trouble()
 
@@ -67,8 +67,8 @@ def test_what_is_missing_costs_a_line_each_and_the_status(machine, monkeypatch, 
     (tmp_path / "bwrap").unlink()
     (tmp_path / "chromium").unlink()
     monkeypatch.setattr(cgroups, "places", cgroups.Places)
-    wanted = ["nbgrader>=99", "softlookup-nowhere>=1", "numpy>=1; extra == 'book'"]
-    monkeypatch.setattr(cli.doctor, "requires", lambda name: wanted)
+    requirements = ["nbgrader>=99", "softlookup-nowhere>=1", "numpy>=1; extra == 'book'"]
+    monkeypatch.setattr(cli.doctor, "requires", lambda name: requirements)
     code, lines = doctor()
     missing = [line for line in lines if line.startswith("MISSING")]
     assert code == 1 and len(missing) == 3

@@ -42,17 +42,17 @@ def test_markdown_table_has_one_row_for_each_letter_and_no_stray_column():
 @pytest.mark.parametrize("package", ["reference", "model", "training"])
 def test_shape_suffixes_of_the_library_use_letters_of_the_legend_or_say_what_theirs_mean(package):
     """``q_BNTH`` names its axes; besides M (columns of any matrix) and 1, a file may explain letters of its own."""
-    found, strangers = set(), {}
+    all_suffixes, strangers = set(), {}
     for path in (PACKAGE / package).glob("*.py"):
         text = path.read_text(encoding="utf-8")
         suffixes = set(re.findall(r"\b[a-z]+(?:_[a-z]+)*_([A-Z][A-Z0-9]*|1)\b", text))
-        own = re.search(
+        match = re.search(
             r"^Letters of its own: (.*?)\n(?:\n|\"\"\")", text.split('"""')[1] + '"""', re.DOTALL | re.MULTILINE
         )
-        letters = set(re.findall(r"\b[A-Z]\b", own.group(1))) if own else set()
+        letters = set(re.findall(r"\b[A-Z]\b", match.group(1))) if match else set()
         strange = {suffix for suffix in suffixes if not set(suffix) <= notation.LETTERS | {"M", "1"} | letters}
-        found |= suffixes
+        all_suffixes |= suffixes
         if strange:
             strangers[path.name] = strange
-    assert found, f"no shape suffix anywhere in {package}"
+    assert all_suffixes, f"no shape suffix anywhere in {package}"
     assert not strangers

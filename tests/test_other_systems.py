@@ -77,12 +77,12 @@ class Msvcrt:
     """Windows's ``msvcrt``, as far as it locks: one owner at a time."""
 
     LK_NBLCK = 2
-    held = False
+    is_locked = False
 
     def locking(self, fd: int, mode: int, count: int) -> None:
-        if self.held:
+        if self.is_locked:
             raise OSError("held")
-        self.held = True
+        self.is_locked = True
 
 
 def test_a_lock_without_fcntl(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_lock_without_fcntl(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         locks.lock(fd, wait=False)
 
     def let_go(seconds: float) -> None:
-        windows.held = False
+        windows.is_locked = False
 
     monkeypatch.setattr(locks.time, "sleep", let_go)
     locks.lock(fd)

@@ -19,11 +19,11 @@ def test_readme_shows_what_a_check_says():
     block = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert block is not None
     shown = block.group(1).split("\n", 2)[2].strip()
-    said = check("04.mix", lambda weights, v: weights.transpose(-2, -1) @ v).text()
+    message = check("04.mix", lambda weights, v: weights.transpose(-2, -1) @ v).text()
     number = r"\d+\.\d+(?:e-?\d+)?"  # the last digit of a product in float32 depends on the processor
-    assert re.split(number, said) == re.split(number, shown)
-    assert [float(one) for one in re.findall(number, said)] == pytest.approx(
-        [float(one) for one in re.findall(number, shown)], rel=1e-5
+    assert re.split(number, message) == re.split(number, shown)
+    assert [float(digits) for digits in re.findall(number, message)] == pytest.approx(
+        [float(digits) for digits in re.findall(number, shown)], rel=1e-5
     )
 
 

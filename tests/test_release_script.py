@@ -35,8 +35,8 @@ def commit(root: Path) -> None:
 def test_release_tags_the_version_with_its_section(project: Path) -> None:
     commit(project)
     assert release(project) == "v1.4.0"
-    said = git(project, "tag", "-n9", "--list", "v1.4.0")
-    assert "### Added" in said and "A thing." in said and "Old." not in said
+    tags = git(project, "tag", "-n9", "--list", "v1.4.0")
+    assert "### Added" in tags and "A thing." in tags and "Old." not in tags
     with pytest.raises(NotReady, match="v1.4.0 is there already"):
         release(project)
 

@@ -19,14 +19,14 @@ from benchmarks.kept_runs import KeptRuns
 
 @benchmark("changed", ChangedSizes(), quick=QUICK)
 def bench_changed(
-    plan: ChangedSizes, *, root: Path, kept: Path | None = None, say: Callable[[str], None] | None = None
+    plan: ChangedSizes, *, root: Path, runs_file: Path | None = None, say: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
     """Compare each part with what stood in its place.
 
     Args:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
         root: The checkout, whose pages are the text that SmolLM2 reads.
-        kept: A file for the experiments that are done: an interrupted bench goes on from there.
+        runs_file: A file for the experiments that are done: an interrupted bench goes on from there.
         say: Takes a line about each experiment.
 
     Returns:
@@ -35,7 +35,7 @@ def bench_changed(
         ratio.
     """
     begun_s = time.perf_counter()
-    runs = KeptRuns(kept, repr(plan), say)
+    runs = KeptRuns(runs_file, repr(plan), say)
     of_smollm2 = {"window": published.window, "cache_bits": published.cache_bits}
     of_small = {
         "expert_load": small.expert_load_with_and_without_bias,

@@ -82,7 +82,7 @@ def _to_the_first(chat: ChatModel, ids: Tensor) -> list[list[float]]:
     trace = Trace()
     chat.model(ids, trace=trace)
     half = ids.shape[1] // 2
-    return [[round(one, 4) for one in weights[0, :, half:, 0].mean(dim=-1).tolist()] for weights in trace.weights]
+    return [[round(weight, 4) for weight in weights[0, :, half:, 0].mean(dim=-1).tolist()] for weights in trace.weights]
 
 
 def cache_bits(plan: ChangedSizes, root: Path) -> dict[str, Any]:
@@ -97,13 +97,13 @@ def cache_bits(plan: ChangedSizes, root: Path) -> dict[str, Any]:
         groups along a token, and ``keys_by_channel``, keys in groups along a channel.
     """
     chat, rows, about = _text(plan, root)
-    found: dict[str, Any] = {"whole": _perplexity(chat, rows, 1)}
+    perplexity: dict[str, Any] = {"whole": _perplexity(chat, rows, 1)}
     for bits in plan.bits:
-        found[str(bits)] = {
+        perplexity[str(bits)] = {
             name: _perplexity(chat, rows, 1, rounding=(bits, plan.group, by_channel))
             for name, by_channel in (("by_token", False), ("keys_by_channel", True))
         }
-    return {"perplexity": found, "group": plan.group, **about}
+    return {"perplexity": perplexity, "group": plan.group, **about}
 
 
 class _Rounded(LayerCache):

@@ -39,11 +39,11 @@ def expert_load_with_and_without_bias(plan: ChangedSizes) -> dict[str, Any]:
         For each way and seed: ``busiest``, the load of the busiest expert as a multiple of the mean, the largest over
         layers; ``entropy``, that of the load as a fraction of log E, the mean over layers; and the loss at the end.
     """
-    found: dict[str, Any] = {}
+    by_way: dict[str, Any] = {}
     for way, rate in (("without", 0.0), ("with_bias", plan.bias_rate)):
         runs = [_routed(plan, rate, seed) for seed in plan.seeds]
-        found[way] = {name: [run[name] for run in runs] for name in runs[0]}
-    return found | {"experts": plan.n_experts, "per_token": plan.per_token, "bias_rate": plan.bias_rate}
+        by_way[way] = {name: [run[name] for run in runs] for name in runs[0]}
+    return by_way | {"experts": plan.n_experts, "per_token": plan.per_token, "bias_rate": plan.bias_rate}
 
 
 def _routed(plan: ChangedSizes, bias_rate: float, seed: int) -> dict[str, float]:
@@ -86,7 +86,7 @@ def largest_logit(plan: ChangedSizes) -> dict[str, Any]:
         key that it may attend to, on unseen text, and the loss there.
     """
     draw, vocabulary = characters()
-    found: dict[str, Any] = {}
+    by_way: dict[str, Any] = {}
     for norm in ("none", "head"):
         for times in (1, 10):
             runs = []
@@ -96,30 +96,30 @@ def largest_logit(plan: ChangedSizes) -> dict[str, Any]:
                 loss = _loss(plan, model, draw, plan.length).mean().item()
                 ids, _ = draw(plan.test_rows, plan.length, _unseen())
                 runs.append({"largest": round(_largest(model, ids), 2), "loss": round(loss, 4)})
-            found[f"{norm}_x{times}"] = {name: [run[name] for run in runs] for name in runs[0]}
-    return found | {"rate": plan.rate}
+            by_way[f"{norm}_x{times}"] = {name: [run[name] for run in runs] for name in runs[0]}
+    return by_way | {"rate": plan.rate}
 
 
 @torch.no_grad()
 def _largest(model: DecoderLM, ids: Tensor) -> float:
     """The largest scaled score in size, over layers and heads, among those that the causal mask leaves."""
-    found: list[float] = []
+    largest: list[float] = []
 
     def look(attention: Any, inputs: Any, options: dict[str, Any]) -> None:
         x = inputs[0]
         q, k = ((x @ w).unflatten(-1, (attention.n_heads, -1)).transpose(1, 2) for w in (attention.w_q, attention.w_k))
         if attention.q_norm is not None:
             q, k = attention.q_norm(q), attention.k_norm(k)
-        q, k = (options["rotary"](one, 0) for one in (q, k))
+        q, k = (options["rotary"](heads, 0) for heads in (q, k))
         scores = q @ k.mT / math.sqrt(q.shape[-1])
         future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-        found.append(scores.masked_fill(future, 0).abs().max().item())
+        largest.append(scores.masked_fill(future, 0).abs().max().item())
 
     hooks = [layer.attention.register_forward_pre_hook(look, with_kwargs=True) for layer in model.decoder.each()]
     model(ids)
     for hook in hooks:
         hook.remove()
-    return max(found)
+    return max(largest)
 
 
 def stretched(plan: ChangedSizes) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def stretched(plan: ChangedSizes) -> dict[str, Any]:
         "yarn": RotaryScaling("yarn", times, trained_length=length),
         "yarn_4": RotaryScaling("yarn", times, trained_length=length, fast_turns=4.0, slow_turns=0.5),
     }
-    found: dict[str, Any] = {name: {"trained": [], "twice": [], "last": []} for name in scalings}
+    losses: dict[str, Any] = {name: {"trained": [], "twice": [], "last": []} for name in scalings}
     for seed in plan.seeds:
         model = _model(plan, vocabulary, seed, max_length=times * length)
         _train(plan, model, draw, seed, _adamw(plan.rate))
@@ -152,8 +152,8 @@ def stretched(plan: ChangedSizes) -> dict[str, Any]:
             loss_T = _loss(plan, changed, draw, times * length)
             parts = {"trained": loss_T[:length], "twice": loss_T[length : 2 * length], "last": loss_T[-length:]}
             for part, values in parts.items():
-                found[name][part].append(round(values.mean().item(), 4))
-    return found | {"length": length, "times": times}
+                losses[name][part].append(round(values.mean().item(), 4))
+    return losses | {"length": length, "times": times}
 
 
 def draft(plan: ChangedSizes) -> dict[str, Any]:
@@ -179,24 +179,26 @@ def draft(plan: ChangedSizes) -> dict[str, Any]:
     ).ids
     small = _taught(plan, large, texts[:, : large.config.max_length])
     with one_thread():
-        found = {str(n): _drafted(plan, large, small, begin, room, n) for n in plan.n_draft}
+        by_length = {str(n): _drafted(plan, large, small, begin, room, n) for n in plan.n_draft}
     sizes = {name: sum(w.numel() for w in model.parameters()) for name, model in (("large", large), ("draft", small))}
-    return {"by_length": found, "parameters": sizes, "written": room, "rounds": plan.rounds}
+    return {"by_length": by_length, "parameters": sizes, "written": room, "rounds": plan.rounds}
 
 
 def _taught(plan: ChangedSizes, large: DecoderLM, texts: Tensor) -> DecoderLM:
     torch.manual_seed(0)
     small = DecoderLM(large.config.but(n_layers=1, dropout=0.0))
     with torch.no_grad():
-        wanted = large(texts).log_softmax(dim=-1)
+        teacher_log_p = large(texts).log_softmax(dim=-1)
     optimiser = torch.optim.AdamW(small.parameters(), lr=plan.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, plan.rate, total_steps=plan.draft_steps)
     chance = torch.Generator().manual_seed(0)
 
     def loss() -> Tensor:
         rows = torch.randint(len(texts), (min(8, len(texts)),), generator=chance)
-        found = F.kl_div(small(texts[rows]).log_softmax(dim=-1), wanted[rows], log_target=True, reduction="batchmean")
-        return found / texts.shape[1]
+        divergence = F.kl_div(
+            small(texts[rows]).log_softmax(dim=-1), teacher_log_p[rows], log_target=True, reduction="batchmean"
+        )
+        return divergence / texts.shape[1]
 
     train_small(small, loss, plan.draft_steps, schedule, clip=None)
     return small.eval()
@@ -240,7 +242,7 @@ def recall(plan: ChangedSizes) -> dict[str, Any]:
     Returns:
         For each number of keys, the fraction of right answers of both, over the seeds.
     """
-    found: dict[str, Any] = {"linear": {}, "delta": {}}
+    fractions: dict[str, Any] = {"linear": {}, "delta": {}}
     for n in plan.pairs:
         right: dict[str, list[float]] = {"linear": [], "delta": []}
         for seed in plan.seeds:
@@ -255,8 +257,8 @@ def recall(plan: ChangedSizes) -> dict[str, Any]:
                 nearest = (keys @ state @ v.mT).argmax(dim=-1)
                 right[name].append((nearest == n + torch.arange(n)).double().mean().item())
         for name, values in right.items():
-            found[name][str(n)] = round(mean(values), 4)
-    return found | {"width": plan.state_width}
+            fractions[name][str(n)] = round(mean(values), 4)
+    return fractions | {"width": plan.state_width}
 
 
 def _by_delta_rule(k: Tensor, v: Tensor) -> Tensor:
@@ -283,7 +285,7 @@ def muon_against_adamw(plan: ChangedSizes) -> dict[str, Any]:
             torch.optim.AdamW(others, lr=plan.rate, weight_decay=0.01),
         ]
 
-    found: dict[str, Any] = {}
+    by_optimiser: dict[str, Any] = {}
     for name, optimise in (("adamw", _adamw(plan.rate)), ("muon", muon)):
         losses, ends = [], []
         for seed in plan.seeds:
@@ -292,11 +294,11 @@ def muon_against_adamw(plan: ChangedSizes) -> dict[str, Any]:
             ends.append(round(_loss(plan, model, draw, plan.length).mean().item(), 4))
         each = torch.tensor(losses).mean(dim=0)
         curve = [round(part.mean().item(), 4) for part in each.split(10)]
-        found[name] = {"curve": curve, "loss": ends}
-    aim = found["adamw"]["curve"][-1]
-    reached = next((i for i, loss in enumerate(found["muon"]["curve"]) if loss <= aim), None)
+        by_optimiser[name] = {"curve": curve, "loss": ends}
+    aim = by_optimiser["adamw"]["curve"][-1]
+    reached = next((i for i, loss in enumerate(by_optimiser["muon"]["curve"]) if loss <= aim), None)
     steps = None if reached is None else min(10 * (reached + 1), plan.steps)
-    return found | {
+    return by_optimiser | {
         "steps": steps,
         "steps_ratio": steps and plan.steps / steps,
         "rates": {"adamw": plan.rate, "muon": plan.muon_rate},
@@ -335,7 +337,8 @@ def _train(
     """Train on stretches of text, the rate rising over the first tenth and falling to nothing; give each loss."""
     warm = max(1, plan.steps // 10)
     rates = [
-        LambdaLR(one, lambda step: min((step + 1) / warm, 1.0) * (1 - step / plan.steps)) for one in optimise(model)
+        LambdaLR(optimiser, lambda step: min((step + 1) / warm, 1.0) * (1 - step / plan.steps))
+        for optimiser in optimise(model)
     ]
     chance = torch.Generator().manual_seed(2 * seed)
 

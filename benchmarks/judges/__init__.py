@@ -55,44 +55,49 @@ def _share(rows: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _tally(
-    found: dict[str, Any], given: dict[tuple[str, str], SubmittedAnswer], differs: dict[tuple[str, str], frozenset[str]]
+    report: dict[str, Any],
+    submitted: dict[tuple[str, str], SubmittedAnswer],
+    differs: dict[tuple[str, str], frozenset[str]],
 ) -> dict[str, Any]:
     """Count what one judge did; each of its rows learns whether the judge asks for what it violates."""
-    asked, ours = asked_by(found["judge"]), found["judge"] == OURS
-    for row in found["rows"]:
+    exercises, is_course = asked_by(report["judge"]), report["judge"] == OURS
+    for row in report["rows"]:
         key = row["function"], row["name"]
-        one = given[key]
-        row["right"], row["asked"] = one.right, not one.right and asked[one.function].asks(one.name, differs[key])
-        stated = bool(one.words and re.search(one.words, row["message"]))
-        row["states"] = not row["accepted"] and (
-            set(row["named"]) <= set(one.known) and bool(row["named"]) if ours else stated
+        answer = submitted[key]
+        row["right"], row["asked"] = (
+            answer.right,
+            not answer.right and exercises[answer.function].asks(answer.name, differs[key]),
         )
-        row["misnames"] = ours and bool(row["named"]) and not row["states"]
-    wrong = [row for row in found["rows"] if row["asked"]]
-    right = [row for row in found["rows"] if row["right"]]
-    unlisted = [row for row in wrong if not given[row["function"], row["name"]].known]
+        stated = bool(answer.words and re.search(answer.words, row["message"]))
+        row["states"] = not row["accepted"] and (
+            set(row["named"]) <= set(answer.known) and bool(row["named"]) if is_course else stated
+        )
+        row["misnames"] = is_course and bool(row["named"]) and not row["states"]
+    wrong = [row for row in report["rows"] if row["asked"]]
+    right = [row for row in report["rows"] if row["right"]]
+    unlisted = [row for row in wrong if not submitted[row["function"], row["name"]].known]
     return {
-        "judge": found["judge"],
-        "version": found["version"],
-        "licence": found["licence"],
-        "functions": len({row["function"] for row in found["rows"]}),
+        "judge": report["judge"],
+        "version": report["version"],
+        "licence": report["licence"],
+        "functions": len({row["function"] for row in report["rows"]}),
         **_share(wrong),
         "unlisted": _share(unlisted),
         "right": len(right),
         "rejected": sum(not row["accepted"] for row in right),
         "named": sum(row["states"] for row in wrong),
-        "named_falsely": sum(row["misnames"] for row in wrong) if ours else None,
-        "median_ms": round(statistics.median(row["ms"] for row in found["rows"]), 2),
+        "named_falsely": sum(row["misnames"] for row in wrong) if is_course else None,
+        "median_ms": round(statistics.median(row["ms"] for row in report["rows"]), 2),
     }
 
 
-def _both(mine: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+def _both(course: dict[str, Any], peer: dict[str, Any]) -> dict[str, Any]:
     """What two judges did with the wrong answers that both are asked about."""
-    here = {(row["function"], row["name"]): row for row in mine["rows"] if row["asked"]}
-    there = {(row["function"], row["name"]): row for row in theirs["rows"] if row["asked"]}
+    here = {(row["function"], row["name"]): row for row in course["rows"] if row["asked"]}
+    there = {(row["function"], row["name"]): row for row in peer["rows"] if row["asked"]}
     keys = sorted(set(here) & set(there))
     return {
-        "peer": theirs["judge"],
+        "peer": peer["judge"],
         "functions": len({function for function, _ in keys}),
         "wrong": len(keys),
         "accepted_by_peer": sum(there[key]["accepted"] for key in keys),
@@ -125,27 +130,29 @@ def bench_judges(
     """
     begun_s = time.perf_counter()
     chosen = plan.functions or functions()
-    given = {(one.function, one.name): one for function in chosen for one in answers(function)}
-    differs = {key: wrong_on(one.function, one.source) for key, one in given.items() if not one.right}
-    found, missing = [], {}
+    submitted = {(answer.function, answer.name): answer for function in chosen for answer in answers(function)}
+    differs = {key: wrong_on(answer.function, answer.source) for key, answer in submitted.items() if not answer.right}
+    reports, missing = [], {}
     for judge in plan.judges:
-        said = _asked(judge, peers, plan.functions)
+        report = _asked(judge, peers, plan.functions)
         if say is not None:
-            say(f"{judge}: {said.get('missing') or str(len(said['rows'])) + ' verdicts'}")
-        if "missing" in said:
-            missing[judge] = said["missing"]
+            say(f"{judge}: {report.get('missing') or str(len(report['rows'])) + ' verdicts'}")
+        if "missing" in report:
+            missing[judge] = report["missing"]
         else:
-            found.append(said)
-    judges = [_tally(one, given, differs) for one in found]
-    ours = next(one for one in found if one["judge"] == OURS)
-    both = [_both(ours, one) for one in found if one is not ours]
+            reports.append(report)
+    judges = [_tally(report, submitted, differs) for report in reports]
+    ours = next(one for one in reports if one["judge"] == OURS)
+    both = [_both(ours, one) for one in reports if one is not ours]
     best = max(both, key=lambda one: 1 - one["accepted_by_peer"] / one["wrong"], default=None)
     askers = {function: [one for one in JUDGES if function in asked_by(one)] for function in chosen}
-    wrong = [one for one in given.values() if not one.right]
+    wrong = [one for one in submitted.values() if not one.right]
     rows: list[dict[str, Any]] = []
     for one in wrong:
         key = one.function, one.name
-        verdicts = {f["judge"]: _said(row) for f in found for row in f["rows"] if (row["function"], row["name"]) == key}
+        verdicts = {
+            f["judge"]: _said(row) for f in reports for row in f["rows"] if (row["function"], row["name"]) == key
+        }
         facts = {"known": list(one.known), "differs_on": sorted(differs[key]), "verdicts": verdicts}
         rows.append({"function": one.function, "name": one.name, **facts})
     return {
@@ -160,7 +167,7 @@ def bench_judges(
         "shared_functions": sum(len(one) > 1 for one in askers.values()),
         "wrong": len(wrong),
         "wrong_unlisted": sum(not one.known for one in wrong),
-        "right": len(given) - len(wrong),
+        "right": len(submitted) - len(wrong),
         "answers": rows,
         "seconds": round(time.perf_counter() - begun_s, 1),
     }

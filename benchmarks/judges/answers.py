@@ -34,13 +34,13 @@ class SubmittedAnswer:
 @functools.cache
 def _table() -> dict[str, dict[str, Any]]:
     """All of the files, with what one function borrows of another filled in."""
-    found: dict[str, dict[str, Any]] = {}
+    table: dict[str, dict[str, Any]] = {}
     for path in sorted(_FOLDER.glob("*.toml")):
-        found |= tomllib.loads(path.read_text(encoding="utf-8"))
-    for entry in found.values():
+        table |= tomllib.loads(path.read_text(encoding="utf-8"))
+    for entry in table.values():
         if "same" in entry:
-            entry |= {key: found[entry["same"]][key] for key in ("right", "others")}
-    return found
+            entry |= {key: table[entry["same"]][key] for key in ("right", "others")}
+    return table
 
 
 def functions() -> tuple[str, ...]:

@@ -119,7 +119,7 @@ def opened(peers: Path | None) -> PeerJudge:
         with contextlib.redirect_stdout(io.StringIO()):
             options = ["-q", "-p", "no:cacheprovider", "-p", "no:jaxtyping", "--rootdir", str(folder)]
             pytest.main([*options, *task.split()], plugins=[placed])
-        wanted = len(task.split())
-        return Verdict(placed.passed == wanted and not placed.failed, " ".join(placed.failed), placed.seconds)
+        expected = len(task.split())
+        return Verdict(placed.passed == expected and not placed.failed, " ".join(placed.failed), placed.seconds)
 
     return PeerJudge("CS336", commit(folder), "MIT", ASKED, verdict)

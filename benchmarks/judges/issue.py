@@ -34,7 +34,7 @@ def _adapter(module: Any, function: str) -> tuple[str, list[str], bool]:
     needed: list[str] = []
 
     def names(node: ast.AST) -> Iterator[str]:
-        return (one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+        return (child.id for child in ast.walk(node) if isinstance(child, ast.Name))
 
     def need(node: ast.AST) -> None:
         for name in names(node):
@@ -52,20 +52,22 @@ def program(judge: str, function: str, wrong: str) -> str:
     """A program that gives one wrong answer to a judge, without this course."""
     module = import_module(f"benchmarks.judges.{JUDGES[judge]}")
     expression, definitions, asks_right = _adapter(module, function)
-    given = {one.name: one for one in answers(function)}
-    own = given[wrong].source.rstrip()
-    name = own.partition("def ")[2].partition("(")[0]
+    by_name = {answer.name: answer for answer in answers(function)}
+    source = by_name[wrong].source.rstrip()
+    name = source.partition("def ")[2].partition("(")[0]
     others: tuple[str, ...] = ()
     if asks_right:
-        siblings = [one for one in ("temperature", "top_k", "top_p", "count_pairs", "merge_pair") if one != function]
-        used = [one for one in siblings if any(f"'{one}'" in text for text in definitions)]
-        others = tuple(next(answers(one)).source.rstrip() for one in used) + ("right = globals().__getitem__",)
+        siblings = [
+            sibling for sibling in ("temperature", "top_k", "top_p", "count_pairs", "merge_pair") if sibling != function
+        ]
+        used = [sibling for sibling in siblings if any(f"'{sibling}'" in text for text in definitions)]
+        others = tuple(next(answers(sibling)).source.rstrip() for sibling in used) + ("right = globals().__getitem__",)
     head = (
         "import math\nfrom typing import Any, Callable\n\nimport torch\nimport torch.nn.functional as F\n"
         "from torch import nn\n\nFunction = Callable[..., Any]"
     )
     end = f"answer = ({expression})({name})\n" + _ENDS[judge].replace("{task}", module.ASKED[function].task)
-    return "\n\n\n".join((head, own, *others, *definitions, end))
+    return "\n\n\n".join((head, source, *others, *definitions, end))
 
 
 def issue(record: dict[str, Any], judge: str) -> str:
@@ -82,9 +84,9 @@ def issue(record: dict[str, Any], judge: str) -> str:
     Raises:
         ValueError: The record has nothing on this judge.
     """
-    row = next((one for one in record["judges"] if one["judge"] == judge), None)
+    row = next((entry for entry in record["judges"] if entry["judge"] == judge), None)
     if row is None or judge not in _ENDS:
-        known = ", ".join(one["judge"] for one in record["judges"] if one["judge"] in _ENDS)
+        known = ", ".join(entry["judge"] for entry in record["judges"] if entry["judge"] in _ENDS)
         raise ValueError(f"the record has nothing on {judge!r}: name one of {known or 'no peer'}")
     parts = [
         f"# Wrong answers that {judge} {row['version']} accepts",
@@ -94,19 +96,19 @@ def issue(record: dict[str, Any], judge: str) -> str:
         "way, please tell us.",
     ]
     for function in functions():
-        told = {one["name"]: one for one in record["answers"] if one["function"] == function}
-        taken = [name for name, one in told.items() if one["verdicts"].get(judge) == "accepted"]
+        rows = {answer["name"]: answer for answer in record["answers"] if answer["function"] == function}
+        taken = [name for name, answer in rows.items() if answer["verdicts"].get(judge) == "accepted"]
         if not taken:
             continue
         task = import_module(f"benchmarks.judges.{JUDGES[judge]}").ASKED[function].task
         parts.append(f"## `{task}`: {function.replace('_', ' ')}, {len(taken)} accepted")
-        given = {one.name: one.source.splitlines() for one in answers(function)}
+        sources = {answer.name: answer.source.splitlines() for answer in answers(function)}
         for place, name in enumerate(taken):
-            said = f"**{name}** (differs from the right answer on: {', '.join(told[name]['differs_on'])})"
+            heading = f"**{name}** (differs from the right answer on: {', '.join(rows[name]['differs_on'])})"
             if place == 0:
-                parts.append(f"{said}\n\n```python\n{program(judge, function, name)}\n```")
+                parts.append(f"{heading}\n\n```python\n{program(judge, function, name)}\n```")
             else:
-                changed = list(unified_diff(given["right-1"], given[name], lineterm="", n=0))[2:]
+                changed = list(unified_diff(sources["right-1"], sources[name], lineterm="", n=0))[2:]
                 lines = "\n".join(line for line in changed if not line.startswith("@@"))
-                parts.append(f"{said}\n\n```diff\n{lines}\n```")
+                parts.append(f"{heading}\n\n```diff\n{lines}\n```")
     return "\n\n".join(parts) + "\n"

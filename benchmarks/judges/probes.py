@@ -230,18 +230,18 @@ _SEEN_OF: dict[tuple[str, str], Callable[[Any], Any]] = {
 
 def _flat(value: Any) -> Iterator[Any]:
     if isinstance(value, tuple | list):
-        for one in value:
-            yield from _flat(one)
+        for item in value:
+            yield from _flat(item)
     else:
         yield value
 
 
 def _like(got: Any, want: Any) -> bool:
     """Whether two results are the same within a tolerance that a peer's float32 tests would allow."""
-    mine, theirs = list(_flat(got)), list(_flat(want))
-    if len(mine) != len(theirs):
+    got_parts, expected_parts = list(_flat(got)), list(_flat(want))
+    if len(got_parts) != len(expected_parts):
         return False
-    for a, b in zip(mine, theirs, strict=True):
+    for a, b in zip(got_parts, expected_parts, strict=True):
         if isinstance(b, float | torch.Tensor):
             a, b = torch.as_tensor(a), torch.as_tensor(b)
             if a.shape != b.shape or not torch.allclose(a.to(b.dtype), b, rtol=1e-3, atol=1e-4, equal_nan=True):
@@ -253,10 +253,10 @@ def _like(got: Any, want: Any) -> bool:
 
 def _slopes(answer: Callable[..., Any], args: Probe) -> list[Any]:
     """The gradient of a weighted sum of an answer's results, for each of its float inputs."""
-    mine = [a.clone().requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in args]
-    outs = [o for o in _flat(answer(*mine)) if isinstance(o, torch.Tensor) and o.is_floating_point()]
+    inputs = [a.clone().requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in args]
+    outs = [o for o in _flat(answer(*inputs)) if isinstance(o, torch.Tensor) and o.is_floating_point()]
     total = sum((o * torch.linspace(1, 2, o.numel()).reshape(o.shape)).sum() for o in outs)
-    leaves = [a for a in mine if isinstance(a, torch.Tensor) and a.requires_grad]
+    leaves = [a for a in inputs if isinstance(a, torch.Tensor) and a.requires_grad]
     if not isinstance(total, torch.Tensor) or not total.requires_grad:
         return [None for _ in leaves]
     return [
@@ -270,19 +270,19 @@ def wrong_on(function: str, source: str, seed: int = 0) -> frozenset[str]:
     torch.manual_seed(seed)
     kinds = PROBES[function]()
     good, other = right(function), made(source)
-    found = set()
-    for kind, asked in kinds.items():
+    wrong_kinds = set()
+    for kind, probes in kinds.items():
         pick = _SEEN_OF.get((function, kind), lambda out: out)
-        for args in asked:
+        for args in probes:
             try:
                 same = _like(pick(other(*args)), pick(good(*args)))
             except Exception:
                 same = False
             if not same:
-                found.add(kind)
+                wrong_kinds.add(kind)
     first = next(iter(kinds.values()))[0]
     try:
         same = _like(_slopes(other, first), _slopes(good, first))
     except Exception:
         same = False
-    return frozenset(found if same else found | {"gradient"})
+    return frozenset(wrong_kinds if same else wrong_kinds | {"gradient"})

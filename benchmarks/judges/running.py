@@ -30,15 +30,20 @@ def run(judge: str, peers: Path | None, only: tuple[str, ...] = ()) -> dict[str,
     except Missing as missing:
         return {"judge": judge, "missing": str(missing)}
     rows = []
-    for function, asked in opened.asked.items():
+    for function, exercise in opened.exercises.items():
         if only and function not in only:
             continue
-        given = list(answers(function))
-        opened.verdict(asked.task, asked.made(made(given[0].source)))  # the first verdict also loads things
-        for one in given:
+        submitted = list(answers(function))
+        opened.verdict(exercise.task, exercise.made(made(submitted[0].source)))  # the first verdict also loads things
+        for answer in submitted:
             torch.manual_seed(0)
-            verdict = opened.verdict(asked.task, asked.made(made(one.source)))
-            row = {"function": function, "name": one.name, "accepted": verdict.accepted, "named": list(verdict.named)}
+            verdict = opened.verdict(exercise.task, exercise.made(made(answer.source)))
+            row = {
+                "function": function,
+                "name": answer.name,
+                "accepted": verdict.accepted,
+                "named": list(verdict.named),
+            }
             rows.append({**row, "message": verdict.message[:400], "ms": round(1e3 * verdict.seconds, 3)})
     return {"judge": judge, "version": opened.version, "licence": opened.licence, "rows": rows}
 
@@ -51,9 +56,9 @@ def main() -> None:
         warnings.simplefilter("ignore")
         os.environ["HOME"] = home  # judges keep a student's progress there
         os.chdir(home)
-        found = run(judge, peers, tuple(only))
+        report = run(judge, peers, tuple(only))
         os.chdir("/")
-    out.write_text(json.dumps(found), encoding="utf-8")
+    out.write_text(json.dumps(report), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -162,16 +162,16 @@ def _clip(f: Function) -> Function:
     return clip_grad_norm
 
 
-def _sampler(**own: Function) -> Function:
+def _sampler(**answer: Function) -> Function:
     """Sampling with one part from the answer, the others right."""
-    part = {name: own.get(name) or right(name) for name in ("temperature", "top_k", "top_p")}
+    part = {name: answer.get(name) or right(name) for name in ("temperature", "top_k", "top_p")}
 
     def sample(logits: Any, top_k: int = 0, top_p: float = 1.0, temperature: float = 1.0) -> int:
         logits = logits[None]
         shares = part["temperature"](logits, temperature)
         if top_k > 0:
             shares = part["top_k"](shares.log(), top_k)
-        if top_p < 1.0 or "top_p" in own:
+        if top_p < 1.0 or "top_p" in answer:
             shares = part["top_p"](shares, top_p)
         return int(torch.multinomial(shares[0], 1))
 
@@ -196,8 +196,8 @@ def _beams(f: Function) -> Function:
     return beam_search
 
 
-def _bpe(**own: Function) -> type:
-    count, merge = (own.get(name) or right(name) for name in ("count_pairs", "merge_pair"))
+def _bpe(**answer: Function) -> type:
+    count, merge = (answer.get(name) or right(name) for name in ("count_pairs", "merge_pair"))
 
     class SimpleBPE:
         def __init__(self) -> None:
@@ -227,10 +227,10 @@ def _bpe(**own: Function) -> type:
 
 def _speculative(f: Function) -> Function:
     def speculative_decode(target_probs: Any, draft_probs: Any, draft_tokens: Any) -> list[int]:
-        kept, rest = f(target_probs, draft_probs)
+        p_accept, rest = f(target_probs, draft_probs)
         out: list[int] = []
         for i, token in enumerate(draft_tokens.tolist()):
-            if torch.rand(()) < kept[i, token]:
+            if torch.rand(()) < p_accept[i, token]:
                 out.append(token)
             else:
                 return [*out, int(torch.multinomial(rest[i], 1))]
@@ -291,12 +291,12 @@ def opened(peers: Path | None) -> PeerJudge:
 
     def verdict(task: str, answer: Any) -> Verdict:
         space = {names[task]["function_name"]: answer, "check": package.check}
-        said = io.StringIO()
+        output = io.StringIO()
         start = time.perf_counter()
-        with contextlib.redirect_stdout(said):
+        with contextlib.redirect_stdout(output):
             exec(f"check({task!r})", space)  # its check looks for the answer in its caller's names
         seconds = time.perf_counter() - start
-        plain = re.sub(r"\x1b\[\d+m", "", said.getvalue())
+        plain = re.sub(r"\x1b\[\d+m", "", output.getvalue())
         failed = [line.strip() for line in plain.splitlines() if "tests passed" not in line and "✅" not in line]
         return Verdict("tests passed!" in plain, " ".join(failed[3:-1]), seconds)
 

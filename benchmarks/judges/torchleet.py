@@ -42,14 +42,16 @@ def _grouped(f: Function) -> Function:
 
 class _Cache:
     def __init__(self) -> None:
-        self.held: tuple[Any, ...] = ()
+        self.cached: tuple[Any, ...] = ()
 
     def update(self, k: Any, v: Any) -> Any:
-        self.held = tuple(torch.cat(two, dim=2) for two in zip(self.held, (k, v), strict=True)) if self.held else (k, v)
-        return self.held
+        self.cached = (
+            tuple(torch.cat(two, dim=2) for two in zip(self.cached, (k, v), strict=True)) if self.cached else (k, v)
+        )
+        return self.cached
 
     def reset(self) -> None:
-        self.held = ()
+        self.cached = ()
 
 
 def _cached(f: Function) -> dict[str, Any]:
@@ -61,10 +63,10 @@ def _cached(f: Function) -> dict[str, Any]:
 
         def forward(self, x: Any, kv_cache: Any = None) -> Any:
             empty = x.new_empty(len(x), self.n, 0, x.shape[-1] // self.n)
-            held = kv_cache.held if kv_cache is not None and kv_cache.held else (empty, empty)
-            y, *longer = f(x, *self.w, self.n, self.n, *held)
+            cached = kv_cache.cached if kv_cache is not None and kv_cache.cached else (empty, empty)
+            y, *longer = f(x, *self.w, self.n, self.n, *cached)
             if kv_cache is not None:
-                kv_cache.held = tuple(longer)
+                kv_cache.cached = tuple(longer)
             return y
 
     return {"KVCache": _Cache, "CachedAttention": CachedAttention}
@@ -106,8 +108,8 @@ def _beams(f: Function) -> Function:
     return beam_search
 
 
-def _bpe(**own: Function) -> dict[str, Function]:
-    count, merge = (own.get(name) or right(name) for name in ("count_pairs", "merge_pair"))
+def _bpe(**answer: Function) -> dict[str, Function]:
+    count, merge = (answer.get(name) or right(name) for name in ("count_pairs", "merge_pair"))
 
     def get_vocab(corpus: list[str]) -> dict[tuple[str, ...], int]:
         vocab: dict[tuple[str, ...], int] = {}

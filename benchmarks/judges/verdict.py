@@ -44,14 +44,14 @@ class PeerJudge:
         name: What the record calls it.
         version: Which version or commit this is.
         licence: Under which licence it is published.
-        asked: Function -> how the judge asks for it.
+        exercises: Function -> how the judge asks for it.
         verdict: Takes the task's name and the answer in the judge's signature.
     """
 
     name: str
     version: str
     licence: str
-    asked: Mapping[str, Asked]
+    exercises: Mapping[str, Asked]
     verdict: Callable[[str, Any], Verdict]
 
 
@@ -59,24 +59,24 @@ class Missing(Exception):
     """A judge's files are not in the folder of peers; says what to put there."""
 
 
-def installed(peers: Path | None, package: str, wanted: str) -> str:
+def installed(peers: Path | None, package: str, requirement: str) -> str:
     """Put a package of the peers' folder on the path and say its version, or say how to get it."""
     import sys
     from importlib.metadata import Distribution, distributions
 
-    found: dict[str, Distribution] = {}
+    packages: dict[str, Distribution] = {}
     if peers is not None:
-        found = {one.metadata["Name"]: one for one in distributions(path=[str(peers)])}
-    if peers is None or package not in found:
-        raise Missing(f"{package} is not in the folder of peers: pip install --no-deps --target PEERS {wanted}")
+        packages = {distribution.metadata["Name"]: distribution for distribution in distributions(path=[str(peers)])}
+    if peers is None or package not in packages:
+        raise Missing(f"{package} is not in the folder of peers: pip install --no-deps --target PEERS {requirement}")
     sys.path.insert(0, str(peers))
-    return found[package].version
+    return packages[package].version
 
 
 def commit(repository: Path) -> str:
     """The commit of a repository in the folder of peers."""
     import subprocess
 
-    asked = ["git", "-C", str(repository), "rev-parse", "HEAD"]
-    said = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return said.stdout.strip()[:12] or "unknown"
+    command = ["git", "-C", str(repository), "rev-parse", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip()[:12] or "unknown"

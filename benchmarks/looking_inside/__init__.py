@@ -19,13 +19,13 @@ from benchmarks.looking_inside.sizes import QUICK, InsideSizes
 
 @benchmark("inside", InsideSizes(), quick=QUICK)
 def bench_inside(
-    plan: InsideSizes, *, kept: Path | None = None, say: Callable[[str], None] | None = None
+    plan: InsideSizes, *, runs_file: Path | None = None, say: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
     """Look into trained models.
 
     Args:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds, without SmolLM2.
-        kept: A file for the experiments that are done: an interrupted bench goes on from there.
+        runs_file: A file for the experiments that are done: an interrupted bench goes on from there.
         say: Takes a line about each experiment.
 
     Returns:
@@ -34,7 +34,7 @@ def bench_inside(
         its experiments are None, and so is the ratio.
     """
     begun_s = time.perf_counter()
-    runs = KeptRuns(kept, repr(plan), say)
+    runs = KeptRuns(runs_file, repr(plan), say)
     smollm2 = plan.published and reading.installed()
     of_both = {"induction": reading.induction, "sinks": reading.sinks, "lens": reading.lens}
     record: dict[str, Any] = {}

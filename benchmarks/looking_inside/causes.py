@@ -46,15 +46,15 @@ def gender(plan: InsideSizes) -> list[dict[str, Any]]:
 
 @torch.no_grad()
 def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, other: str) -> dict[str, Any]:
-    ours = _translator()
-    config, vocabulary = ours.model.config, ours.tokenizer.vocabulary
-    sources = {text: torch.tensor([ours.tokenizer.encode(text, end=True)]) for text in (clean, corrupted)}
-    given = torch.tensor([[config.start_id, *(vocabulary.id(token) for token in prefix)]])
+    translator = _translator()
+    config, vocabulary = translator.model.config, translator.tokenizer.vocabulary
+    sources = {text: torch.tensor([translator.tokenizer.encode(text, end=True)]) for text in (clean, corrupted)}
+    prefix_ids = torch.tensor([[config.start_id, *(vocabulary.id(token) for token in prefix)]])
     token, against = vocabulary.id(word), vocabulary.id(other)
 
     def run_with(keyword: str) -> Callable[[str, Trace], Tensor]:
         def run(text: str, trace: Trace) -> Tensor:
-            logits_V = ours.model(sources[text], given, **{keyword: trace})[0, -1]
+            logits_V = translator.model(sources[text], prefix_ids, **{keyword: trace})[0, -1]
             return logits_V[token] - logits_V[against]
 
         return run
@@ -66,9 +66,9 @@ def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, o
         where = [(place, layer, head) for layer in range(n_layers) for head in range(n_heads)]
         return _rounded(activation_patching(run, clean, corrupted, where).reshape(n_layers, n_heads))
 
-    deep, high = len(ours.model.encoder.layers), len(ours.model.decoder.layers)
+    deep, high = len(translator.model.encoder.layers), len(translator.model.decoder.layers)
     cross = by_head(decoder, "cross_heads", high)
-    shares = {("cross_heads", layer, head): one for layer, row in enumerate(cross) for head, one in enumerate(row)}
+    shares = {("cross_heads", layer, head): share for layer, row in enumerate(cross) for head, share in enumerate(row)}
     two = sorted(shares, key=lambda where: -shares[where])[:2]
     both = activation_patching(decoder, clean, corrupted, [list(two)])
     positions = range(sources[clean].shape[1])
@@ -132,4 +132,4 @@ def capital(plan: InsideSizes) -> dict[str, Any]:
 
 
 def _rounded(x: Tensor) -> list[list[float]]:
-    return [[round(one, 4) for one in row] for row in x.tolist()]
+    return [[round(value, 4) for value in row] for row in x.tolist()]

@@ -21,11 +21,11 @@ def superposition(plan: InsideSizes) -> dict[str, Any]:
     counts = [train_superposition(20, 5, plan.sparsities, steps=plan.steps, seed=seed) for seed in plan.toy_seeds]
     return {
         "sparsities": list(plan.sparsities),
-        "directions": [[[round(one, 4) for one in row] for row in w] for w in small.w.mT.tolist()],
+        "directions": [[[round(weight, 4) for weight in row] for row in w] for w in small.w.mT.tolist()],
         "norms": _rounded(small.norms),
         "interference": _rounded(small.interference),
         "loss": small.loss.tolist(),
-        "represented_of_20_in_5": [one.represented() for one in counts],
+        "represented_of_20_in_5": [model.represented() for model in counts],
     }
 
 
@@ -49,16 +49,16 @@ def autoencoder(plan: InsideSizes) -> dict[str, Any]:
     for n_latents in plan.latents:
         for price in plan.prices:
             model = train_autoencoder(shown, n_latents, sparsity=price, steps=plan.steps)
-            found, report = recovered_features(model, features_GD, tried), model.report(tried)
+            matches, report = recovered_features(model, features_GD, tried), model.report(tried)
             runs.append(
                 {
                     "latents": n_latents,
                     "price": price,
-                    "recovered": found.recovered,
-                    "split": found.split,
-                    "unmatched": found.unmatched,
-                    "dead": found.dead,
-                    "worst_cosine": round(found.best.min().item(), 4),
+                    "recovered": matches.recovered,
+                    "split": matches.split,
+                    "unmatched": matches.unmatched,
+                    "dead": matches.dead,
+                    "worst_cosine": round(matches.best.min().item(), 4),
                     "explained": round(report["explained"], 4),
                     "active": round(report["active"], 3),
                 }
@@ -112,4 +112,4 @@ def families(plan: InsideSizes) -> dict[str, Any]:
 
 
 def _rounded(x: torch.Tensor) -> list[list[float]]:
-    return [[round(one, 4) for one in row] for row in x.tolist()]
+    return [[round(value, 4) for value in row] for row in x.tolist()]

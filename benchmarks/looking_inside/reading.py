@@ -92,20 +92,20 @@ def induction(plan: InsideSizes, name: str) -> dict[str, Any]:
         [
             head
             for layer in sorted({layer for layer, _ in strongest})
-            for head in _drawn([one for one in others if one[0] == layer], _count(strongest, layer), seed)
+            for head in _drawn([other for other in others if other[0] == layer], _count(strongest, layer), seed)
         ]
         for seed in range(plan.draws)
     ]
     ways: tuple[tuple[Literal["zero", "mean"], Trace | None], ...] = (("zero", None), ("mean", reference))
     without = {
         how: {
-            "strongest": _copy_losses(model, ids, Trace(silence(strongest, how, reference=given)))[1],
+            "strongest": _copy_losses(model, ids, Trace(silence(strongest, how, reference=mean_trace)))[1],
             **{
-                kind: [_copy_losses(model, ids, Trace(silence(one, how, reference=given)))[1] for one in drawn]
+                kind: [_copy_losses(model, ids, Trace(silence(heads, how, reference=mean_trace)))[1] for heads in drawn]
                 for kind, drawn in sets.items()
             },
         }
-        for how, given in ways
+        for how, mean_trace in ways
     }
     whole = _copy_losses(model, ids)
     return {
@@ -135,7 +135,7 @@ def sinks(plan: InsideSizes, name: str) -> dict[str, Any]:
     n, half = ids.shape[1], ids.shape[1] // 2
     even = sum(1 / (t + 1) for t in range(half, n)) / (n - half)
     return {
-        "by_layer": [round(one, 4) for one in shares_LN.mean(dim=1).tolist()],
+        "by_layer": [round(share, 4) for share in shares_LN.mean(dim=1).tolist()],
         "shares": _rounded(shares_LN),
         "even": round(even, 5),
         "tokens": n,
@@ -156,18 +156,18 @@ def lens(plan: InsideSizes, name: str) -> dict[str, Any]:
     """
     model, ids, trace = model_of(name), _text(name), Trace()
     model(ids, trace=trace)
-    found = []
+    best = []
     for begin in range(0, ids.shape[1], 16):  # in pieces: logits of all layers take much room
         piece = Trace(states=[x_BTD[:, begin : begin + 16] for x_BTD in trace.states])
-        found.append(torch.stack([logits_BTV.argmax(dim=-1)[0] for logits_BTV in logit_lens(model, piece)]))
-    first_LT = torch.cat(found, dim=1)
+        best.append(torch.stack([logits_BTV.argmax(dim=-1)[0] for logits_BTV in logit_lens(model, piece)]))
+    first_LT = torch.cat(best, dim=1)
     same_LT = first_LT == first_LT[-1]
     stays_LT = same_LT.flip(0).cumprod(dim=0).flip(0)  # 1 from the layer on after which nothing changes
     settled_T = len(same_LT) - stays_LT.sum(dim=0)
     return {
         "settled": torch.bincount(settled_T, minlength=len(same_LT)).tolist(),
         "settled_median": float(settled_T.double().median()),
-        "agrees": [round(one, 4) for one in same_LT.double().mean(dim=1).tolist()],
+        "agrees": [round(share, 4) for share in same_LT.double().mean(dim=1).tolist()],
         "tokens": ids.shape[1],
         "prompt": _prompt_by_layer(name),
     }
@@ -184,10 +184,10 @@ def _prompt_by_layer(name: str) -> dict[str, Any]:
     spell = smollm2().decode if name == "smollm2" else writer().decode
     return {
         "text": text,
-        "words": [spell([int(one.argmax())]) for one in shares],
+        "words": [spell([int(p_V.argmax())]) for p_V in shares],
         "final": spell([word]),
-        "share_of_final": [round(float(one[word]), 5) for one in shares],
-        "rank_of_final": [int((one > one[word]).sum()) + 1 for one in shares],
+        "share_of_final": [round(float(p_V[word]), 5) for p_V in shares],
+        "rank_of_final": [int((p_V > p_V[word]).sum()) + 1 for p_V in shares],
     }
 
 
@@ -203,20 +203,20 @@ def attribution(plan: InsideSizes) -> dict[str, Any]:
     chat = smollm2()
     text, word, _, other = CAPITAL
     token, against = _one_token(chat, word), _one_token(chat, other)
-    found = direct_attribution(chat.model, torch.tensor([chat.encode(text)]), token, against)
-    parts = {"embedding": float(found.embedding[0])}
-    parts |= {f"feed-forward {i}": float(one) for i, one in enumerate(found.feed_forward[0])}
-    for layer, row in enumerate(found.heads[0].tolist()):
-        parts |= {f"head {layer}.{head}": one for head, one in enumerate(row)}
+    contribution = direct_attribution(chat.model, torch.tensor([chat.encode(text)]), token, against)
+    parts = {"embedding": float(contribution.embedding[0])}
+    parts |= {f"feed-forward {i}": float(value) for i, value in enumerate(contribution.feed_forward[0])}
+    for layer, row in enumerate(contribution.heads[0].tolist()):
+        parts |= {f"head {layer}.{head}": value for head, value in enumerate(row)}
     most = sorted(parts, key=lambda part: -abs(parts[part]))[:10]
     return {
         "text": text,
         "difference_of": [word, other],
-        "logit": float(found.logit[0]),
-        "total": float(found.total[0]),
+        "logit": float(contribution.logit[0]),
+        "total": float(contribution.total[0]),
         "most": [[part, round(parts[part], 3)] for part in most],
-        "heads": _rounded(found.heads[0]),
-        "feed_forward": [round(one, 4) for one in found.feed_forward[0].tolist()],
+        "heads": _rounded(contribution.heads[0]),
+        "feed_forward": [round(value, 4) for value in contribution.feed_forward[0].tolist()],
         "embedding": round(parts["embedding"], 4),
     }
 
@@ -232,17 +232,17 @@ def probes(plan: InsideSizes) -> dict[str, Any]:
         For each task (is the token before a line end? is the next one?), by layer: accuracy, control accuracy,
         selectivity and the share of the larger class, means over seeds. As many places of either class are taken.
     """
-    own = writer()
+    shipped = writer()
     rows = [
-        own.encode(own.write("The", max_new_tokens=plan.written, temperature=1.0, seed=seed))[: plan.written]
+        shipped.encode(shipped.write("The", max_new_tokens=plan.written, temperature=1.0, seed=seed))[: plan.written]
         for seed in range(plan.texts)
     ]
-    sign = own.encode("a\nb")
-    end = next(i for i in sign if own.tokenizer.vocabulary.token(i).endswith(LINE_END))
+    sign = shipped.encode("a\nb")
+    end = next(i for i in sign if shipped.tokenizer.vocabulary.token(i).endswith(LINE_END))
     states, types, before, after = [], [], [], []
     for ids in rows:
         trace, row = Trace(), torch.tensor(ids)
-        own.model(row[None], trace=trace)
+        shipped.model(row[None], trace=trace)
         states.append(torch.cat(trace.states)[:, 1:-1])
         types.append(row[1:-1])
         before.append(row[:-2] == end)
@@ -252,9 +252,9 @@ def probes(plan: InsideSizes) -> dict[str, Any]:
     for task, labels in (("line_end_before", torch.cat(before)), ("line_end_next", torch.cat(after))):
         record[task] = {"accuracy": [], "control": [], "selectivity": [], "majority": []}
         for x_MD in x_LMD:
-            found = [_probe(x_MD, labels.long(), type_M, seed) for seed in plan.probe_seeds]
+            results = [_probe(x_MD, labels.long(), type_M, seed) for seed in plan.probe_seeds]
             for key in ("accuracy", "control", "selectivity", "majority"):
-                mean = sum(getattr(one, key) for one in found) / len(found)
+                mean = sum(getattr(result, key) for result in results) / len(results)
                 record[task][key].append(round(mean, 4))
         record[task]["places"] = 2 * int(labels.sum())
     return record
@@ -274,7 +274,7 @@ def _drawn(heads: list[tuple[int, int]], n: int, seed: int) -> list[tuple[int, i
 
 
 def _count(heads: list[tuple[int, int]], layer: int) -> int:
-    return sum(one == layer for one, _ in heads)
+    return sum(head_layer == layer for head_layer, _ in heads)
 
 
 @torch.no_grad()
@@ -297,4 +297,4 @@ def _one_token(chat: ChatModel, word: str) -> int:
 
 
 def _rounded(x: Tensor) -> list[list[float]]:
-    return [[round(one, 4) for one in row] for row in x.tolist()]
+    return [[round(value, 4) for value in row] for row in x.tolist()]

@@ -50,13 +50,13 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         ways = {"disk": html.as_uri() + "/", "server": address}
         in_page = wait_for_verdicts(browser, ways, root, rounds=1 if quick else 3, others=not quick)
         browser_version = browser.version
-    slowest = max(figures.values(), key=lambda one: one["median_ms"])
+    slowest = max(figures.values(), key=lambda figure: figure["median_ms"])
     frames = {
         "empty_page": empty,
         "slowest_over_empty": round(slowest["median_ms"] / empty["median_ms"], 3),
-        "median_frames_per_s": median(one["frames_per_s"] for one in figures.values()),
-        "fewest_frames_per_s": min(one["frames_per_s"] for one in figures.values()),
-        "most_busy_ms_per_frame": max(one["busy_ms_per_frame"] for one in figures.values()),
+        "median_frames_per_s": median(figure["frames_per_s"] for figure in figures.values()),
+        "fewest_frames_per_s": min(figure["frames_per_s"] for figure in figures.values()),
+        "most_busy_ms_per_frame": max(figure["busy_ms_per_frame"] for figure in figures.values()),
         "figures": figures,
     }
     record: dict[str, Any] = {}

@@ -58,21 +58,21 @@ def build(root: Path) -> dict[str, Any]:
     began = time.perf_counter()
     marks = [("start", began)]
     pages: dict[str, float] = {}
-    said: list[str] = []
+    output: list[str] = []
     with subprocess.Popen(
         command, cwd=root, env=described, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             line = COLOUR.sub("", line).strip()
-            said.append(line)
+            output.append(line)
             for name, words in PHASES:
                 if line.startswith(words) and marks[-1][0] != name:
                     marks.append((name, time.perf_counter()))
             if ran := RAN.match(line):
                 pages[ran[1]] = float(ran[2])
     if process.returncode:
-        raise BuildFailed("the copy of the book does not build: " + " / ".join(said[-12:]))
+        raise BuildFailed("the copy of the book does not build: " + " / ".join(output[-12:]))
     ended = time.perf_counter()
     times = [at for _, at in marks[1:]] + [ended]
     phases: dict[str, float] = {}

@@ -63,7 +63,7 @@ class Engine(ABC):
 
     def middle(self, css: str, number: int = 0) -> tuple[float, float]:
         """Bring an element into the middle of the window; give the place of its own middle."""
-        found = self.run(
+        place = self.run(
             f"""async () => {{
                   const one = document.querySelectorAll({json.dumps(css)})[{number}];
                   if (!one) return null;
@@ -73,8 +73,8 @@ class Engine(ABC):
                   return [box.x + box.width / 2, box.y + box.height / 2];
                 }}"""
         )
-        assert found is not None, f"{self.name}: nothing on the page is {css} (number {number})"
-        return found[0], found[1]
+        assert place is not None, f"{self.name}: nothing on the page is {css} (number {number})"
+        return place[0], place[1]
 
     def click(self, css: str, number: int = 0) -> None:
         """Press the mouse in the middle of an element, as a reader would."""
@@ -201,22 +201,22 @@ class WebKit(Engine):
         screen = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
         self._screen = subprocess.Popen(screen, pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
-        with os.fdopen(read) as told:
-            display = told.readline().strip()
-        own = {"WEBKIT_DISABLE_COMPOSITING_MODE": "1", "DISPLAY": f":{display}", "NO_AT_BRIDGE": "1"}
-        own |= {f"XDG_{part}_HOME": str(home) for part in ("CONFIG", "CACHE", "DATA")}
+        with os.fdopen(read) as pipe:
+            display = pipe.readline().strip()
+        environment = {"WEBKIT_DISABLE_COMPOSITING_MODE": "1", "DISPLAY": f":{display}", "NO_AT_BRIDGE": "1"}
+        environment |= {f"XDG_{part}_HOME": str(home) for part in ("CONFIG", "CACHE", "DATA")}
         port = _free_port()
         self._driver = subprocess.Popen(
             ["WebKitWebDriver", f"--port={port}"],
-            env={**os.environ, **own},
+            env={**os.environ, **environment},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         self._address = f"http://127.0.0.1:{port}"
         self._wait_for_driver()
         options = {"binary": str(binaries[-1]), "args": ["--automation"]}
-        wanted = {"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}}
-        self._address += f"/session/{self._ask('POST', '/session', wanted)['sessionId']}"
+        capabilities = {"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}}
+        self._address += f"/session/{self._ask('POST', '/session', capabilities)['sessionId']}"
         milliseconds = 1000 * PATIENCE_S
         self._ask("POST", "/timeouts", {"script": milliseconds, "pageLoad": milliseconds})
 

@@ -50,7 +50,7 @@ def frames_of(page: Any, start: list[float], end: list[float], press: bool) -> d
     console.send("Performance.enable")
 
     def busy_s() -> float:
-        described = {one["name"]: one["value"] for one in console.send("Performance.getMetrics")["metrics"]}
+        described = {metric["name"]: metric["value"] for metric in console.send("Performance.getMetrics")["metrics"]}
         return float(described["TaskDuration"])
 
     page.mouse.move(*start)
@@ -93,7 +93,7 @@ def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str,
     Returns:
         What `frames_of` gives, with ``how`` the mouse was used, by page and the figure's own name.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_figure: dict[str, dict[str, Any]] = {}
     for name in names:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         try:
@@ -105,7 +105,7 @@ def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str,
                 described = figure.get_attribute("aria-label") or str(figure.get_attribute("class"))
                 grip = figure.evaluate(GRIP)
                 measured = frames_of(page, grip["from"], grip["to"], press=grip["how"] != "pointer")
-                found[f"{name}: {described}"] = {"how": grip["how"], **measured}
+                by_figure[f"{name}: {described}"] = {"how": grip["how"], **measured}
         finally:
             page.close()
-    return found
+    return by_figure

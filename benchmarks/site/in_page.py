@@ -80,9 +80,9 @@ def _visit(window: Window, address: str) -> None:
 
 def _verdict(window: Window, task: str, body: str, word: str) -> float:
     """Check an answer, and give the seconds that it took from the press of the button."""
-    took_ms, said = window.run(CHECK % json.dumps([task, body]))
-    if word not in said:
-        raise RuntimeError(f"{task} in the page says {said[:200]!r}, where {word!r} is wanted")
+    took_ms, output = window.run(CHECK % json.dumps([task, body]))
+    if word not in output:
+        raise RuntimeError(f"{task} in the page says {output[:200]!r}, where {word!r} is wanted")
     return float(took_ms) / 1000
 
 
@@ -120,11 +120,11 @@ def memory_mb(root: int) -> float:
         https://docs.kernel.org/filesystems/proc.html (``smaps_rollup``: Pss).
     """
     parents = {int(entry.name): _parent(entry) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
-    own, more = {root}, {root}
+    family, more = {root}, {root}
     while more:
-        more = {child for child, parent in parents.items() if parent in more} - own
-        own |= more
-    return sum(_pss_kib(one) for one in own) * 1024 / 1e6
+        more = {child for child, parent in parents.items() if parent in more} - family
+        family |= more
+    return sum(_pss_kib(process) for process in family) * 1024 / 1e6
 
 
 def _parent(entry: Path) -> int:
@@ -183,16 +183,16 @@ def wait_for_verdicts(
 
 def _elsewhere(addresses: dict[str, str], root: Path) -> dict[str, Any]:
     """The same in the other browsers, once."""
-    found: dict[str, Any] = {}
+    by_browser: dict[str, Any] = {}
     with TemporaryDirectory(prefix="softlookup-webkit-") as folder:
         for name, start in {"firefox": lambda: Firefox(root), "webkit": lambda: WebKit(Path(folder))}.items():
             try:
                 engine: Engine = start()
             except NoEngine as missing:
-                found[name] = str(missing)
+                by_browser[name] = str(missing)
                 continue
             try:
-                found[name] = {way: _waits(engine, address + PAGE, 1) for way, address in addresses.items()}
+                by_browser[name] = {way: _waits(engine, address + PAGE, 1) for way, address in addresses.items()}
             finally:
                 engine.close()
-    return found
+    return by_browser

@@ -74,12 +74,12 @@ def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict
         (cumulative, 0 is still), and how many pictures have no ``unsized`` room kept.
     """
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="light")
-    asked: dict[Path, str] = {}
+    files: dict[Path, str] = {}
 
     def note(request: Any) -> None:
         parts = urlsplit(request.url)
         if parts.scheme == "http":
-            asked[html / unquote(parts.path).lstrip("/")] = KINDS.get(request.resource_type, request.resource_type)
+            files[html / unquote(parts.path).lstrip("/")] = KINDS.get(request.resource_type, request.resource_type)
 
     try:
         context.add_init_script(SHIFTS)
@@ -87,7 +87,7 @@ def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict
         page.on("request", note)
         opened(page, address + name)
         settle(page)
-        first = weigh(asked, html / name)
+        first = weigh(files, html / name)
         shifted = page.evaluate("window.shifted")
         unsized = page.evaluate(
             "[...document.images].filter((one) => !(one.hasAttribute('width') && one.hasAttribute('height'))).length"
@@ -97,7 +97,7 @@ def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict
                  scrollTo(0, y); await new Promise(requestAnimationFrame); } }"""
         )
         page.wait_for_load_state("networkidle")
-        whole = weigh(asked, html / name)["with_widgets"]
+        whole = weigh(files, html / name)["with_widgets"]
     finally:
         context.close()
     return {**first, "whole": whole, "layout_shift": round(shifted, 4), "unsized": unsized}
@@ -112,7 +112,7 @@ def weigh_pages(browser: Any, address: str, html: Path, names: list[str]) -> dic
     pages = {
         name: {kind: visit(browser, address, html, name, width) for kind, width in WIDTHS.items()} for name in names
     }
-    views = [(one["before_widgets"], name) for name, widths in pages.items() for one in widths.values()]
+    views = [(view["before_widgets"], name) for name, widths in pages.items() for view in widths.values()]
     most, heaviest = max(views)
     return {
         "limit_bytes": LIMIT_BYTES,
@@ -120,6 +120,6 @@ def weigh_pages(browser: Any, address: str, html: Path, names: list[str]) -> dic
         "heaviest_bytes": most,
         "over_limit": len({name for weight, name in views if weight > LIMIT_BYTES}),
         "unsized_pictures": sum(widths["desktop"]["unsized"] for widths in pages.values()),
-        "largest_layout_shift": max(one["layout_shift"] for widths in pages.values() for one in widths.values()),
+        "largest_layout_shift": max(view["layout_shift"] for widths in pages.values() for view in widths.values()),
         "pages": pages,
     }

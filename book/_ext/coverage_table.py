@@ -31,7 +31,7 @@ class CoverageTable(SphinxDirective):
         self.env.note_dependency(str(COVERAGE))
         chapters: dict[int, nodes.definition_list] = {}
         made: list[nodes.Node] = []
-        here = {task.id for one in exercises(Path(self.env.srcdir)).values() for task in one.rows}
+        here = {task.id for exercise in exercises(Path(self.env.srcdir)).values() for task in exercise.rows}
         for number, row in sorted(rows().items(), key=lambda item: int(item[0].split(".")[0])):
             chapter = int(number.split(".")[0])
             page = page_of(row["anchor"])
@@ -44,7 +44,7 @@ class CoverageTable(SphinxDirective):
                 chapters[chapter] = nodes.definition_list(classes=["coverage"])
                 section += [nodes.title("", title), chapters[chapter]]
                 made.append(section)
-            chapters[chapter] += entry(number, row | {"tasks": [one for one in row["tasks"] if one in here]})
+            chapters[chapter] += entry(number, row | {"tasks": [task for task in row["tasks"] if task in here]})
         return made
 
 
@@ -62,14 +62,14 @@ def title_of(anchor: str) -> str:
 def entry(number: str, row: dict[str, Any]) -> nodes.definition_list_item:
     """Write one row: its title leads to its section, below it stands what belongs to it."""
     label = row["anchor"].rpartition("#")[2]
-    told = nodes.definition()
+    definition = nodes.definition()
     for field, heading in KINDS:
         if row[field]:
-            told += nodes.paragraph(
-                "", "", nodes.Text(f"{heading}: "), *joined(shown(field, one) for one in row[field])
+            definition += nodes.paragraph(
+                "", "", nodes.Text(f"{heading}: "), *joined(shown(field, name) for name in row[field])
             )
     title = link("std", "ref", label, nodes.inline("", row["title"]), refexplicit=True)
-    return nodes.definition_list_item("", nodes.term("", "", nodes.Text(f"{number} "), title), told)
+    return nodes.definition_list_item("", nodes.term("", "", nodes.Text(f"{number} "), title), definition)
 
 
 def shown(field: str, name: str) -> nodes.Node:

@@ -110,10 +110,10 @@ def page_title(heading: str) -> str:
     Args:
         heading: "4 · One head of self-attention", or "Capstone · Your own mini-transformer".
     """
-    found = TITLE.match(f"# {heading}")
-    if found is None:
+    match = TITLE.match(f"# {heading}")
+    if match is None:
         raise BadExercise(f"the heading {heading!r} is not NUMBER · TITLE")
-    return f"Exercises {found['number']} · {found['title']}" if found["number"] else f"Exercises · {found['title']}"
+    return f"Exercises {match['number']} · {match['title']}" if match["number"] else f"Exercises · {match['title']}"
 
 
 def read_exercise(name: str, text: str, pages: Mapping[str, str]) -> Exercise:
@@ -128,18 +128,18 @@ def read_exercise(name: str, text: str, pages: Mapping[str, str]) -> Exercise:
         BadExercise: If it has no heading or no table, or a task of the table has no link to a section.
     """
     cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
-    said = "\n\n".join(_source(cell) for cell in cells)
-    heading = re.search(r"^# (.+)$", said, re.MULTILINE)
+    prose = "\n\n".join(_source(cell) for cell in cells)
+    heading = re.search(r"^# (.+)$", prose, re.MULTILINE)
     if heading is None:
         raise BadExercise(f"{name} has no heading")
     places: dict[str, tuple[str, str]] = {}
-    for task in [*TASK.finditer(said), *WRITTEN.finditer(said)]:
-        link = LINK.search(said, task.end())
+    for task in [*TASK.finditer(prose), *WRITTEN.finditer(prose)]:
+        link = LINK.search(prose, task.end())
         if link is None:
             raise BadExercise(f"{name}: nothing to read is named for {task['id']}")
         places[task["id"]] = (link["page"], link["label"])
     rows = []
-    for row in ROW.finditer(said):
+    for row in ROW.finditer(prose):
         if row["id"] not in places:
             raise BadExercise(f"{name}: the table has {row['id']}, which no heading of the notebook has")
         page, label = places.pop(row["id"])
@@ -148,7 +148,7 @@ def read_exercise(name: str, text: str, pages: Mapping[str, str]) -> Exercise:
         rows.append(Row(row["id"], row["title"], *numbers, page, label, under))
     if places or not rows:
         raise BadExercise(f"{name}: its table of tasks lacks {', '.join(places) or 'every row'}")
-    second = HEADING.search(said)
+    second = HEADING.search(prose)
     return Exercise(name, page_title(heading[1]), tuple(rows), flat=bool(second and second[1] == "###"))
 
 
@@ -176,7 +176,7 @@ def exercises(root: Path) -> dict[str, Exercise]:
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md")}
     paths = sorted((root / FOLDER).glob("[0-9][0-9]_*/*.ipynb"))
     every = [read_exercise(path.stem, path.read_text(encoding="utf-8"), pages) for path in paths]
-    return {one.docname: one for one in every}
+    return {exercise.docname: exercise for exercise in every}
 
 
 def page_text(exercise: Exercise, text: str) -> str:
@@ -199,7 +199,7 @@ def page_text(exercise: Exercise, text: str) -> str:
                 "check-cell": grader.get("grade"),
                 "hide-input": library,  # the page's head says what it does
             }
-            cell["metadata"]["tags"] = [kind for kind, told in kinds.items() if told]
+            cell["metadata"]["tags"] = [kind for kind, applies in kinds.items() if applies]
             if library:
                 cell["metadata"]["mystnb"] = {"code_prompt_show": LIBRARY, "code_prompt_hide": LIBRARY}
         elif grader.get("solution"):
@@ -215,18 +215,18 @@ def _markdown(exercise: Exercise, text: str) -> str:
     text = HEADER.sub("| task | minutes | difficulty | points |\n|---|---|---|---|", text)
     by_id = {row.id: row for row in exercise.rows}
 
-    def row(found: re.Match[str]) -> str:
-        one = by_id[found["id"]]
-        read = f"{one.under} <{one.label}>" if one.under else one.label
+    def row(match: re.Match[str]) -> str:
+        entry = by_id[match["id"]]
+        read = f"{entry.under} <{entry.label}>" if entry.under else entry.label
         return (
-            f"| `{one.id}` {{ref}}`{one.title} <{one.anchor}>`<br>to read: {{ref}}`{read}` "
-            f"| {one.minutes} | {one.dots} | {one.points:g} |"
+            f"| `{entry.id}` {{ref}}`{entry.title} <{entry.anchor}>`<br>to read: {{ref}}`{read}` "
+            f"| {entry.minutes} | {entry.dots} | {entry.points:g} |"
         )
 
     text = ROW.sub(row, text)
     task = "##" if exercise.flat else "###"
-    text = TASK.sub(lambda found: f"({by_id[found['id']].anchor})=\n{task}{found[0].removeprefix('###')}", text)
-    return WRITTEN.sub(lambda found: f"({by_id[found['id']].anchor})=\n{found[0]}", text)
+    text = TASK.sub(lambda match: f"({by_id[match['id']].anchor})=\n{task}{match[0].removeprefix('###')}", text)
+    return WRITTEN.sub(lambda match: f"({by_id[match['id']].anchor})=\n{match[0]}", text)
 
 
 def _source(cell: dict[str, Any]) -> str:

@@ -48,10 +48,10 @@ def chapters(contents: Any, above: str = "") -> dict[str, str]:
     if not isinstance(contents, dict):
         return {}
     here = contents.get("file", above)
-    found = {here: above} if "file" in contents and above else {}
+    parents = {here: above} if "file" in contents and above else {}
     for part in contents.values():
-        found |= chapters(part, here)
-    return found
+        parents |= chapters(part, here)
+    return parents
 
 
 def count(number: float, unit: str) -> str:
@@ -75,12 +75,12 @@ class Head(SphinxDirective):
             raise self.error(f"{exercise.docname} stands below no chapter in _toc.yml")
         self.env.note_dependency(str(Path(self.env.srcdir, "_toc.yml")))
         by_hand = sum("." not in row.id for row in exercise.rows)
-        asked = count(len(exercise.rows) - by_hand, "checked task") + (
+        tasks = count(len(exercise.rows) - by_hand, "checked task") + (
             f" and {count(by_hand, 'written answer')}" if by_hand else ""
         )
         facts = nodes.paragraph(classes=["exr-facts"])
         facts += nodes.Text(
-            f"{asked} · about {exercise.minutes} minutes · {count(exercise.points, 'point')} · chapter: "
+            f"{tasks} · about {exercise.minutes} minutes · {count(exercise.points, 'point')} · chapter: "
         )
         # Without a title of its own the link gets the page's.
         facts += link("std", "doc", f"/{chapter}", nodes.inline(), refexplicit=False)
@@ -109,8 +109,8 @@ class Head(SphinxDirective):
         if colab := places.on_colab(exercise.path):
             doors += self._door("Open in Colab", colab)
         if not places.jupyterlab:
-            own = exercise.path.replace(FOLDER, OWN, 1)
-            html = LAB.format(lead="Open in your JupyterLab", path=escape(own), address=escape(places.lab(own)))
+            path = exercise.path.replace(FOLDER, OWN, 1)
+            html = LAB.format(lead="Open in your JupyterLab", path=escape(path), address=escape(places.lab(path)))
             doors += nodes.raw("", html, format="html")
         return doors
 
@@ -145,8 +145,8 @@ class Listing(SphinxDirective):
         """Make the table."""
         root = Path(self.env.srcdir)
         every = exercises(root)
-        for one in every.values():
-            self.env.note_dependency(str(root / one.path))
+        for exercise in every.values():
+            self.env.note_dependency(str(root / exercise.path))
         head = ("notebook", "tasks", "minutes", "points")
         table = nodes.table(classes=["colwidths-auto", "exr-list"])
         group = nodes.tgroup(cols=len(head))
@@ -155,18 +155,18 @@ class Listing(SphinxDirective):
         top, body = nodes.thead(), nodes.tbody()
         group += [top, body]
         top += nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in head))
-        for one in every.values():
-            page = link("std", "doc", f"/{one.docname}", nodes.inline(), refexplicit=False)
-            numbers = (len(one.rows), one.minutes, f"{one.points:g}")
+        for exercise in every.values():
+            page = link("std", "doc", f"/{exercise.docname}", nodes.inline(), refexplicit=False)
+            numbers = (len(exercise.rows), exercise.minutes, f"{exercise.points:g}")
             body += nodes.row(
                 "",
                 nodes.entry("", nodes.paragraph("", "", page)),
                 *(nodes.entry("", nodes.paragraph("", str(number))) for number in numbers),
             )
         whole = (
-            sum(len(one.rows) for one in every.values()),
-            sum(one.minutes for one in every.values()),
-            f"{sum(one.points for one in every.values()):g}",
+            sum(len(exercise.rows) for exercise in every.values()),
+            sum(exercise.minutes for exercise in every.values()),
+            f"{sum(exercise.points for exercise in every.values()):g}",
         )
         body += nodes.row(
             "",
@@ -187,7 +187,7 @@ def link_tasks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Make a link of each task's name that stands as code on a page of the book."""
     if app.builder.format != "html" or docname.startswith("book/reference"):
         return
-    every = {row.id: (page, row) for page, one in exercises(Path(app.srcdir)).items() for row in one.rows}
+    every = {row.id: (page, row) for page, exercise in exercises(Path(app.srcdir)).items() for row in exercise.rows}
     for name in list(doctree.findall(nodes.literal)):
         known = every.get(name.astext())
         if known is None or _inside(name, (nodes.reference, nodes.title)):

@@ -30,25 +30,25 @@ def chapter_of(pagename: str, pages: set[str]) -> str:
         pagename: The page, such as ``book/06_positions_more``.
         pages: All pages of the book.
     """
-    found = PAGE.fullmatch(pagename)
-    if not found:
+    match = PAGE.fullmatch(pagename)
+    if not match:
         return ""
     chapter = sorted(
-        (page for page in pages if page.startswith(f"book/{found[1]}_")), key=lambda page: (len(page), page)
+        (page for page in pages if page.startswith(f"book/{match[1]}_")), key=lambda page: (len(page), page)
     )
     place = chapter.index(pagename)
-    return f"{int(found[1])}{'' if place == 0 else chr(ord('a') + place - 1)}"
+    return f"{int(match[1])}{'' if place == 0 else chr(ord('a') + place - 1)}"
 
 
 def captions(env: BuildEnvironment, pagename: str) -> dict[str, str]:
     """Find what can be done with each live figure of a page: the first line of its class's docstring, by model id."""
     _, state = NbMetadataCollector.get_js_files(env, pagename).get("ipywidgets_state", (None, {}))
-    found = {}
+    by_model = {}
     for model, described in json.loads(state.get("body", "{}")).get("state", {}).items():
         module, _, name = described["state"].get("_anywidget_id", "").rpartition(".")
         if module.startswith("softlookup.widgets"):
-            found[model] = str(getattr(import_module(module), name).__doc__).splitlines()[0]
-    return found
+            by_model[model] = str(getattr(import_module(module), name).__doc__).splitlines()[0]
+    return by_model
 
 
 def numbered(body: str, chapter: str, captions: Mapping[str, str]) -> str:
@@ -61,7 +61,7 @@ def numbered(body: str, chapter: str, captions: Mapping[str, str]) -> str:
     """
     count = 0
 
-    def one(figure: re.Match[str]) -> str:
+    def with_number(figure: re.Match[str]) -> str:
         nonlocal count
         count += 1
         name = f"figure-{chapter}-{count}"
@@ -76,7 +76,7 @@ def numbered(body: str, chapter: str, captions: Mapping[str, str]) -> str:
             inside += f"<figcaption>{number}</figcaption>"
         return f'<figure class="slk-figure" id="{name}"{figure["picture"]}{inside}</figure>'
 
-    return FIGURE.sub(one, body)
+    return FIGURE.sub(with_number, body)
 
 
 def number_figures(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:

@@ -69,11 +69,11 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            command = [sys.executable, str(SERVER), str(theirs.fileno())]
+        self._control, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with server_end:
+            command = [sys.executable, str(SERVER), str(server_end.fileno())]
             self._process = subprocess.Popen(
-                command, cwd=folder, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
+                command, cwd=folder, pass_fds=[server_end.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
             )
 
     def fork(self, argv: list[str], cwd: str, env: dict[str, str]) -> Forked:
@@ -84,10 +84,10 @@ class Server:
         """
         with self._lock:
             self._control.send(json.dumps({"argv": argv, "cwd": cwd, "env": env}).encode())
-            said, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
+            reply, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
         if not descriptors:
             raise OSError(f"the process that kernels are forked from has ended ({SERVER.name})")
-        return Forked(int(said), descriptors[0])
+        return Forked(int(reply), descriptors[0])
 
     def close(self) -> None:
         """End it, and every kernel that is left."""
@@ -103,8 +103,8 @@ class _Forking(LocalProvisioner):
     """Starts a kernel by a fork, where it is one of this Python's."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        manager, ours = self.parent, [sys.executable, "-m", "ipykernel_launcher"]
-        if cmd[:3] != ours or not isinstance(manager, ForkedKernels):
+        manager, launcher = self.parent, [sys.executable, "-m", "ipykernel_launcher"]
+        if cmd[:3] != launcher or not isinstance(manager, ForkedKernels):
             return await super().launch_kernel(cmd, **kwargs)
         try:
             forked = manager.server.fork(cmd[2:], os.path.abspath(kwargs.get("cwd") or os.curdir), kwargs["env"])

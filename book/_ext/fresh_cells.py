@@ -88,7 +88,7 @@ def side_by_side(app: Sphinx, config: Config) -> None:
     app.parallel = min(AT_ONCE, processors()) if sys.platform == "linux" else 1
 
 
-def kept(app: Sphinx) -> Kept:
+def kept_outputs(app: Sphinx) -> Kept:
     """Open the kept outputs, with the project as it is now."""
     project = Project(Path(app.srcdir), app.config.softlookup_package)
     store = Kept(Path(app.config.nb_execution_cache_path), project)
@@ -98,7 +98,7 @@ def kept(app: Sphinx) -> Kept:
 
 def pages_out_of_date(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
     """Name the pages that Sphinx has to read again: what their cells need has changed, or other outputs are kept."""
-    store = kept(app)
+    store = kept_outputs(app)
     cells = {name: key for name, key in getattr(env, "softlookup_cells", {}).items() if name in env.found_docs}
     stale = {name for name, key in cells.items() if store.stale(key)}
     other = {*differing(app, RUNS, {name: store.stamp(key) for name, key in cells.items()})}
@@ -107,7 +107,7 @@ def pages_out_of_date(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[
 
 def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
     """Run the cells of the pages that will be read and have no outputs that hold."""
-    store = kept(app)
+    store = kept_outputs(app)
     cells = env.softlookup_cells = getattr(env, "softlookup_cells", {})
     waiting: dict[str, Page] = {}
     for name in names:
@@ -161,7 +161,7 @@ def run_page(store: Kept, page: Page, config: Config, kernels: type[AsyncKernelM
 
     with TemporaryDirectory() as folder:
         seen = Path(folder) / "seen.json"
-        scope = {"__name__": "kernel_watch", "ASKED": store.project.asked(seen)}
+        scope = {"__name__": "kernel_watch", "ASKED": store.project.watch_arguments(seen)}
         line = f"exec(compile(open({str(WATCH)!r}, encoding='utf-8').read(), {str(WATCH)!r}, 'exec'), {scope!r})"
         began = time.time()
         done = single_nb_execution(
@@ -172,8 +172,8 @@ def run_page(store: Kept, page: Page, config: Config, kernels: type[AsyncKernelM
             extra_arguments=[f"--IPKernelApp.exec_lines={line}", "--log-level=ERROR"],
             kernel_manager_class=kernels,
         )
-        told = None if done.err is not None else json.loads(seen.read_text(encoding="utf-8"))
-    return Run(began - CLOCK_S, done.time, told)
+        report = None if done.err is not None else json.loads(seen.read_text(encoding="utf-8"))
+    return Run(began - CLOCK_S, done.time, report)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

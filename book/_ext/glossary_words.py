@@ -76,14 +76,14 @@ def _plural(word: str) -> str:
     return "" if word.endswith("s") else "(?:es)?" if word.endswith(("x", "sh")) else "s?"
 
 
-def entry(found: str, words: list[str]) -> str:
+def entry(text: str, words: list[str]) -> str:
     """The entry that a found word belongs to.
 
     Examples:
         >>> entry("Causal masks", ["mask", "causal mask"])
         'causal mask'
     """
-    return next(word for word in words if pattern([word]).fullmatch(found))
+    return next(word for word in words if pattern([word]).fullmatch(text))
 
 
 def running_text(doctree: nodes.document) -> Iterator[nodes.Text]:
@@ -110,13 +110,13 @@ def link_first_uses(doctree: nodes.document, words: list[str]) -> None:
     for text in running_text(doctree):
         parts: list[nodes.Node] = []
         at = 0
-        for found in anything.finditer(text.astext()):
-            word = entry(found[0], every)
+        for match in anything.finditer(text.astext()):
+            word = entry(match[0], every)
             if word not in left:
                 continue
             left.remove(word)
-            parts += [nodes.Text(text.astext()[at : found.start()]), _link(found[0], word)]
-            at = found.end()
+            parts += [nodes.Text(text.astext()[at : match.start()]), _link(match[0], word)]
+            at = match.end()
         if parts:
             text.parent.replace(text, [*parts, nodes.Text(text.astext()[at:])])
 
@@ -143,13 +143,13 @@ def link_words(app: Sphinx, doctree: nodes.document) -> None:
 
 def definitions(glossary: nodes.document) -> dict[str, str]:
     """What the glossary says of each entry, as HTML without links, by the anchor of the entry."""
-    found = {}
+    by_name = {}
     for item in glossary.findall(nodes.definition_list_item):
-        said = "".join(f"<p>{_plain(part)}</p>" for part in item[-1].children if isinstance(part, nodes.paragraph))
+        text = "".join(f"<p>{_plain(part)}</p>" for part in item[-1].children if isinstance(part, nodes.paragraph))
         for term in item.findall(nodes.term):
             for name in term["ids"]:
-                found[name] = f"<p><strong>{html.escape(term.astext())}</strong></p>{said}"
-    return found
+                by_name[name] = f"<p><strong>{html.escape(term.astext())}</strong></p>{text}"
+    return by_name
 
 
 def _plain(node: nodes.Node) -> str:
@@ -171,9 +171,9 @@ def bring_definitions(app: Sphinx, pagename: str, templatename: str, context: di
     names = dict.fromkeys(link.get("refuri", "").removeprefix(prefix) or link.get("refid", "") for link in links)
     if not names:
         return
-    said = definitions(app.env.get_doctree(GLOSSARY))
-    kept = "".join(f'<div data-term="{name}">{said[name]}</div>' for name in names if name in said)
-    context["body"] += f'<template id="glossary-words">{kept}</template>'
+    texts = definitions(app.env.get_doctree(GLOSSARY))
+    entries = "".join(f'<div data-term="{name}">{texts[name]}</div>' for name in names if name in texts)
+    context["body"] += f'<template id="glossary-words">{entries}</template>'
 
 
 def _is_term(node: nodes.Node) -> bool:

@@ -53,17 +53,17 @@ def find_cells(app: Sphinx) -> None:
     root = Path(app.srcdir)
     texts = {f"book/{path.stem}": path.read_text(encoding="utf-8") for path in sorted((root / "book").glob("*.md"))}
     notebooks = {page: jupytext.reads(text, fmt="md:myst") for page, text in texts.items() if "{code-cell}" in text}
-    cells = {page: [one for one in each.cells if one.cell_type == "code"] for page, each in notebooks.items()}
-    sources = {page: [one.source for one in each] for page, each in cells.items()}
+    cells = {page: [cell for cell in each.cells if cell.cell_type == "code"] for page, each in notebooks.items()}
+    sources = {page: [cell.source for cell in each] for page, each in cells.items()}
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder, "softlookup.zip")
         archive.write_bytes(library())
         command = [sys.executable, "-c", RUN, str(archive)]
         done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, check=True)
-    for page, found in json.loads(done.stdout.splitlines()[-1]).items():
-        tags = [set(one.metadata.get("tags", ())) for one in cells[page]]
-        shown = tuple(n for n, own in enumerate(tags) if not own & {"remove-input", "remove-cell"})
-        run = tuple(n for n in found if n in shown and "hide-input" not in tags[n])
+    for page, numbers in json.loads(done.stdout.splitlines()[-1]).items():
+        tags = [set(cell.metadata.get("tags", ())) for cell in cells[page]]
+        shown = tuple(n for n, cell_tags in enumerate(tags) if not cell_tags & {"remove-input", "remove-cell"})
+        run = tuple(n for n in numbers if n in shown and "hide-input" not in tags[n])
         app.in_page_cells[page] = Cells(tuple(sources[page]), shown, run)  # type: ignore[attr-defined]
 
 
@@ -78,7 +78,7 @@ def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], 
     """Give a page the script that opens editors, if it has tasks to do, or cells to run."""
     if app.builder.format != "html" or doctree is None:
         return
-    boxes = (one for one in doctree.findall(nodes.admonition) if "task" in one["classes"])
+    boxes = (box for box in doctree.findall(nodes.admonition) if "task" in box["classes"])
     cells: Cells | None = app.in_page_cells.get(page)  # type: ignore[attr-defined]
     runs = cells is not None and cells.run
     if page.startswith(f"{FOLDER}/") or runs or next(boxes, None) is not None:
@@ -100,7 +100,7 @@ def texts(page: str, folder: str) -> dict[str, dict[str, str]]:
     Returns:
         By task id.
     """
-    found: dict[str, dict[str, str]] = {}
+    by_task: dict[str, dict[str, str]] = {}
     soup = BeautifulSoup(page, "html.parser")
     for anchor in soup.find_all("span", id=re.compile(r"^exercise-\d\d-")):
         section = anchor.find_parent("section")
@@ -111,15 +111,15 @@ def texts(page: str, folder: str) -> dict[str, dict[str, str]]:
             mark.decompose()
         for link in section.find_all("a", href=True):
             link["href"] = _from_first_page(str(link["href"]), folder)
-        text = (one for one in section.find_all(True, recursive=False) if _is_text(one) and one is not heading)
+        text = (part for part in section.find_all(True, recursive=False) if _is_text(part) and part is not heading)
         number = str(anchor["id"]).removeprefix("exercise-").replace("-", ".", 1)
         address = _from_first_page(f"#{anchor['id']}", folder)
-        found[number] = {"title": heading.get_text(), "html": "".join(map(str, text)), "page": address}
-    return found
+        by_task[number] = {"title": heading.get_text(), "html": "".join(map(str, text)), "page": address}
+    return by_task
 
 
-def _is_text(one: Tag) -> bool:
-    return one.name not in ("span", "section") and "cell" not in (one.get("class") or ())
+def _is_text(tag: Tag) -> bool:
+    return tag.name not in ("span", "section") and "cell" not in (tag.get("class") or ())
 
 
 def _from_first_page(address: str, folder: str) -> str:
@@ -127,8 +127,8 @@ def _from_first_page(address: str, folder: str) -> str:
     if re.match(r"[a-z]+:", address):
         return address
     place, sign, label = address.partition("#")
-    own = f"{folder}/{posixpath.basename(folder)}.html"
-    return (posixpath.normpath(posixpath.join(folder, place)) if place else own) + sign + label
+    page = f"{folder}/{posixpath.basename(folder)}.html"
+    return (posixpath.normpath(posixpath.join(folder, place)) if place else page) + sign + label
 
 
 def script(exercise: Exercise, root: Path, out: Path) -> str:

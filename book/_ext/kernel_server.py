@@ -55,7 +55,7 @@ def load() -> None:
     for name in HEAVY:
         with contextlib.suppress(ImportError):  # a page that needs it says so
             import_module(name)
-    del sys.meta_path[[type(one) for one in sys.meta_path].index(_Trying)]
+    del sys.meta_path[[type(finder) for finder in sys.meta_path].index(_Trying)]
 
 
 def become(about: dict[str, Any], control: socket.socket) -> None:
@@ -96,10 +96,10 @@ def main() -> None:
     load()
     gc.enable()
     gc.freeze()  # no page looks for garbage in it: that would copy the memory
-    while asked := control.recv(MOST_BYTES):
+    while message := control.recv(MOST_BYTES):
         bury()
         if os.fork() == 0:
-            return become(json.loads(asked), control)
+            return become(json.loads(message), control)
     bury()
 
 

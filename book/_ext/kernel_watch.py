@@ -40,7 +40,7 @@ class Watch:
     def belongs(self, path: str) -> bool:
         """Say whether a file is one of the project's: the longest folder that it lies in decides."""
         lengths = [
-            max((len(one) for one in several if path == one or path.startswith(one + os.sep)), default=0)
+            max((len(folder) for folder in several if path == folder or path.startswith(folder + os.sep)), default=0)
             for several in (self.inside, self.without)
         ]
         return lengths[0] > lengths[1]
@@ -56,8 +56,8 @@ class Watch:
 
     def note_import(self, name: str, path: Any = None) -> None:
         """Note where an import of this name may look in the project."""
-        where = [os.path.abspath(one or os.curdir) for one in (sys.path if path is None else path)]
-        self.imports[name] = [one for one in where if self.belongs(one)]
+        where = [os.path.abspath(folder or os.curdir) for folder in (sys.path if path is None else path)]
+        self.imports[name] = [folder for folder in where if self.belongs(folder)]
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an event of Python's audit."""
@@ -106,11 +106,11 @@ def source_of(path: str) -> str:
         return path
 
 
-def begin(asked: dict[str, Any]) -> None:
+def begin(arguments: dict[str, Any]) -> None:
     """Watch from now on, and write after each cell."""
     from IPython import get_ipython
 
-    watch = Watch(**asked)
+    watch = Watch(**arguments)
     for name in getattr(sys.modules.pop("kernel_server", None), "TRIED", ()):
         watch.note_import(name)
     for name in {name.partition(".")[0] for name in list(sys.modules)}:  # whether the page imports it nobody will see

@@ -54,15 +54,15 @@ class Places:
         unknown = set(launch) - KEYS
         if unknown:
             raise BadAddress(f"softlookup_launch has {', '.join(sorted(unknown))}; it knows {', '.join(sorted(KEYS))}")
-        given = {key: str(value or "").strip() for key, value in launch.items()}
+        settings = {key: str(value or "").strip() for key, value in launch.items()}
         for key in sorted(KEYS - {"install"}):
-            if given.get(key) and urlsplit(given[key]).scheme not in {"http", "https"}:
-                raise BadAddress(f"softlookup_launch: {key} is {given[key]!r}, wanted an address with https://")
-        if given.get("colab") and "{notebook}" not in given["colab"]:
+            if settings.get(key) and urlsplit(settings[key]).scheme not in {"http", "https"}:
+                raise BadAddress(f"softlookup_launch: {key} is {settings[key]!r}, wanted an address with https://")
+        if settings.get("colab") and "{notebook}" not in settings["colab"]:
             raise BadAddress(
-                f"softlookup_launch: colab is {given['colab']!r}, wanted an address with {{notebook}} in it"
+                f"softlookup_launch: colab is {settings['colab']!r}, wanted an address with {{notebook}} in it"
             )
-        return cls(**given, repository=repository.strip(), branch=branch.strip())
+        return cls(**settings, repository=repository.strip(), branch=branch.strip())
 
     def lab(self, notebook: str) -> str:
         """The notebook in a JupyterLab: the course's, or the reader's own.
@@ -82,10 +82,10 @@ class Places:
         if not self.repository:
             return _joined(self.jupyterhub, "hub/user-redirect/lab/tree/", notebook)
         folder = self.repository.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-        asked = {"repo": self.repository, "urlpath": f"lab/tree/{folder}/{notebook}"}
+        query = {"repo": self.repository, "urlpath": f"lab/tree/{folder}/{notebook}"}
         if self.branch:
-            asked["branch"] = self.branch
-        return _joined(self.jupyterhub, "hub/user-redirect/git-pull", "") + "?" + urlencode(asked)
+            query["branch"] = self.branch
+        return _joined(self.jupyterhub, "hub/user-redirect/git-pull", "") + "?" + urlencode(query)
 
     def on_colab(self, notebook: str) -> str:
         """The notebook on Colab; empty where no address is set."""

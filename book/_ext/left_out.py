@@ -43,27 +43,27 @@ def whole(root: Path = CHECKOUT) -> dict[str, Place]:
     Args:
         root: The checkout.
     """
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     sources = {path: path.read_text(encoding="utf-8") for path in sorted((root / "book").rglob("*.md"))}
     pages = {path.relative_to(root).with_suffix("").as_posix() for path in sources}
     for path, text in sources.items():
         page = path.relative_to(root).with_suffix("").as_posix()
         title = _HEADING.search(text)
         number = chapter_of(page, pages)
-        found[page] = Place(page, f"{number}. {title[1]}" if number and title else title[1] if title else page)
+        places[page] = Place(page, f"{number}. {title[1]}" if number and title else title[1] if title else page)
         for label in _LABEL.finditer(text):
-            own = re.match(r"\s*#{1,6} +(.+?) *\n", text[label.end() :])
-            above = [own[1]] if own else _HEADING.findall(text, 0, label.start())
-            found[label["label"]] = Place(page, above[-1] if above else found[page].title)
+            heading = re.match(r"\s*#{1,6} +(.+?) *\n", text[label.end() :])
+            above = [heading[1]] if heading else _HEADING.findall(text, 0, label.start())
+            places[label["label"]] = Place(page, above[-1] if above else places[page].title)
     for page, exercise in exercises(root).items():
-        found[page] = Place(page, exercise.title)
-        found |= {row.anchor: Place(page, row.title) for row in exercise.rows}
-    return found
+        places[page] = Place(page, exercise.title)
+        places |= {row.anchor: Place(page, row.title) for row in exercise.rows}
+    return places
 
 
 @cache
 def _task_titles(root: Path = CHECKOUT) -> dict[str, str]:
-    return {row.id: row.title for one in exercises(root).values() for row in one.rows}
+    return {row.id: row.title for exercise in exercises(root).values() for row in exercise.rows}
 
 
 def left_out_tasks(srcdir: Path, root: Path = CHECKOUT) -> dict[str, str]:
@@ -73,7 +73,7 @@ def left_out_tasks(srcdir: Path, root: Path = CHECKOUT) -> dict[str, str]:
         srcdir: Folder of the book that is built.
         root: The checkout.
     """
-    here = {row.id for one in exercises(srcdir).values() for row in one.rows}
+    here = {row.id for exercise in exercises(srcdir).values() for row in exercise.rows}
     return {task: title for task, title in _task_titles(root).items() if task not in here}
 
 
@@ -140,8 +140,8 @@ def plain_tasks(app: Sphinx, doctree: nodes.document) -> None:
     if app.env.docname.startswith("book/reference"):
         return
     for box in list(doctree.findall(nodes.admonition)):
-        asked = [one.astext() for one in box.findall(nodes.literal) if one.astext() in _task_titles()]
-        if "task" in box["classes"] and asked and absent.keys() >= {*asked}:
+        tasks = [literal.astext() for literal in box.findall(nodes.literal) if literal.astext() in _task_titles()]
+        if "task" in box["classes"] and tasks and absent.keys() >= {*tasks}:
             box.parent.remove(box)
     for name in list(doctree.findall(nodes.literal)):
         if name.astext() in absent:
@@ -157,8 +157,8 @@ def plain_html(app: Sphinx, pagename: str, templatename: str, context: dict[str,
         page = posixpath.normpath(posixpath.join(posixpath.dirname(pagename), to)).removesuffix(".html")
         return page in whole() and page not in app.env.found_docs
 
-    body = _PLACE.sub(lambda one: one["words"] if absent(one["to"]) else one[0], context["body"])
-    context["body"] = _VALUE.sub(lambda one: '""' if absent(f"{one['to']}.html") else one[0], body)
+    body = _PLACE.sub(lambda match: match["words"] if absent(match["to"]) else match[0], context["body"])
+    context["body"] = _VALUE.sub(lambda match: '""' if absent(f"{match['to']}.html") else match[0], body)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -49,12 +49,10 @@ class Live(SphinxDirective):
             raise self.error("A page has one figure with a shipped model at most: each would load it again.")
         self.env.metadata[self.env.docname]["live"] = kind
         name = "language model" if kind in ("writer", "silence") else "translator"
-        said = f"The {name} needs JavaScript, which is switched off in this browser."
-        given = "".join(f' data-{option}="{html.escape(str(value))}"' for option, value in self.options.items())
-        place = (
-            f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"{given}><noscript>{said}</noscript></div>'
-        )
-        return [nodes.raw("", place, format="html")]
+        message = f"The {name} needs JavaScript, which is switched off in this browser."
+        attributes = "".join(f' data-{option}="{html.escape(str(value))}"' for option, value in self.options.items())
+        figure = f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"{attributes}>'
+        return [nodes.raw("", f"{figure}<noscript>{message}</noscript></div>", format="html")]
 
 
 def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -24,12 +24,12 @@ def columns(rows: list[list[str]]) -> set[int]:
         {1}
     """
     width = min(map(len, rows), default=0)
-    found = set()
+    numeric = set()
     for place in range(1, width):
         texts = {row[place].strip() for row in rows} - EMPTY
         if texts and all(NUMBER.fullmatch(text) for text in texts):
-            found.add(place)
-    return found
+            numeric.add(place)
+    return numeric
 
 
 def align(app: Sphinx, doctree: nodes.document, docname: str) -> None:

@@ -152,8 +152,8 @@ def start_widgets(app: Sphinx, pagename: str, templatename: str, context: dict[s
     html = fallbacks(app, pagename)
 
     def with_fallback(view: re.Match[str]) -> str:
-        found = html.get(json.loads(view["json"])["model_id"])
-        return f'<div class="widget-fallback">{found}</div>{view[0]}' if found else view[0]
+        fallback = html.get(json.loads(view["json"])["model_id"])
+        return f'<div class="widget-fallback">{fallback}</div>{view[0]}' if fallback else view[0]
 
     context["body"] = VIEW.sub(with_fallback, context["body"])
 
@@ -167,10 +167,10 @@ def drop_idle_mathjax(app: Sphinx, pagename: str, templatename: str, context: di
     if FORMULA.search(context.get("body", "")) is None:
         files = context["script_files"]
         files[:] = [
-            one
-            for one in files
-            if not str(one.filename or "").endswith("tex-chtml.js")
-            and not str(one.attributes.get("body", "")).startswith("window.MathJax")
+            file
+            for file in files
+            if not str(file.filename or "").endswith("tex-chtml.js")
+            and not str(file.attributes.get("body", "")).startswith("window.MathJax")
         ]
 
 

@@ -74,13 +74,17 @@ class Project:
         """List the names in a folder; None where there is none."""
         if name not in self._names:
             path = self.root / name
-            self._names[name] = sorted({one.name for one in path.iterdir()} - LEFT_BEHIND) if path.is_dir() else None
+            self._names[name] = (
+                sorted({entry.name for entry in path.iterdir()} - LEFT_BEHIND) if path.is_dir() else None
+            )
         return self._names[name]
 
     def candidates(self, module: str, folders: list[str]) -> list[str]:
         """List all that an import of this name could find in these folders, so that a new one is noticed."""
         stem = module.rpartition(".")[2]
-        return [f"{one}/{n}" for one in folders for n in self.listing(one) or [] if n.partition(".")[0] == stem]
+        return [
+            f"{folder}/{n}" for folder in folders for n in self.listing(folder) or [] if n.partition(".")[0] == stem
+        ]
 
     @cached_property
     def everything(self) -> str:
@@ -96,16 +100,16 @@ class Project:
     def environment(self) -> str:
         """Hash Python's version and the rules by which records are made."""
         rules = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in (WATCH.name, "page_needs.py")]
-        told = [sys.version, platform.machine(), *rules]
-        return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
+        parts = [sys.version, platform.machine(), *rules]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     @cached_property
     def installed(self) -> dict[str, str]:
         """Give the version of everything that is installed, by name."""
-        found: dict[str, str] = {}
-        for one in importlib.metadata.distributions():
-            found.setdefault(one.name, one.version)  # Python imports the first that it finds
-        return found
+        versions: dict[str, str] = {}
+        for distribution in importlib.metadata.distributions():
+            versions.setdefault(distribution.name, distribution.version)  # Python imports the first that it finds
+        return versions
 
     @cached_property
     def provides(self) -> dict[str, set[str]]:
@@ -127,7 +131,7 @@ class Project:
             digest.update(f"{path.name}\0{self.hash(self.name(path))}\0".encode())
         return digest.hexdigest()[:16]
 
-    def asked(self, target: Path) -> dict[str, Any]:
+    def watch_arguments(self, target: Path) -> dict[str, Any]:
         """Say what the kernel is to watch: ``kernel_watch.Watch``'s arguments."""
         without = [str(self.root / name) for name in NOT_OURS] + [sys.prefix, sys.base_prefix]
         return {"target": str(target), "inside": [str(self.root), str(self.library)], "without": without}
@@ -164,12 +168,12 @@ class Project:
             return "what is installed"
         if needs["everything"] not in (None, self.everything):
             return "the library"
-        found = [name for name, wanted in needs["files"].items() if self.hash(name) != wanted]
-        found += [name for name, wanted in needs["folders"].items() if self.listing(name) != wanted]
-        for module, one in needs["imports"].items():
-            now = self.candidates(module, one["in"])
-            found += sorted({*now} ^ {*one["found"]})
-        return found[0] if found else None
+        changes = [name for name, before in needs["files"].items() if self.hash(name) != before]
+        changes += [name for name, before in needs["folders"].items() if self.listing(name) != before]
+        for module, record in needs["imports"].items():
+            now = self.candidates(module, record["in"])
+            changes += sorted({*now} ^ {*record["found"]})
+        return changes[0] if changes else None
 
 
 def kept_folder(root: Path) -> Path:

@@ -71,7 +71,7 @@ def _begins(node: Tag) -> Section | None:
     """The section that begins with this element, if one does."""
     if node.name == "section":
         heading = node.find(re.compile(r"^h[1-6]$"), recursive=False)
-        labels = [one for one in node.find_all("span", id=True, recursive=False) if not one.get_text(strip=True)]
+        labels = [label for label in node.find_all("span", id=True, recursive=False) if not label.get_text(strip=True)]
         if isinstance(heading, Tag):
             title = " ".join(words(heading, heading=True).split())
             return Section(str((labels or [node])[0]["id"]), int(heading.name[1]), title)
@@ -89,26 +89,26 @@ def _is_term(node: Tag) -> bool:
     return node.name == "strong" or "std-term" in (node.get("class") or ())
 
 
-def _walk(node: Tag, into: Section, found: list[Section]) -> None:
+def _walk(node: Tag, into: Section, out: list[Section]) -> None:
     for child in node.children:
         if not isinstance(child, Tag):
             into.pieces.append(words(child))
             continue
         begun = _begins(child)
         if begun is not None:
-            found.append(begun)
-            _walk(child, begun, found)
+            out.append(begun)
+            _walk(child, begun, out)
         elif "glossary" in (child.get("class") or ()):
-            found.extend(_entries(child))
+            out.extend(_entries(child))
         elif "cell_output" in (child.get("class") or ()):
             into.pieces += map(words, child.find_all("figcaption"))
         elif not _is_left_out(child) and (child.name in ("div", "details", "dd") or child.find(["section", "dl"])):
             into.pieces.append(words(child) if _is_formula(child) else " ")
             if not _is_formula(child):
-                _walk(child, into, found)
+                _walk(child, into, out)
         else:
             into.pieces.append(words(child))
-            into.keys |= dict.fromkeys(" ".join(words(one).split()) for one in child.find_all(_is_term))
+            into.keys |= dict.fromkeys(" ".join(words(term).split()) for term in child.find_all(_is_term))
 
 
 def _entries(glossary: Tag) -> Iterator[Section]:
@@ -136,6 +136,6 @@ def sections(page: str) -> list[Section]:
     article = BeautifulSoup(light, "html.parser").find("article")
     if not isinstance(article, Tag):
         return []
-    found: list[Section] = []
-    _walk(article, Section("", 1, ""), found)
-    return found
+    all_sections: list[Section] = []
+    _walk(article, Section("", 1, ""), all_sections)
+    return all_sections

@@ -33,17 +33,17 @@ def _in_brackets(text: str) -> str:
     return text if re.fullmatch(r"[\w.√·\s]{0,3}|√?\w+|\([^()]*\)", text.strip()) else f"({text.strip()})"
 
 
-def _root(found: re.Match[str]) -> str:
-    return f" √{_in_brackets(found[1] or found[2] or '')}"
+def _root(match: re.Match[str]) -> str:
+    return f" √{_in_brackets(match[1] or match[2] or '')}"
 
 
-def _fraction(found: re.Match[str]) -> str:
-    above, below = found[1] or found[2] or "", found[3] or found[4] or ""
+def _fraction(match: re.Match[str]) -> str:
+    above, below = match[1] or match[2] or "", match[3] or match[4] or ""
     return f"{_in_brackets(above)}/{_in_brackets(below)}"
 
 
-def _power(found: re.Match[str]) -> str:
-    inside = found[1] if found[1] is not None else found[2]
+def _power(match: re.Match[str]) -> str:
+    inside = match[1] if match[1] is not None else match[2]
     return inside.translate(POWERS) if re.fullmatch(r"[-+\dnTᵀ]+", inside) else f"^{_in_brackets(inside)}"
 
 
@@ -70,7 +70,7 @@ def plain(tex: str) -> str:
         return ""
     text = re.sub(r"\\[,;: ]|\\\\|&|~", " ", text.replace("\\!", ""))
     text = re.sub(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle)(?![a-zA-Z])\.?", "", text)
-    text = re.sub(r"\\([{}_%$#])", lambda found: {"{": "⟨", "}": "⟩"}.get(found[1], found[1]), text)
+    text = re.sub(r"\\([{}_%$#])", lambda match: {"{": "⟨", "}": "⟩"}.get(match[1], match[1]), text)
     text = re.sub(r"\\([a-zA-Z]+)", _sign, text)
     before = ""
     while before != text:  # from the inside out
@@ -86,6 +86,6 @@ def plain(tex: str) -> str:
     return re.sub(r"(?<=[(√])\s+|(?<=\S/)\s+|\s+(?=[),.])", "", " ".join(text.split()))
 
 
-def _sign(found: re.Match[str]) -> str:
-    name = found[1]
-    return SIGNS.get(name, f" {name} " if name in WORDS else found[0])
+def _sign(match: re.Match[str]) -> str:
+    name = match[1]
+    return SIGNS.get(name, f" {name} " if name in WORDS else match[0])

@@ -40,11 +40,11 @@ def rows() -> dict[str, dict[str, Any]]:
 def find(dotted: str) -> Any:
     """Import a dotted name: as much of it as is a module, the rest as attributes."""
     module, *rest = dotted.split(".")
-    found = importlib.import_module(module)
+    target = importlib.import_module(module)
     for name in rest:
         module = f"{module}.{name}"
-        found = getattr(found, name) if hasattr(found, name) else importlib.import_module(module)
-    return found
+        target = getattr(target, name) if hasattr(target, name) else importlib.import_module(module)
+    return target
 
 
 @cache
@@ -59,11 +59,11 @@ def documented(package: str) -> dict[str, list[str]]:
     named = {name for row in rows().values() for name in row["library"] if name.startswith(f"{package}.")}
     names += sorted(name for name in named - {*names} if inspect.ismodule(find(name.rpartition(".")[0])))
     order = [node.module for node in ast.walk(ast.parse(inspect.getsource(whole))) if isinstance(node, ast.ImportFrom)]
-    found: dict[str, list[str]] = {module: [] for module in order if module and module != package}
+    by_module: dict[str, list[str]] = {module: [] for module in order if module and module != package}
     for name in names:
         if not isinstance(find(name), ModuleType):
-            found.setdefault(home_of(name), []).append(name)
-    return {module: sorted(inside, key=str.lower) for module, inside in found.items() if inside}
+            by_module.setdefault(home_of(name), []).append(name)
+    return {module: sorted(inside, key=str.lower) for module, inside in by_module.items() if inside}
 
 
 def home_of(name: str) -> str:
@@ -85,8 +85,8 @@ def kind_of(name: str) -> str:
 @cache
 def places_of(name: str) -> tuple[str, ...]:
     """Name the sections that explain a name: "04_one_head.html#one-head-weights", the docstring's own first."""
-    said = BOOK.findall(doc_of(name))
-    first = [place for places in said for place in places.split(", ")]
+    mentions = BOOK.findall(doc_of(name))
+    first = [place for places in mentions for place in places.split(", ")]
     rest = [row["anchor"] for row in rows().values() if name in row["library"]]
     return tuple(dict.fromkeys(first + rest))
 
@@ -94,17 +94,17 @@ def places_of(name: str) -> tuple[str, ...]:
 @cache
 def names_at() -> dict[str, list[str]]:
     """Turn ``places_of`` round: for each section, the names that it explains."""
-    found: dict[str, list[str]] = {}
+    by_place: dict[str, list[str]] = {}
     for package in PACKAGES:
         for names in documented(package).values():
             for name in names:
                 for place in places_of(name):
-                    found.setdefault(place, []).append(name)
+                    by_place.setdefault(place, []).append(name)
     for row in rows().values():  # names of a class's parts, which have no entry of their own in the list
         for name in row["library"]:
-            if name.startswith(PACKAGES) and name not in found.get(row["anchor"], []):
-                found.setdefault(row["anchor"], []).append(name)
-    return found
+            if name.startswith(PACKAGES) and name not in by_place.get(row["anchor"], []):
+                by_place.setdefault(row["anchor"], []).append(name)
+    return by_place
 
 
 def constant_doc(constant: str, module: str) -> str:
@@ -121,5 +121,5 @@ def doc_of(name: str) -> str:
 
 def forget() -> None:
     """Read everything anew, in a process that builds twice."""
-    for kept in (rows, documented, places_of, names_at):
-        kept.cache_clear()
+    for function in (rows, documented, places_of, names_at):
+        function.cache_clear()

@@ -58,22 +58,26 @@ def drawn_orders(seed: str, questions: Sequence[Options]) -> list[list[int]]:
     rng.shuffle(drawn)  # so that the place of one question's answer does not tell the next one's
 
     def places(number: int) -> range:
-        one = questions[number]
-        if not one.last:
-            return range(one.count)
-        return range(one.count - 1, one.count) if one.right == one.count - 1 else range(one.count - 1)
+        question = questions[number]
+        if not question.last:
+            return range(question.count)
+        return (
+            range(question.count - 1, question.count)
+            if question.right == question.count - 1
+            else range(question.count - 1)
+        )
 
     often: Counter[int] = Counter()
     orders: dict[int, list[int]] = {}
     for number in sorted(drawn, key=lambda number: len(places(number))):
-        one = questions[number]
+        question = questions[number]
         place = min(places(number), key=lambda place: (often[place], rng.random()))
         often[place] += 1
-        others = [option for option in range(one.count) if option != one.right]
-        moving = others[:-1] if one.last and one.right != one.count - 1 else others
+        others = [option for option in range(question.count) if option != question.right]
+        moving = others[:-1] if question.last and question.right != question.count - 1 else others
         rng.shuffle(moving)
         orders[number] = moving + others[len(moving) :]
-        orders[number].insert(place, one.right)
+        orders[number].insert(place, question.right)
     return [orders[number] for number in range(len(questions))]
 
 
@@ -83,23 +87,23 @@ def split_options(parts: list[nodes.Node]) -> dict[str, list[nodes.Node]]:
     Args:
         parts: The paragraph's children.
     """
-    found: dict[str, list[nodes.Node]] = {"": []}
+    options: dict[str, list[nodes.Node]] = {"": []}
     now = ""
     for part in parts:
         if not isinstance(part, nodes.Text):
-            found[now].append(part)
+            options[now].append(part)
             continue
         text, at = part.astext(), 0
         for sign in OPTION.finditer(text):
-            if sign["letter"] != chr(ord("a") + len(found) - 1):
+            if sign["letter"] != chr(ord("a") + len(options) - 1):
                 continue  # a letter in brackets that is no option
             if text[at : sign.start()]:
-                found[now].append(nodes.Text(text[at : sign.start()]))
+                options[now].append(nodes.Text(text[at : sign.start()]))
             now, at = sign["letter"], sign.end()
-            found[now] = []
+            options[now] = []
         if text[at:]:
-            found[now].append(nodes.Text(text[at:]))
-    return found
+            options[now].append(nodes.Text(text[at:]))
+    return options
 
 
 def right_letter(answer: nodes.Element) -> str:
@@ -109,10 +113,10 @@ def right_letter(answer: nodes.Element) -> str:
         ExtensionError: If it begins with none.
     """
     first = next(iter(answer.findall(nodes.strong)), None)
-    told = RIGHT.match(first.astext()) if first is not None else None
-    if told is None:
+    match = RIGHT.match(first.astext()) if first is not None else None
+    if match is None:
         raise ExtensionError(f"an answer begins with its letter, **(a)**, but this one says {answer.astext()[:60]!r}")
-    return told["letter"]
+    return match["letter"]
 
 
 def reletter(answer: nodes.Element, new: dict[str, str]) -> None:
@@ -131,11 +135,11 @@ def reletter(answer: nodes.Element, new: dict[str, str]) -> None:
         if isinstance(text.parent, nodes.math | nodes.literal):
             continue
         inside = text.astext()
-        if any(text is one for one in begins):
-            told = RIGHT.match(inside)
-            assert told is not None, inside
-            rest = inside[told.end() :]
-            text.parent.replace(text, nodes.Text(f"({new[told['letter']]}){rest}"))
+        if any(text is begin for begin in begins):
+            match = RIGHT.match(inside)
+            assert match is not None, inside
+            rest = inside[match.end() :]
+            text.parent.replace(text, nodes.Text(f"({new[match['letter']]}){rest}"))
             inside = rest
         if named := RIGHT.search(inside):
             raise ExtensionError(f"an answer calls an option {named[0]}, but letters are drawn: {inside[:60]!r}")
@@ -149,26 +153,28 @@ def choices(section: nodes.section, docname: str) -> None:
     Raises:
         ExtensionError: If an option is not answered, the right letter is no option, or an answer names a letter.
     """
-    found: list[tuple[list[nodes.Node], dict[str, list[nodes.Node]], str, nodes.Element]] = []
+    questions: list[tuple[list[nodes.Node], dict[str, list[nodes.Node]], str, nodes.Element]] = []
     for answer in [node for node in section.children if _is_dropdown(node)]:
         at = section.index(answer)
         question = section[at - 1]
         if not isinstance(question, nodes.paragraph):
             continue
         options = split_options(question.children)
-        asked = options.pop("")
+        stem = options.pop("")
         if len(options) < 2:
             continue
-        number = len(found) + 1
+        number = len(questions) + 1
         right = right_letter(answer)
-        explained = {one["letter"] for item in answer.findall(nodes.list_item) if (one := RIGHT.match(item.astext()))}
+        explained = {
+            match["letter"] for item in answer.findall(nodes.list_item) if (match := RIGHT.match(item.astext()))
+        }
         if right not in options or explained != set(options) - {right}:
             raise ExtensionError(
                 f"{docname}, question {number}: options {sorted(options)}, right {right}, explained {sorted(explained)}"
             )
-        found.append((asked, options, right, answer))
-    orders = drawn_orders(docname, [_facts(options, right) for _, options, right, _ in found])
-    for number, ((asked, options, right, answer), order) in enumerate(zip(found, orders, strict=True), 1):
+        questions.append((stem, options, right, answer))
+    orders = drawn_orders(docname, [_facts(options, right) for _, options, right, _ in questions])
+    for number, ((stem, options, right, answer), order) in enumerate(zip(questions, orders, strict=True), 1):
         letters = list(options)
         new = {letters[option]: letters[place] for place, option in enumerate(order)}
         reletter(answer, new)
@@ -176,7 +182,7 @@ def choices(section: nodes.section, docname: str) -> None:
         for option in order:
             listed += nodes.list_item("", nodes.paragraph("", "", *options[letters[option]]))
         box = nodes.container(classes=["slq-choice", f"slq-right-{new[right]}"], ids=[f"question-{number}"])
-        box += nodes.paragraph("", "", *asked)
+        box += nodes.paragraph("", "", *stem)
         box += listed
         at = section.index(answer)
         section[at - 1] = box

@@ -62,8 +62,8 @@ def filled(address: str, page: str, path: str, build: str) -> str:
         path: Its file in the book.
         build: The book's version.
     """
-    told = {"title": f"Mistake: {page}", "body": body(page, path, build)}
-    for name, text in told.items():
+    values = {"title": f"Mistake: {page}", "body": body(page, path, build)}
+    for name, text in values.items():
         address = address.replace(f"{{{name}}}", quote(text, safe=""))
     return address
 

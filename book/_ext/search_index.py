@@ -114,18 +114,21 @@ def record(out: Path, pages: list[str]) -> dict[str, Any]:
         ``pages``, each with address, title and kind; ``sections``, each with the number of its page, anchor, level of
         its heading, title, text, and the words that it defines or links; ``synonyms``.
     """
-    told: dict[str, Any] = {"pages": [], "sections": [], "synonyms": []}
+    index: dict[str, Any] = {"pages": [], "sections": [], "synonyms": []}
     for name in pages:
         built = out / f"{name}.html"
-        found = sections(built.read_text(encoding="utf-8")) if built.exists() else []
-        if not found:
+        parts = sections(built.read_text(encoding="utf-8")) if built.exists() else []
+        if not parts:
             continue
-        number = len(told["pages"])
-        told["pages"].append([f"{name}.html", found[0].title, kind_of(name)])
-        told["sections"] += [[number, one.anchor, one.level, one.title, one.text, ", ".join(one.keys)] for one in found]
+        number = len(index["pages"])
+        index["pages"].append([f"{name}.html", parts[0].title, kind_of(name)])
+        index["sections"] += [
+            [number, section.anchor, section.level, section.title, section.text, ", ".join(section.keys)]
+            for section in parts
+        ]
         if name == "book/glossary":
-            told["synonyms"] = synonyms(found[1:])
-    return told
+            index["synonyms"] = synonyms(parts[1:])
+    return index
 
 
 def bundle(source: Path, modules: Path, *options: str) -> str:
@@ -158,8 +161,8 @@ def write(app: Sphinx, error: Exception | None) -> None:
         return
     place = Path(app.outdir, "_static", PLACE)
     place.mkdir(parents=True, exist_ok=True)
-    told = json.dumps(record(Path(app.outdir), sorted(app.env.found_docs)), ensure_ascii=False, separators=(",", ":"))
-    (place / "sections.js").write_text(f"globalThis.softlookupSections={told};", encoding="utf-8")
+    index = json.dumps(record(Path(app.outdir), sorted(app.env.found_docs)), ensure_ascii=False, separators=(",", ":"))
+    (place / "sections.js").write_text(f"globalThis.softlookupSections={index};", encoding="utf-8")
     modules = node_modules(app)
     script = bundle(Path(__file__).resolve().parents[1] / "_search" / "search.js", modules, "--format=iife")
     (place / "search.js").write_text(script, encoding="utf-8")

@@ -47,8 +47,8 @@ def append(section: nodes.section, target: str, label: str, count: int) -> None:
         label: The section's label.
         count: How many statements the section explains.
     """
-    said = f"{count} statement{'s' if count > 1 else ''} recomputed"
-    link = nodes.reference("", said, refuri=f"{target}?section={label}#slides-all", internal=True)
+    text = f"{count} statement{'s' if count > 1 else ''} recomputed"
+    link = nodes.reference("", text, refuri=f"{target}?section={label}#slides-all", internal=True)
     for child in section:
         if is_box(child):
             child[-1].append(nodes.paragraph("", "", link, classes=[CLASS]))
@@ -87,11 +87,11 @@ def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     # A course's book may be without the list.
     if not labels or app.builder.format != "html" or LIST not in app.env.found_docs:
         return
-    found = {name: section for section in doctree.findall(nodes.section) for name in section["ids"]}
+    by_id = {name: section for section in doctree.findall(nodes.section) for name in section["ids"]}
     target = app.builder.get_relative_uri(docname, LIST)
     for label, count in labels.items():
-        if label in found:
-            append(found[label], target, label, count)
+        if label in by_id:
+            append(by_id[label], target, label, count)
         else:
             log.warning("statements of the slides name %r, which is no section of this page", label, location=docname)
 

@@ -38,16 +38,16 @@ class Page(HTMLParser):
         self.feed(self.path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if "id" in given:
-            self.ids.append(given["id"])
+        attributes = {name: value or "" for name, value in attrs}
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
         if tag == "html":
-            self.language = given.get("lang", "")
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
+            self.language = attributes.get("lang", "")
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
         if tag == "img":
-            self.images.append(given)
-        if tag in {"script", "img", "iframe", "source", "video", "audio"} and given.get("src"):
-            self.loads.append(given["src"])
-        if tag == "link" and given.get("rel") not in {"canonical", "index", "search", "next", "prev"}:
-            self.loads.append(given.get("href", ""))
+            self.images.append(attributes)
+        if tag in {"script", "img", "iframe", "source", "video", "audio"} and attributes.get("src"):
+            self.loads.append(attributes["src"])
+        if tag == "link" and attributes.get("rel") not in {"canonical", "index", "search", "next", "prev"}:
+            self.loads.append(attributes.get("href", ""))

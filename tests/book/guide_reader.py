@@ -76,9 +76,9 @@ def steps(name: str, page: str) -> Iterator[Step]:
 def missing(shown: str, printed: str) -> str:
     """The first piece of what is shown that was not printed in its order; empty if all was. "…" is anything."""
     rest = " ".join(printed.split())
-    for piece in filter(None, (one.strip() for one in " ".join(shown.split()).split("…"))):
-        _, found, rest = rest.partition(piece)
-        if not found:
+    for piece in filter(None, (part.strip() for part in " ".join(shown.split()).split("…"))):
+        _, separator, rest = rest.partition(piece)
+        if not separator:
             return piece
     return ""
 
@@ -140,10 +140,10 @@ class Reader:
             self.folder = (self.folder / step.command[3:]).resolve(strict=True)
             return
         status, printed = (self._start if step.stays else self._run)(step)
-        told = f"{step.place}: $ {step.command}\n{printed[-3000:]}"
-        assert status == 0, f"exit status {status}: {told}"
+        transcript = f"{step.place}: $ {step.command}\n{printed[-3000:]}"
+        assert status == 0, f"exit status {status}: {transcript}"
         lacking = missing(step.shown, printed)
-        assert not lacking, f"{lacking!r} was not printed: {told}"
+        assert not lacking, f"{lacking!r} was not printed: {transcript}"
 
     def _run(self, step: Step) -> tuple[int, str]:
         command = ["bash", "-euo", "pipefail", "-c", step.command]
@@ -191,9 +191,9 @@ def own_environment(root: Path, home: Path) -> dict[str, str]:
     (home / ".jupyter" / "jupyter_server_config.py").write_text(
         "c.ServerApp.open_browser = False\nc.ServerApp.allow_root = True\nc.ServerApp.port = 0\n"
     )
-    kept = {name: os.environ[name] for name in ("LANG", "TMPDIR", "OMP_NUM_THREADS") if name in os.environ}
+    inherited = {name: os.environ[name] for name in ("LANG", "TMPDIR", "OMP_NUM_THREADS") if name in os.environ}
     return {
-        **kept,
+        **inherited,
         "HOME": str(home),
         "LOGNAME": "instructor",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin", "/usr/sbin", "/sbin"]),

@@ -19,7 +19,7 @@ FILLED = "\N{LOZENGE}"
 
 def without_code(text: str) -> str:
     """Drop the header, blocks of code, and the lines that open, close and set up the others."""
-    kept: list[str] = []
+    lines: list[str] = []
     open_fences: list[str] = []
     code = fresh = False
     for line in HEADER.sub("", text).splitlines():
@@ -31,13 +31,13 @@ def without_code(text: str) -> str:
             open_fences.append(fence["marks"])
             code = fence["kind"] in CODE if fence["kind"] else True
             title = line[fence.end() :].strip()
-            kept += ["", *([title] if title and not code else [])]
+            lines += ["", *([title] if title and not code else [])]
             fresh = True
             continue
         elif not code and not (fresh and OPTION.match(line)):
-            kept.append(line)
+            lines.append(line)
         fresh = fresh and bool(OPTION.match(line))
-    return "\n".join(kept)
+    return "\n".join(lines)
 
 
 def prose(text: str) -> str:
@@ -60,9 +60,14 @@ def paragraphs(text: str) -> list[str]:
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |#|\|))", prose(text)):
         cells = block.split("|") if block.lstrip().startswith("|") else [block]
         made += [" ".join(cell.replace("*", "").lstrip(" #->").split()) for cell in cells]
-    return [one for one in made if one and not re.fullmatch(r"[-: ]+", one)]
+    return [paragraph for paragraph in made if paragraph and not re.fullmatch(r"[-: ]+", paragraph)]
 
 
 def sentences(text: str) -> list[str]:
     """Cut prose into sentences."""
-    return [one for whole in paragraphs(text) for one in re.split(r"(?<=[.!?:])\s+(?=[A-Z(\"'◊])", whole) if one]
+    return [
+        sentence
+        for whole in paragraphs(text)
+        for sentence in re.split(r"(?<=[.!?:])\s+(?=[A-Z(\"'◊])", whole)
+        if sentence
+    ]

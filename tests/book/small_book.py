@@ -64,7 +64,7 @@ class SmallBook:
     def build(self, *, fails: bool = False, **environment: str) -> list[str]:
         """Build as ``make book`` does; give the pages whose cells ran, as Sphinx's log names them."""
         paths = [str(self.root / "lib"), str(self.root / "book" / "_ext"), environment.pop("front", "")]
-        told = {
+        env = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, reversed(paths))),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -73,7 +73,7 @@ class SmallBook:
         out = self.root / "_build"
         command = [sys.executable, "-m", "sphinx", "-W", "-b", "html", "-c", "book/_ext", "-d", f"{out}/.doctrees"]
         done = subprocess.run(
-            [*command, ".", f"{out}/html"], cwd=self.root, env=told, capture_output=True, text=True, timeout=240
+            [*command, ".", f"{out}/html"], cwd=self.root, env=env, capture_output=True, text=True, timeout=240
         )
         assert bool(done.returncode) is fails, done.stdout[-3000:] + done.stderr[-3000:]
         assert fails or "Executing notebook" not in done.stderr, "myst-nb ran a page that nobody watched"

@@ -33,8 +33,8 @@ def run(monkeypatch: pytest.MonkeyPatch, results: dict | None = None) -> tuple[d
     """Run the page's cells: what they hand to sentences, and the table."""
     import softlookup.figures.page as page
 
-    said: dict = {}
-    monkeypatch.setattr(page, "say", said.update)
+    values: dict = {}
+    monkeypatch.setattr(page, "say", values.update)
     monkeypatch.chdir(ROOT / "book")
     names: dict = {}
     exec(CELLS[0], names)  # noqa: S102 - the project's own page
@@ -43,14 +43,14 @@ def run(monkeypatch: pytest.MonkeyPatch, results: dict | None = None) -> tuple[d
     exec(CELLS[1], names)  # noqa: S102
     body, _, last = CELLS[-1].rstrip().rpartition("\n")
     exec(body, names)  # noqa: S102
-    return {**said, "results": names["results"]}, eval(last, names).data  # noqa: S307
+    return {**values, "results": names["results"]}, eval(last, names).data  # noqa: S307
 
 
 def test_counts_are_of_the_right_things(monkeypatch: pytest.MonkeyPatch):
-    said, _ = run(monkeypatch, SOME)
-    said = {name: value for name, value in said.items() if name != "results" and not name.startswith("siege")}
-    wanted = {"tried": 4, "stock_seen": 4, "stock_raised": 1, "stock_stopped": 2, "stock_lost": 1, "stock_leaked": 1}
-    assert said == wanted | {"ours_seen": 2, "ours_raised": 0, "ours_stopped": 0}
+    values, _ = run(monkeypatch, SOME)
+    values = {name: value for name, value in values.items() if name != "results" and not name.startswith("siege")}
+    expected = {"tried": 4, "stock_seen": 4, "stock_raised": 1, "stock_stopped": 2, "stock_lost": 1, "stock_leaked": 1}
+    assert values == expected | {"ours_seen": 2, "ours_raised": 0, "ours_stopped": 0}
 
 
 def test_table_has_a_line_for_each_and_nothing_in_it_is_markup(monkeypatch: pytest.MonkeyPatch):
@@ -63,18 +63,18 @@ def test_table_has_a_line_for_each_and_nothing_in_it_is_markup(monkeypatch: pyte
 
 
 def test_results_say_that_nothing_got_through(monkeypatch: pytest.MonkeyPatch):
-    said, table = run(monkeypatch)
-    assert said["tried"] == len(said["results"]) == len(table.splitlines()) - 2 > 0
-    assert said["stock_raised"] > 0
-    assert said["ours_raised"] == said["ours_stopped"] == 0
+    values, table = run(monkeypatch)
+    assert values["tried"] == len(values["results"]) == len(table.splitlines()) - 2 > 0
+    assert values["stock_raised"] > 0
+    assert values["ours_raised"] == values["ours_stopped"] == 0
     # Both columns or one: a table that is half run would tell half of it.
-    ran = [name for name, one in said["results"].items() if "ours" in one]
-    assert not ran or len(ran) == len([name for name in said["results"] if "-zip-" not in name])
+    ran = [name for name, row in values["results"].items() if "ours" in row]
+    assert not ran or len(ran) == len([name for name in values["results"] if "-zip-" not in name])
 
 
 def test_every_number_of_a_sentence_is_computed(monkeypatch: pytest.MonkeyPatch):
-    said, _ = run(monkeypatch, SOME)
-    assert set(re.findall(r"\{glue:text\}`(\w+)`", PAGE)) <= set(said)
+    values, _ = run(monkeypatch, SOME)
+    assert set(re.findall(r"\{glue:text\}`(\w+)`", PAGE)) <= set(values)
 
 
 def test_every_row_of_the_list_has_a_defence():

@@ -19,10 +19,10 @@ CAPSTONE = (ROOT / "book" / "13_beyond_text_capstone.md").read_text(encoding="ut
 def test_the_lines_for_hugging_face_give_the_vectors_of_our_own_code():
     pytest.importorskip("transformers")
     lines = re.search(r"```python\n(.*?)```", PAGE, re.S)[1]
-    found = {}
-    exec(compile(lines, "<page>", "exec"), found)
-    ours = model.load_minilm().encode(["The dog chased the cat.", "We open at nine."])
-    torch.testing.assert_close(found["vectors"], ours, atol=1e-5, rtol=0)
+    namespace = {}
+    exec(compile(lines, "<page>", "exec"), namespace)
+    library_vectors = model.load_minilm().encode(["The dog chased the cat.", "We open at nine."])
+    torch.testing.assert_close(namespace["vectors"], library_vectors, atol=1e-5, rtol=0)
 
 
 def test_every_domain_of_the_lectures_map_stands_in_the_table_with_its_examples():
@@ -66,8 +66,8 @@ def test_kept_run_of_the_capstone_learns_and_stays_above_the_floor():
 
 def test_performers_features_are_unbiased_for_the_kernel_and_not_for_the_weights():
     cell = MORE[MORE.index("seeded = torch.Generator()") :]
-    found = {"torch": torch}
-    exec(compile(cell[: cell.index("```")], "<page>", "exec"), found)
-    assert (abs(found["ratio"] - 1) < 0.05).all()
-    one, two, eight = (found["off"][m] for m in (1, 2, 8))
-    assert one > two > eight > 10 * 0.5 / math.sqrt(20_000)  # far beyond the noise of 20,000 draws
+    namespace = {"torch": torch}
+    exec(compile(cell[: cell.index("```")], "<page>", "exec"), namespace)
+    assert (abs(namespace["ratio"] - 1) < 0.05).all()
+    off_1, off_2, off_8 = (namespace["off"][m] for m in (1, 2, 8))
+    assert off_1 > off_2 > off_8 > 10 * 0.5 / math.sqrt(20_000)  # far beyond the noise of 20,000 draws

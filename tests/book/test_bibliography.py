@@ -40,10 +40,10 @@ MENTION = re.compile(
 @pytest.mark.parametrize("key", WORKS)
 def test_every_work_has_a_link_that_can_be_opened(key):
     fields = WORKS[key].fields
-    given = [name for name in LINKS if name in fields]
-    assert given, f"{key}: give it a doi, an eprint (its arXiv number) or, where it has neither, a url"
-    assert all(LINKS[name].fullmatch(fields[name]) for name in given)
-    assert (given == ["url"]) == (key in NEITHER)
+    link_names = [name for name in LINKS if name in fields]
+    assert link_names, f"{key}: give it a doi, an eprint (its arXiv number) or, where it has neither, a url"
+    assert all(LINKS[name].fullmatch(fields[name]) for name in link_names)
+    assert (link_names == ["url"]) == (key in NEITHER)
     assert not re.search(r"arXiv:|doi:|https?:", " ".join(fields.get(name, "") for name in ("note", "journal")))
     written = author_year_list.Style().format_entry("", WORKS[key]).text.render_as("html")
     assert re.search(r'href="https://(?:doi\.org/10\.|arxiv\.org/abs/|\S+\.\S+)', written)
@@ -75,12 +75,12 @@ def test_works_that_sentences_name_by_author_and_year_are_listed():
         (re.sub(r"[{}]", "", work.persons["author"][0].last_names[-1]), work.fields["year"]) for work in WORKS.values()
     }
     named = {
-        (found["first"], found["year"]): page.name
+        (match["first"], match["year"]): page.name
         for page in PAGES
         if "instructors" not in page.name
-        for found in MENTION.finditer(prose(page.read_text(encoding="utf-8")))
+        for match in MENTION.finditer(prose(page.read_text(encoding="utf-8")))
     }
-    assert {one: page for one, page in named.items() if one not in known} == {}
+    assert {work: page for work, page in named.items() if work not in known} == {}
 
 
 def test_a_sentence_that_names_a_work_is_found():

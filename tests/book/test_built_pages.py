@@ -59,9 +59,9 @@ def test_links_and_anchors_inside_the_book_lead_somewhere():
 def test_fonts_and_pictures_that_styles_name_are_there():
     styles = sorted((HTML / "_static").rglob("*.css"))
     named = [(style, url) for style in styles for url in re.findall(r"url\([\"']?([^\"')]+)", style.read_text("utf-8"))]
-    own = [(style, url.partition("?")[0].partition("#")[0]) for style, url in named if not url.startswith("data:")]
-    missing = [f"{style.name}: {url}" for style, url in own if url and not (style.parent / url).exists()]
-    assert len(own) > 0 and missing == []
+    local = [(style, url.partition("?")[0].partition("#")[0]) for style, url in named if not url.startswith("data:")]
+    missing = [f"{style.name}: {url}" for style, url in local if url and not (style.parent / url).exists()]
+    assert len(local) > 0 and missing == []
 
 
 def test_pages_and_styles_load_nothing_from_outside():
@@ -104,43 +104,43 @@ class Figures(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.found, self.inside, self.caption, self.told = [], False, False, False
+        self.figures, self.inside, self.caption, self.in_desc = [], False, False, False
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
+        attributes = dict(attrs)
         if tag == "figure":
-            self.found.append(([], []))
+            self.figures.append(([], []))
             self.inside = True
         if self.inside and tag in {"img", "svg"}:
-            self.found[-1][0].append(given.get("alt") or given.get("aria-label") or "")
+            self.figures[-1][0].append(attributes.get("alt") or attributes.get("aria-label") or "")
         self.caption = tag == "figcaption" or self.caption
-        self.told = self.inside and tag == "desc"  # what an svg says of itself
+        self.in_desc = self.inside and tag == "desc"  # what an svg says of itself
 
     def handle_endtag(self, tag):
         self.caption = self.caption and tag != "figcaption"
-        self.told = False
+        self.in_desc = False
         self.inside = self.inside and tag != "figure"
 
     def handle_data(self, data):
         if self.caption:
-            self.found[-1][1].append(data)
-        if self.told:
-            self.found[-1][0][-1] += data
+            self.figures[-1][1].append(data)
+        if self.in_desc:
+            self.figures[-1][0][-1] += data
 
 
 def test_every_figure_has_an_alternative_that_says_what_it_shows():
-    told = 0
+    count = 0
     for path in pages():
-        for alternatives, caption in Figures(path.read_text(encoding="utf-8")).found:
+        for alternatives, caption in Figures(path.read_text(encoding="utf-8")).figures:
             words = " ".join("".join(caption).split())
             assert alternatives, f"{path.name}: a figure without a picture: {words}"
             for alternative in alternatives:
                 assert len(alternative.split()) >= 10, f"{path.name}: {alternative!r} says too little"
                 assert "$" not in alternative, f"{path.name}: TeX in {alternative!r}"
                 assert alternative.strip() != words, f"{path.name}: the alternative repeats the caption: {words}"
-                told += 1
-    assert told > 50
+                count += 1
+    assert count > 50
 
 
 def test_first_view_of_a_page_is_light():

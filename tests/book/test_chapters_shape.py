@@ -39,8 +39,8 @@ def test_reading_time_is_what_is_counted(number):
     stated = LINE.search(CHAPTERS[number])
     assert stated, "the page says '**Reading time** about N minutes, M with the folds. **You need** ...'"
     whole = (main + folded).minutes
-    wanted = (main.minutes, whole if whole > main.minutes else None)
-    assert (int(stated[1]), stated[2] and int(stated[2])) == wanted, f"{main}, {folded}"
+    expected = (main.minutes, whole if whole > main.minutes else None)
+    assert (int(stated[1]), stated[2] and int(stated[2])) == expected, f"{main}, {folded}"
 
 
 @pytest.mark.parametrize("number", TAUGHT)
@@ -75,10 +75,10 @@ def test_built_first_screen_shows_its_figure(number):
 @pytest.mark.parametrize("number", TAUGHT)
 def test_slides_are_spoken_of_in_boxes_alone(number):
     text = TAUGHT[number]
-    boxed = " ".join(prose(found[2]) for found in BOX.finditer(text))
+    boxed = " ".join(prose(box[2]) for box in BOX.finditer(text))
     outside = prose(BOX.sub("", text))
-    said = [outside[max(0, one.start() - 40) : one.end() + 40] for one in SLIDES.finditer(outside)]
-    assert said == []
+    mentions = [outside[max(0, match.start() - 40) : match.end() + 40] for match in SLIDES.finditer(outside)]
+    assert mentions == []
     assert len(boxed.split()) <= 320, "the boxes together are about one screen"
 
 

@@ -7,20 +7,25 @@ from built_book import HTML, ROOT, Page, need_book
 
 RECORD = json.loads((ROOT / "book" / "measured" / "courses.json").read_text(encoding="utf-8"))
 KEYS = {course["key"] for course in RECORD["courses"]}
-REPOSITORIES = {one["repository"]: one for course in RECORD["courses"] for one in course["repositories"]}
+REPOSITORIES = {
+    repository["repository"]: repository for course in RECORD["courses"] for repository in course["repositories"]
+}
 
 
 def test_every_mark_names_a_file_of_its_own_course():
-    of = {course["key"]: {one["repository"] for one in course["repositories"]} for course in RECORD["courses"]}
+    of = {
+        course["key"]: {repository["repository"] for repository in course["repositories"]}
+        for course in RECORD["courses"]
+    }
     for topic in RECORD["topics"]:
         assert set(topic["where"]) <= KEYS, topic["topic"]
-        for key, found in topic["where"].items():
-            assert found["repository"] in of[key] and re.search(r"\.\w+$", found["path"]), (topic["topic"], key)
+        for key, location in topic["where"].items():
+            assert location["repository"] in of[key] and re.search(r"\.\w+$", location["path"]), (topic["topic"], key)
         re.compile(topic["words"])
 
 
 def test_commits_are_whole():
-    assert all(re.fullmatch(r"[0-9a-f]{40}", one["commit"]) for one in REPOSITORIES.values())
+    assert all(re.fullmatch(r"[0-9a-f]{40}", repository["commit"]) for repository in REPOSITORIES.values())
 
 
 def test_chapters_are_pages_of_the_book():
@@ -32,6 +37,6 @@ def test_the_table_links_each_mark_to_its_commit():
     need_book()
     links = Page(HTML / "book" / "compared.html").links
     for topic in RECORD["topics"]:
-        for found in topic["where"].values():
-            commit = REPOSITORIES[found["repository"]]["commit"]
-            assert f"https://github.com/{found['repository']}/blob/{commit}/{found['path']}" in links
+        for location in topic["where"].values():
+            commit = REPOSITORIES[location["repository"]]["commit"]
+            assert f"https://github.com/{location['repository']}/blob/{commit}/{location['path']}" in links

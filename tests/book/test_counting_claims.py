@@ -19,7 +19,7 @@ LECTURE = rl.TransformerSizes("lecture", D=4096, N=32, F=16384, V=50272, L=32)
 
 
 def steps(tokens, cached=0, sizes=LECTURE):
-    return {one.name: one for one in rl.layer(sizes, 1, tokens, cached=cached)}
+    return {step.name: step for step in rl.layer(sizes, 1, tokens, cached=cached)}
 
 
 def test_products_with_weights_are_bound_as_the_page_says():
@@ -35,56 +35,56 @@ def test_hidden_widths_of_gated_models_are_not_all_eight_thirds_of_d():
 
 @pytest.mark.parametrize("tokens", [50, 1000, 100_000])
 def test_scores_and_mixing_never_reach_the_ridge(tokens):
-    found = steps(tokens)
-    assert max(found["scores"].intensity, found["mix"].intensity) < LECTURE.head_width < RIDGE
+    by_name = steps(tokens)
+    assert max(by_name["scores"].intensity, by_name["mix"].intensity) < LECTURE.head_width < RIDGE
 
 
 @pytest.mark.parametrize(("tokens", "sequences"), [(50, 1), (1000, 1), (257, 3)])
 def test_intensities_of_the_table_are_those_of_its_formulas(tokens, sequences):
-    found = {one.name: one.intensity for one in rl.layer(LECTURE, sequences, tokens)}
+    intensities = {step.name: step.intensity for step in rl.layer(LECTURE, sequences, tokens)}
     rows, d, h = sequences * tokens, LECTURE.D, LECTURE.head_width
-    wanted = dict.fromkeys(("q", "k", "v", "output"), 1 / (1 / rows + 2 / d))
-    wanted |= dict.fromkeys(("scores", "mix"), 1 / (1 / h + 2 / tokens))
-    wanted |= dict.fromkeys(("up", "down"), 1 / (1 / rows + 5 / (4 * d)))
-    wanted |= {"softmax": 3 / 2, "relu": 1 / 4}
-    assert {name: found[name] for name in wanted} == pytest.approx(wanted)
-    assert found["q"] < d / 2
+    expected = dict.fromkeys(("q", "k", "v", "output"), 1 / (1 / rows + 2 / d))
+    expected |= dict.fromkeys(("scores", "mix"), 1 / (1 / h + 2 / tokens))
+    expected |= dict.fromkeys(("up", "down"), 1 / (1 / rows + 5 / (4 * d)))
+    expected |= {"softmax": 3 / 2, "relu": 1 / 4}
+    assert {name: intensities[name] for name in expected} == pytest.approx(expected)
+    assert intensities["q"] < d / 2
 
 
 @pytest.mark.parametrize(("tokens", "more"), [(255, False), (256, False), (257, True)])
 def test_softmax_moves_more_than_the_scores_with_more_than_2h_tokens(tokens, more):
-    found = steps(tokens)
-    assert LECTURE.head_width == 128 and (found["softmax"].bytes > found["scores"].bytes) == more
+    by_name = steps(tokens)
+    assert LECTURE.head_width == 128 and (by_name["softmax"].bytes > by_name["scores"].bytes) == more
 
 
 @pytest.mark.parametrize("context", [1, 50, 1000, 100_000])
 def test_attention_of_a_model_that_writes_stays_below_the_heads_that_share_a_key(context):
     for sizes in (LECTURE, rl.MODELS["Llama 3 8B"]):
-        found = steps(1, context - 1, sizes)
-        assert max(found["scores"].intensity, found["mix"].intensity) < sizes.N / sizes.kv_heads
+        by_name = steps(1, context - 1, sizes)
+        assert max(by_name["scores"].intensity, by_name["mix"].intensity) < sizes.N / sizes.kv_heads
 
 
 def test_a_fused_kernel_does_five_products_back_instead_of_four():
     there = rl.layer(LECTURE, 1, 10, fused=True)
-    one = next(o for o in there if o.name == "fused attention")
+    forward = next(o for o in there if o.name == "fused attention")
     back = next(o for o in rl.backward(LECTURE, there) if o.name == "d fused attention")
-    assert 2 * back.product_flops == 5 * one.product_flops
+    assert 2 * back.product_flops == 5 * forward.product_flops
 
 
 def test_answers_beside_the_memory_explorer_hold():
-    held = A100.memory_bytes
-    few, many = (memory_explorer.largest_batch(name, held, 4096) for name in ("Llama 2 7B", "Llama 3 8B"))
+    memory_bytes = A100.memory_bytes
+    few, many = (memory_explorer.largest_batch(name, memory_bytes, 4096) for name in ("Llama 2 7B", "Llama 3 8B"))
     assert few < many / 3
     for name, half in (("Llama 2 7B", few), ("Llama 3 8B", many)):
-        assert memory_explorer.largest_batch(name, held, 4096, 4) < half / 2
+        assert memory_explorer.largest_batch(name, memory_bytes, 4096, 4) < half / 2
     learned = sum(rl.training_memory(rl.MODELS["GPT-2 XL"], 1, 1024).values())
-    assert learned < held < sum(rl.training_memory(LLAMA, 1, 1024).values())
+    assert learned < memory_bytes < sum(rl.training_memory(LLAMA, 1, 1024).values())
 
 
 def test_softmax_is_a_few_percent_of_the_operations_and_as_many_bytes_as_the_scores():
-    found = steps(1000)
-    assert found["softmax"].flops < 0.05 * found["scores"].flops
-    assert found["softmax"].bytes > found["scores"].bytes
+    by_name = steps(1000)
+    assert by_name["softmax"].flops < 0.05 * by_name["scores"].flops
+    assert by_name["softmax"].bytes > by_name["scores"].bytes
 
 
 def test_attention_overtakes_the_weights_where_the_figure_says():

@@ -27,11 +27,11 @@ def table():
 def find(dotted):
     """Import a dotted name: as much of it as is a module, the rest as attributes."""
     module, *rest = dotted.split(".")
-    found = importlib.import_module(module)
+    obj = importlib.import_module(module)
     for name in rest:
         module = f"{module}.{name}"
-        found = getattr(found, name) if hasattr(found, name) else importlib.import_module(module)
-    return found
+        obj = getattr(obj, name) if hasattr(obj, name) else importlib.import_module(module)
+    return obj
 
 
 def test_every_row_is_there_with_every_field(table):
@@ -66,7 +66,7 @@ def drawn_on(chapter):
     )
     pictures = {f"softlookup.figures.{name}" for name in re.findall(r"(?<!softlookup\.)\bfigures\.(\w+)", code)}
     known = ((name, getattr(widgets, name)) for name in widgets.__all__)
-    classes = {name for name, one in known if isinstance(one, type) and issubclass(one, InteractiveFigure)}
+    classes = {name for name, obj in known if isinstance(obj, type) and issubclass(obj, InteractiveFigure)}
     return pictures, {f"softlookup.widgets.{name}" for name in classes & set(re.findall(r"\w+", code))}
 
 

@@ -45,8 +45,8 @@ def test_leaks_by_a_mean_over_positions_are_found_and_labels_that_were_not_shift
 def test_filled_rows_shifted_differ_from_the_slides_row_in_one_place():
     labels = ["J'", "aime", "l'", "apprentissage", "profond", "<EOS>", "<PAD>", "<PAD>"]
     slide = ["<BOS>", *labels[:5], "<PAD>", "<PAD>"]
-    given = ["<BOS>", *labels[:-1]]
-    assert [i for i in range(8) if given[i] != slide[i]] == [6]
+    decoder_input = ["<BOS>", *labels[:-1]]
+    assert [i for i in range(8) if decoder_input[i] != slide[i]] == [6]
 
 
 def test_counts_of_the_slides_masks_are_the_audited_ones():

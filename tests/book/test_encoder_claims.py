@@ -17,8 +17,8 @@ RUNS = json.loads((ROOT / "book" / "measured" / "norms.json").read_text(encoding
 
 
 def losses(order, depth, rate, warmup):
-    asked = (order, depth, rate, warmup)
-    return [r["loss"] for r in RUNS["runs"] if (r["order"], r["depth"], r["rate"], r["warmup"]) == asked]
+    setting = (order, depth, rate, warmup)
+    return [r["loss"] for r in RUNS["runs"] if (r["order"], r["depth"], r["rate"], r["warmup"]) == setting]
 
 
 def test_deep_post_norm_without_warmup_does_not_learn_and_pre_norm_does():

@@ -12,7 +12,7 @@ from built_book import HTML, ROOT, Page, need_book
 from softlookup.checking import tasks
 
 EVERY = list(notebooks.exercises(ROOT).values())
-each = pytest.mark.parametrize("exercise", EVERY, ids=lambda one: one.name)
+each = pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
 built = pytest.mark.book
 LIGHT_BYTES = 1_000_000
 """Most that a page with all its own scripts and styles may weigh, packed as a web server packs it."""
@@ -34,9 +34,9 @@ TASK = "### Task 99.one · First\n\nabout · [read in the book](../../_build/htm
 
 def test_table_says_what_the_tasks_descriptions_say():
     assert len(EVERY) == 19
-    for one in EVERY:
-        rows = {row.id: row for row in one.rows}
-        described = {task.id: task for task in tasks(int(one.name[:2]))}
+    for exercise in EVERY:
+        rows = {row.id: row for row in exercise.rows}
+        described = {task.id: task for task in tasks(int(exercise.name[:2]))}
         assert {name for name in rows if "." in name} == set(described)
         for name, task in described.items():
             row = rows[name]
@@ -92,8 +92,8 @@ def test_page_shows_every_task_with_its_empty_cell_and_its_check(exercise):
     shown = [words(block) for block in re.findall(r"<pre>(.*?)</pre>", html, re.S)]
     squeezed = {re.sub(r"\s+", "", text.replace("&quot;", '"').replace("&#39;", "'")) for text in shown}
     for code in codes:
-        wanted = re.sub(r"\s+", "", code).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        assert wanted in squeezed, code
+        expected = re.sub(r"\s+", "", code).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        assert expected in squeezed, code
     assert html.count("tag_answer-cell") == sum("." in row.id for row in exercise.rows)
     assert html.count("tag_check-cell") == sum("." in row.id for row in exercise.rows)
     article = html.partition("<article")[2].partition("</article>")[0]
@@ -140,9 +140,9 @@ def test_names_of_tasks_on_a_chapters_page_lead_to_the_tasks():
 def test_search_knows_every_task_by_its_title(exercise):
     need_book()
     text = (HTML / "_static" / "search" / "sections.js").read_text(encoding="utf-8")
-    found = json.loads(text.removeprefix("globalThis.softlookupSections=").rstrip(";"))
-    number = [address for address, *_ in found["pages"]].index(f"{exercise.docname}.html")
-    titles = {title.replace("’", "'") for page, _, _, title, *_ in found["sections"] if page == number}
+    index = json.loads(text.removeprefix("globalThis.softlookupSections=").rstrip(";"))
+    number = [address for address, *_ in index["pages"]].index(f"{exercise.docname}.html")
+    titles = {title.replace("’", "'") for page, _, _, title, *_ in index["sections"] if page == number}
     for row in exercise.rows:
         assert "." not in row.id or f"Task {row.id} · {row.title}" in titles
 
@@ -156,7 +156,7 @@ def test_page_is_light(exercise):
         path,
         *((path.parent / load.partition("?")[0]).resolve() for load in Page(path).loads if "data:" not in load),
     }
-    assert sum(len(gzip.compress(one.read_bytes(), 6)) for one in files) < LIGHT_BYTES
+    assert sum(len(gzip.compress(file.read_bytes(), 6)) for file in files) < LIGHT_BYTES
 
 
 @built
@@ -165,6 +165,8 @@ def test_table_of_all_exercises_has_every_notebook_and_the_sums():
     html = (HTML / "book" / "exercises.html").read_text(encoding="utf-8")
     rows = [re.findall(r"<td.*?</td>", row, re.S) for row in re.findall(r"<tr.*?</tr>", html, re.S)]
     shown = [[words(cell) for cell in row] for row in rows if row]
-    wanted = [[one.title, str(len(one.rows)), str(one.minutes), f"{one.points:g}"] for one in EVERY]
-    assert shown[:-1] == wanted
-    assert shown[-1][1:] == [f"{sum(float(row[at]) for row in wanted):g}" for at in (1, 2, 3)]
+    expected = [
+        [exercise.title, str(len(exercise.rows)), str(exercise.minutes), f"{exercise.points:g}"] for exercise in EVERY
+    ]
+    assert shown[:-1] == expected
+    assert shown[-1][1:] == [f"{sum(float(row[at]) for row in expected):g}" for at in (1, 2, 3)]

@@ -46,9 +46,9 @@ def test_every_figure_of_a_built_chapter_has_its_number():
 @pytest.mark.book
 def test_every_live_figure_says_what_can_be_done_with_it():
     need_book()
-    said = [
+    captions = [
         caption
         for page in sorted((HTML / "book").glob("[0-9][0-9]_*.html"))
         for caption in re.findall(r'class="figure-live"[^>]*>.*?</a> (.*?)</p>', page.read_text(encoding="utf-8"))
     ]
-    assert len(said) > 15 and "Interactive." not in said
+    assert len(captions) > 15 and "Interactive." not in captions

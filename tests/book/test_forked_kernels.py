@@ -65,8 +65,13 @@ def run(checkout, kernels, cells=CELLS):
     config = SimpleNamespace(nb_execution_timeout=60, nb_execution_allow_errors=False)
     seen = fresh_cells.run_page(store, page, config, kernels).seen
     outputs = [
-        {name: text for one in cell.outputs if one.output_type == "stream" for name, text in [(one.name, one.text)]}
-        or [one.get("data") for one in cell.outputs]
+        {
+            name: text
+            for output in cell.outputs
+            if output.output_type == "stream"
+            for name, text in [(output.name, output.text)]
+        }
+        or [output.get("data") for output in cell.outputs]
         for cell in notebook.cells
     ]
     return outputs, seen
@@ -75,12 +80,12 @@ def run(checkout, kernels, cells=CELLS):
 def test_forked_kernel_gives_what_a_fresh_one_gives_and_its_record_is_as_full(checkout):
     outputs, seen = run(checkout, AsyncKernelManager)
     with forking(checkout / "book") as kernels:
-        forked, told = run(checkout, kernels)
+        forked, forked_seen = run(checkout, kernels)
     assert forked == outputs
     for what in ("files", "folders", "started"):
-        assert told[what] == seen[what]
+        assert forked_seen[what] == seen[what]
     project = page_needs.Project(checkout, "somelib")
-    fresh, needs = project.needs(seen), project.needs(told)
+    fresh, needs = project.needs(seen), project.needs(forked_seen)
     assert needs["files"] == fresh["files"] and needs["everything"] is None
     assert {*fresh["sought"]} <= {*needs["sought"]} and {"torch", "numpy", "matplotlib"} <= {*needs["sought"]}
     assert fresh["imports"].items() <= needs["imports"].items()
@@ -105,7 +110,7 @@ def test_forks_draw_numbers_of_their_own(checkout):
     draw = "import random, numpy, torch\n[random.random(), numpy.random.rand(), torch.rand(1).item()]"
     with forking(checkout / "book") as kernels:
         first, second = (json.loads(run(checkout, kernels, draw)[0][0][0]["text/plain"]) for _ in range(2))
-    assert all(one != other for one, other in zip(first, second, strict=True))
+    assert all(number != other for number, other in zip(first, second, strict=True))
 
 
 def test_what_is_imported_beforehand_is_nothing_of_the_project_and_reads_no_files_past_python():
@@ -122,8 +127,8 @@ def test_what_is_imported_beforehand_is_nothing_of_the_project_and_reads_no_file
     threads, modules = json.loads(done.stdout)
     assert threads == 1 and {"torch", "matplotlib.pyplot", "ipykernel.kernelapp"} <= modules.keys()
     assert not page_needs.NATIVE.keys() & modules.keys()
-    ours = [str(ROOT / name) + os.sep for name in ("lib", "book", "scripts")]
-    assert [file for file in modules.values() if str(file).startswith(tuple(ours))] == [str(SERVER)]
+    project_folders = [str(ROOT / name) + os.sep for name in ("lib", "book", "scripts")]
+    assert [file for file in modules.values() if str(file).startswith(tuple(project_folders))] == [str(SERVER)]
 
 
 def test_kernel_starts_anew_where_what_it_would_be_forked_from_is_gone(checkout):

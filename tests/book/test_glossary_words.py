@@ -73,11 +73,11 @@ def test_a_word_that_the_author_links_is_left_to_the_author():
 
 def test_definitions_are_plain_text_and_formulas():
     term = nodes.term("", "score", ids=["term-score"])
-    said = nodes.paragraph(
+    definition = nodes.paragraph(
         "", "", nodes.Text("Their "), nodes.reference("", "dot product", refuri="#x"), nodes.math("", "a<b")
     )
     document = new_document("glossary")
-    document += nodes.definition_list("", nodes.definition_list_item("", term, nodes.definition("", said)))
+    document += nodes.definition_list("", nodes.definition_list_item("", term, nodes.definition("", definition)))
     assert glossary_words.definitions(document) == {
         "term-score": "<p><strong>score</strong></p>"
         '<p>Their dot product<span class="math notranslate nohighlight">\\(a&lt;b\\)</span></p>'
@@ -106,8 +106,8 @@ def test_every_linked_word_has_its_definition_in_the_page_and_pages_stay_quiet()
     for path in sorted((HTML / "book").glob("[0-9][0-9]_*.html")):
         text = path.read_text("utf-8")
         links = re.findall(r'href="glossary\.html#(term-[^"]+)"><span class="xref std std-term">', text)
-        kept = re.findall(r'<div data-term="([^"]+)">', text)
-        assert set(links) == set(kept), path.name
+        terms = re.findall(r'<div data-term="([^"]+)">', text)
+        assert set(links) == set(terms), path.name
         template = re.search(r'<template id="glossary-words">.*?</template>', text, re.DOTALL)
         assert len(template[0] if template else "") < 8000
         counts[path.stem] = len(links)

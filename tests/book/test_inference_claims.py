@@ -33,8 +33,8 @@ def test_temperature_and_top_k_come_before_top_p_as_the_page_says():
     p = p / p.sum()
     before = p.cumsum(-1) - p  # in order of size already
     p = torch.where(before < 0.7, p, 0.0)
-    found = model.next_token_probabilities(logits, temperature=1.7, top_k=3, top_p=0.7)
-    torch.testing.assert_close(found, p / p.sum())
+    got = model.next_token_probabilities(logits, temperature=1.7, top_k=3, top_p=0.7)
+    torch.testing.assert_close(got, p / p.sum())
 
 
 def test_alpha_one_ranks_long_texts_nearly_by_their_mean():

@@ -176,11 +176,11 @@ def test_own_task_is_thirty_lines():
 def test_own_tasks_name_their_mistakes():
     files = tuple((Path(step.file).name, step.text) for step in steps("", OWN_TASK) if step.file)
     catalogue = Catalogue(OwnTasks(files))
-    own = [*catalogue.own_tasks(4), *catalogue.own_tasks(99)]
-    assert [task.id for task in own] == ["04.colder", "99.row-means"]
-    assert [len(task.mistakes) for task in own] == [3, 2]
-    assert [said for task in own for said in problems(task)] == []
-    both, means = ("over-columns", "not-divided"), variant_of(own[1])
+    course_tasks = [*catalogue.own_tasks(4), *catalogue.own_tasks(99)]
+    assert [task.id for task in course_tasks] == ["04.colder", "99.row-means"]
+    assert [len(task.mistakes) for task in course_tasks] == [3, 2]
+    assert [problem for task in course_tasks for problem in problems(task)] == []
+    both, means = ("over-columns", "not-divided"), variant_of(course_tasks[1])
     assert judge(means, LocalStudent(means, answer(means, both))).diagnosis == both
 
 
@@ -198,9 +198,9 @@ def test_guide_leaves_few_blocks_out_and_says_why(page: str):
 def test_guide_has_every_command_of_an_instructor():
     from softlookup.cli import main
 
-    told = " ".join([*PAGES.values(), OWN_TASK, PLAN])
+    guide = " ".join([*PAGES.values(), OWN_TASK, PLAN])
     others = {"check", "exercises", "train", "train-writer", "bench", "assemble", "lab", "progress", "talk"}
-    assert [name for name in main.commands if name not in others and f"$ softlookup {name}" not in told] == []
+    assert [name for name in main.commands if name not in others and f"$ softlookup {name}" not in guide] == []
 
 
 def test_reader_sees_what_is_missing():

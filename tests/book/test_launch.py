@@ -24,9 +24,9 @@ def test_as_shipped_no_address_is_set_and_the_reader_has_a_lab_of_their_own():
     assert set(shipped["softlookup_launch"]) == launch.KEYS
     assert not any(shipped["softlookup_launch"].values()) and not shipped["softlookup_report"]
     assert not CONFIG["repository"]["url"]
-    found = launch.Places.of(shipped["softlookup_launch"])
-    assert found.lab(NOTEBOOK) == f"http://localhost:8888/lab/tree/{NOTEBOOK}"
-    assert found.hub(NOTEBOOK) == found.on_colab(NOTEBOOK) == ""
+    addresses = launch.Places.of(shipped["softlookup_launch"])
+    assert addresses.lab(NOTEBOOK) == f"http://localhost:8888/lab/tree/{NOTEBOOK}"
+    assert addresses.hub(NOTEBOOK) == addresses.on_colab(NOTEBOOK) == ""
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_a_hub_fetches_from_the_repository_where_one_is_named():
     )
     parts = urlsplit(address)
     assert parts.path == "/hub/user-redirect/git-pull"
-    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    assert asked["repo"] == "https://git.example.org/a/soft-lookup.git" and asked["branch"] == "main"
-    assert asked["urlpath"] == f"lab/tree/soft-lookup/{NOTEBOOK}"
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    assert query["repo"] == "https://git.example.org/a/soft-lookup.git" and query["branch"] == "main"
+    assert query["urlpath"] == f"lab/tree/soft-lookup/{NOTEBOOK}"
 
 
 def test_a_hub_without_a_repository_opens_what_it_has():
@@ -54,8 +54,8 @@ def test_a_hub_without_a_repository_opens_what_it_has():
 
 @pytest.mark.parametrize(("key", "opens"), [("jupyterlab", "lab"), ("jupyterhub", "hub"), ("colab", "on_colab")])
 def test_an_address_with_a_place_for_the_notebook_is_filled(key, opens):
-    found = places("https://git.example.org/a", **{key: "https://example.org/open?path={notebook}&x=1"})
-    assert getattr(found, opens)("exercises/a b.ipynb") == "https://example.org/open?path=exercises/a%20b.ipynb&x=1"
+    addresses = places("https://git.example.org/a", **{key: "https://example.org/open?path={notebook}&x=1"})
+    assert getattr(addresses, opens)("exercises/a b.ipynb") == "https://example.org/open?path=exercises/a%20b.ipynb&x=1"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_settings_of_no_use_are_refused(settings, message):
 
 
 @pytest.mark.parametrize(
-    ("address", "wanted"),
+    ("address", "expected"),
     [
         ("mailto:ada@example.org", "mailto:ada@example.org?subject={title}&body={body}"),
         ("https://git.example.org/a/issues/new", "https://git.example.org/a/issues/new?title={title}&body={body}"),
@@ -81,8 +81,8 @@ def test_settings_of_no_use_are_refused(settings, message):
         ("https://example.org/new?issue[title]={title}", "https://example.org/new?issue[title]={title}"),
     ],
 )
-def test_report_address_gets_places_where_it_has_none(address, wanted):
-    assert reports.template(address) == wanted
+def test_report_address_gets_places_where_it_has_none(address, expected):
+    assert reports.template(address) == expected
 
 
 @pytest.mark.parametrize("address", ["ada@example.org", "javascript:alert(1)", "https://example.org/{name}"])
@@ -111,7 +111,7 @@ def test_build_names_the_library_and_its_hash():
 @pytest.mark.book
 def test_every_page_has_a_link_to_report_a_mistake_that_leads_to_the_page_on_mistakes():
     need_book()
-    own = (HTML / f"{reports.OWN_PAGE}.html").resolve()
+    report_page = (HTML / f"{reports.OWN_PAGE}.html").resolve()
     seen = 0
     for path in pages():
         if path == HTML / "index.html":
@@ -119,7 +119,7 @@ def test_every_page_has_a_link_to_report_a_mistake_that_leads_to_the_page_on_mis
         links = re.findall(r'<a class="report-link" href="([^"]*)"[^>]*data-page="([^"]+)"', path.read_text("utf-8"))
         assert links, path
         for href, title in links:
-            assert (path.parent / unquote(href)).resolve() == own or (path == own and href == "#")
+            assert (path.parent / unquote(href)).resolve() == report_page or (path == report_page and href == "#")
             assert "<" not in title
             seen += 1
     assert seen > 80

@@ -51,8 +51,8 @@ def test_every_line_of_a_docstring_that_names_the_book_leads_to_a_label():
     dead = []
     for source in (path for name in ("lib", "benchmarks") for path in (ROOT / name).rglob("*.py")):
         for line in re.findall(r"\bBook: [^\n\"]*", source.read_text(encoding="utf-8")):
-            said = public_names.BOOK.match(line)
-            if said is None or not labels.issuperset(said["places"].split(", ")):
+            match = public_names.BOOK.match(line)
+            if match is None or not labels.issuperset(match["places"].split(", ")):
                 dead.append(f"{source.name}: {line}")
     assert dead == []
 
@@ -80,22 +80,25 @@ def test_docstring_of_a_public_name_is_whole(name):
     assert doc, "no docstring"
     if public_names.kind_of(name) == "data":
         return
-    own = inspect.unwrap(thing)
-    missing = [*undocumented(own, doc)]
-    if inspect.isclass(own):
-        start = own.__dict__.get("__post_init__", own.__dict__.get("__init__"))
-        written = start is not None and start.__code__.co_filename == inspect.getsourcefile(own)
+    obj = inspect.unwrap(thing)
+    missing = [*undocumented(obj, doc)]
+    if inspect.isclass(obj):
+        start = obj.__dict__.get("__post_init__", obj.__dict__.get("__init__"))
+        written = start is not None and start.__code__.co_filename == inspect.getsourcefile(obj)
         missing += [error for error in (raised(start) if written else ()) if error not in doc]
-        for part, member in vars(own).items():
+        for part, member in vars(obj).items():
             member = getattr(member, "__func__", member)
             if inspect.isfunction(member) and not part.startswith("_") and part != "extra_repr":
-                said = inspect.getdoc(member) or ""
+                member_doc = inspect.getdoc(member) or ""
                 missing += [
-                    f"{part}: {one}"
-                    for one in [*undocumented(member, said), *(raised(member) - set(re.findall(r"\w+", said)))]
+                    f"{part}: {entry}"
+                    for entry in [
+                        *undocumented(member, member_doc),
+                        *(raised(member) - set(re.findall(r"\w+", member_doc))),
+                    ]
                 ]
     else:
-        missing += [error for error in raised(own) if error not in doc]
+        missing += [error for error in raised(obj) if error not in doc]
     assert missing == []
 
 
@@ -108,19 +111,19 @@ class Lines(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        if tag in {"section", "span"} and given.get("id"):
+        attributes = dict(attrs)
+        if tag in {"section", "span"} and attributes.get("id"):
             if tag == "section":
-                self.open.append({given["id"]})
+                self.open.append({attributes["id"]})
             elif self.open and not self.links.get(id(self.open[-1])):
-                self.open[-1].add(given["id"])
+                self.open[-1].add(attributes["id"])
         elif tag == "section":
             self.open.append(set())
-        if tag == "p" and "in-the-library" in given.get("class", ""):
+        if tag == "p" and "in-the-library" in attributes.get("class", ""):
             self.inside = True
-        if tag == "a" and self.inside and "14_slides" not in given["href"]:  # the slides' link shares the line
+        if tag == "a" and self.inside and "14_slides" not in attributes["href"]:  # the slides' link shares the line
             for name in self.open[-1]:
-                self.links.setdefault(name, []).append(given["href"])
+                self.links.setdefault(name, []).append(attributes["href"])
 
     def handle_endtag(self, tag):
         if tag == "section":
@@ -147,8 +150,8 @@ def test_every_section_links_to_the_names_that_it_explains():
         page, _, label = place.partition("#")
         if page not in pages:
             pages[page] = Lines((HTML / "book" / page).read_text(encoding="utf-8")).links
-        wanted = [f"reference/{name.split('.')[1]}.html#{name}" for name in names]
-        assert pages[page].get(label) == wanted, place
+        expected = [f"reference/{name.split('.')[1]}.html#{name}" for name in names]
+        assert pages[page].get(label) == expected, place
 
 
 def test_line_of_links_stands_before_the_sections_inside_and_their_labels():
@@ -157,10 +160,10 @@ def test_line_of_links_stands_before_the_sections_inside_and_their_labels():
         "", nodes.title("", "Outer"), nodes.paragraph("", "text"), nodes.target(), inner, ids=["outer"]
     )
     document = nodes.section("", outer)
-    found = section_links.section_of(document, "outer")
-    section_links.append_line(found, "one-kind", "See:", [nodes.literal("", "a"), nodes.literal("", "b")])
-    section_links.append_line(found, "other-kind", "And:", [nodes.literal("", "c")])
-    assert [type(node).__name__ for node in found] == ["title", "paragraph", "paragraph", "target", "section"]
-    assert found[2].astext() == "See: a, b · And: c"
-    assert found[2]["classes"] == ["section-line", "one-kind"] and found[2][-1]["classes"] == ["other-kind"]
+    section = section_links.section_of(document, "outer")
+    section_links.append_line(section, "one-kind", "See:", [nodes.literal("", "a"), nodes.literal("", "b")])
+    section_links.append_line(section, "other-kind", "And:", [nodes.literal("", "c")])
+    assert [type(node).__name__ for node in section] == ["title", "paragraph", "paragraph", "target", "section"]
+    assert section[2].astext() == "See: a, b · And: c"
+    assert section[2]["classes"] == ["section-line", "one-kind"] and section[2][-1]["classes"] == ["other-kind"]
     assert section_links.section_of(document, "nobody") is None

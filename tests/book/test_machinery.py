@@ -59,10 +59,10 @@ def test_every_icon_that_the_theme_writes_is_in_the_font():
 
 
 def test_vendored_versions_are_pinned_and_name_no_registry():
-    wanted = json.loads((VENDOR / "package.json").read_text())["dependencies"]
+    versions = json.loads((VENDOR / "package.json").read_text())["dependencies"]
     lock = json.loads((VENDOR / "package-lock.json").read_text())["packages"]
-    assert all(version[0].isdigit() for version in wanted.values())
-    assert {name: lock[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    assert all(version[0].isdigit() for version in versions.values())
+    assert {name: lock[f"node_modules/{name}"]["version"] for name in versions} == versions
     assert all("resolved" not in package for package in lock.values())
     assert all(package["integrity"].startswith("sha512-") for name, package in lock.items() if name)
 

@@ -17,12 +17,12 @@ def test_weigh_adds_up_by_kind_and_leaves_figures_out(tmp_path):
     page.write_bytes(b"<p>words</p>" + state)
     style.write_bytes(b"p{}" * 400)
     runner.write_bytes(b"run();" * 200)
-    told = weights.weigh({page: "html", style: "css", runner: "scripts"}, page)
-    assert set(told["bytes"]) == {"html", "css", "scripts"}
-    assert told["with_widgets"] == sum(told["bytes"].values())
-    assert told["bytes"]["css"] < 100
-    saved = told["with_widgets"] - told["before_widgets"]
-    assert told["bytes"]["scripts"] < saved < told["bytes"]["scripts"] + told["bytes"]["html"]
+    page_weight = weights.weigh({page: "html", style: "css", runner: "scripts"}, page)
+    assert set(page_weight["bytes"]) == {"html", "css", "scripts"}
+    assert page_weight["with_widgets"] == sum(page_weight["bytes"].values())
+    assert page_weight["bytes"]["css"] < 100
+    saved = page_weight["with_widgets"] - page_weight["before_widgets"]
+    assert page_weight["bytes"]["scripts"] < saved < page_weight["bytes"]["scripts"] + page_weight["bytes"]["html"]
 
 
 def test_gzipped_bytes_is_never_more_than_the_file(tmp_path):
@@ -89,9 +89,9 @@ def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):
     need_book()
     page = "book/10_inference.html"
     with browser.served(HTML) as address:
-        found = frames_of_figures(chromium, address, [page])
+        figures = frames_of_figures(chromium, address, [page])
         seen = weights.weigh_pages(chromium, address, HTML, [page])
-    assert len(found) == 3 and all(one["frames"] > 10 for one in found.values())
+    assert len(figures) == 3 and all(figure["frames"] > 10 for figure in figures.values())
     assert seen["over_limit"] == 0 and seen["unsized_pictures"] == 0
     views = seen["pages"][page]["desktop"]
     assert 100_000 < views["before_widgets"] < views["with_widgets"] <= views["whole"]

@@ -49,7 +49,12 @@ def seen(project, tmp_path):
         target = tmp_path / "_build" / "seen.json"
         target.parent.mkdir(exist_ok=True)
         done = subprocess.run(
-            [sys.executable, "-c", CODE.format(watch=str(page_needs.WATCH), cells=cells), *asked(project(), target)],
+            [
+                sys.executable,
+                "-c",
+                CODE.format(watch=str(page_needs.WATCH), cells=cells),
+                *arguments(project(), target),
+            ],
             cwd=tmp_path / "book",
             env=os.environ | {"PYTHONPATH": str(tmp_path / "lib"), "PYTHONDONTWRITEBYTECODE": ""},
             capture_output=True,
@@ -58,8 +63,8 @@ def seen(project, tmp_path):
         assert done.returncode == 0, done.stderr
         return json.loads(target.read_text())
 
-    def asked(now, target):
-        return [json.dumps(now.asked(target))]
+    def arguments(now, target):
+        return [json.dumps(now.watch_arguments(target))]
 
     return run
 
@@ -139,14 +144,14 @@ def test_page_that_loads_what_reads_past_python_needs_all_such_files(project, tm
 def install(tmp_path, monkeypatch):
     """Put a package of one module beside what is installed."""
 
-    def put(name, version):
+    def add_package(name, version):
         info = tmp_path / f"site-{version}" / f"{name}-{version}.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         (info / "top_level.txt").write_text(f"{name}\n")
         monkeypatch.syspath_prepend(info.parent)
 
-    return put
+    return add_package
 
 
 def test_page_is_stale_when_another_version_of_anything_is_installed(project, seen, install):
@@ -168,9 +173,9 @@ def test_page_is_stale_when_a_package_comes_that_it_looked_for_and_not_when_anot
 
 
 def test_what_a_package_tries_by_itself_is_not_looked_for_by_the_page(project, seen):
-    told = seen("import requests, somelib.one\ntry:\n    import numbertools\nexcept ImportError:\n    pass")
-    assert {"simplejson", "numbertools"} <= told["imports"].keys(), "requests takes simplejson where it is"
-    assert project().needs(told)["sought"] == ["numbertools", "requests", "somelib"]
+    record = seen("import requests, somelib.one\ntry:\n    import numbertools\nexcept ImportError:\n    pass")
+    assert {"simplejson", "numbertools"} <= record["imports"].keys(), "requests takes simplejson where it is"
+    assert project().needs(record)["sought"] == ["numbertools", "requests", "somelib"]
 
 
 def test_watch_leaves_out_what_is_installed_and_what_is_built(project, seen, tmp_path):
@@ -181,7 +186,7 @@ def test_watch_leaves_out_what_is_installed_and_what_is_built(project, seen, tmp
 
 
 @pytest.fixture
-def kept(project, tmp_path):
+def store(project, tmp_path):
     return lambda: page_needs.Kept(page_needs.kept_folder(tmp_path), project())
 
 
@@ -193,17 +198,17 @@ def notebook(code, output=None):
     return nbformat.v4.new_notebook(cells=[cell])
 
 
-def test_kept_outputs_are_given_while_they_hold_and_not_afterwards(kept, seen, tmp_path):
+def test_kept_outputs_are_given_while_they_hold_and_not_afterwards(store, seen, tmp_path):
     page, run = tmp_path / "book" / "page.md", seen("import somelib.one")
-    assert kept().outputs(notebook("number")) is None
-    kept().keep(notebook("number", "1"), page, 0.5, run, began=2e9)
-    assert kept().outputs(notebook("number")).cells[0].outputs[0]["data"]["text/plain"] == "1"
-    assert kept().outputs(notebook("number + 1")) is None
+    assert store().outputs(notebook("number")) is None
+    store().keep(notebook("number", "1"), page, 0.5, run, began=2e9)
+    assert store().outputs(notebook("number")).cells[0].outputs[0]["data"]["text/plain"] == "1"
+    assert store().outputs(notebook("number + 1")) is None
     (tmp_path / "lib/somelib/one.py").write_text("number = 11\n")
-    assert kept().outputs(notebook("number")) is None
+    assert store().outputs(notebook("number")) is None
 
 
-def test_outputs_of_a_page_whose_files_were_written_while_it_ran_are_not_trusted(kept, seen, tmp_path):
+def test_outputs_of_a_page_whose_files_were_written_while_it_ran_are_not_trusted(store, seen, tmp_path):
     run = seen("import somelib.one")
-    kept().keep(notebook("number", "1"), tmp_path / "book" / "page.md", 0.5, run, began=0.0)
-    assert kept().outputs(notebook("number")) is None
+    store().keep(notebook("number", "1"), tmp_path / "book" / "page.md", 0.5, run, began=0.0)
+    assert store().outputs(notebook("number")) is None

@@ -36,8 +36,8 @@ def test_first_view_of_every_page_is_under_a_megabyte_gzipped_before_widgets():
         named = {(path.parent / unquote(load)).resolve() for load in own_loads(Page(path))}
         for file in named:
             known.setdefault(file, weight(file.read_bytes()))
-        own = weight(without_widgets(path.read_bytes()))
-        weights[path.relative_to(HTML).as_posix()] = own + sum(
+        page_bytes = weight(without_widgets(path.read_bytes()))
+        weights[path.relative_to(HTML).as_posix()] = page_bytes + sum(
             known[file] for file in named if file.name != "widgets.js"
         )
     assert len(weights) > 20 and max(weights.values()) > FONTS_BYTES
@@ -45,19 +45,19 @@ def test_first_view_of_every_page_is_under_a_megabyte_gzipped_before_widgets():
 
 
 def test_heavy_scripts_load_on_the_pages_that_need_them_and_on_no_other():
-    wanted, loaded = {}, {}
+    expected, loaded = {}, {}
     for path in pages():
         text, name = path.read_text(encoding="utf-8"), path.relative_to(HTML).as_posix()
-        wanted[name] = set()
+        expected[name] = set()
         if re.search(r'class="[^"]*\bmath\b', text):
-            wanted[name] |= {"tex-chtml.js"}
+            expected[name] |= {"tex-chtml.js"}
         if "widget-view+json" in text:
-            wanted[name] |= {"widgets.js"}
+            expected[name] |= {"widgets.js"}
         if name == "search.html":
-            wanted[name] |= {"search.js"}
+            expected[name] |= {"search.js"}
         loaded[name] = scripts(Page(path))
-    assert loaded == wanted
-    assert {frozenset(one) for one in loaded.values()} >= {frozenset(), frozenset({"tex-chtml.js", "widgets.js"})}
+    assert loaded == expected
+    assert {frozenset(names) for names in loaded.values()} >= {frozenset(), frozenset({"tex-chtml.js", "widgets.js"})}
 
 
 def test_pictures_have_width_and_height_so_that_a_page_keeps_still():

@@ -79,9 +79,9 @@ def test_places_from_one_leave_every_score_and_turning_the_other_way_leaves_the_
 
 def test_only_the_first_token_comes_out_right_in_the_other_pairing():
     x = torch.randn(1, 2, 5, 8)
-    one, other = model.RotaryPositions(8)(x), model.RotaryPositions(8, pairing="halves")(x)
-    torch.testing.assert_close(one[:, :, 0], other[:, :, 0])
-    assert not torch.allclose(one[:, :, 1], other[:, :, 1], atol=0.01)
+    neighbours, halves = model.RotaryPositions(8)(x), model.RotaryPositions(8, pairing="halves")(x)
+    torch.testing.assert_close(neighbours[:, :, 0], halves[:, :, 0])
+    assert not torch.allclose(neighbours[:, :, 1], halves[:, :, 1], atol=0.01)
 
 
 def test_learned_matrix_on_both_side_by_side_is_a_sum_again(rng):
@@ -91,9 +91,9 @@ def test_learned_matrix_on_both_side_by_side_is_a_sum_again(rng):
 
 def test_bucket_worked_by_hand_is_the_librarys():
     back = torch.tensor([3, 4, 5, 6, 7, 8, 9, 13, 14, 500])
-    wanted = [3, 4, 4, 5, 5, 5, 6, 6, 7, 7]
+    expected = [3, 4, 4, 5, 5, 5, 6, 6, 7, 7]
     got = model.t5_bucket(-back, n_buckets=8, max_distance=20, bidirectional=False)
-    assert got.tolist() == wanted
+    assert got.tolist() == expected
 
 
 def test_first_token_comes_out_right_in_the_other_pairing_where_it_sees_itself_alone():
@@ -101,11 +101,11 @@ def test_first_token_comes_out_right_in_the_other_pairing_where_it_sees_itself_a
     turns = [model.RotaryPositions(8, pairing=pairing) for pairing in ("neighbours", "halves")]
     causal = model.masks.causal_mask(5)
     with torch.no_grad():
-        one, other = (layer(x, mask=causal, rotary=turn) for turn in turns)
-        seen_one, seen_other = (layer(x, rotary=turn) for turn in turns)
-    torch.testing.assert_close(one[:, 0], other[:, 0])
-    assert (one[:, 1:] - other[:, 1:]).abs().max() > 1e-3
-    assert (seen_one[:, 0] - seen_other[:, 0]).abs().max() > 1e-3
+        neighbours, halves = (layer(x, mask=causal, rotary=turn) for turn in turns)
+        seen_neighbours, seen_halves = (layer(x, rotary=turn) for turn in turns)
+    torch.testing.assert_close(neighbours[:, 0], halves[:, 0])
+    assert (neighbours[:, 1:] - halves[:, 1:]).abs().max() > 1e-3
+    assert (seen_neighbours[:, 0] - seen_halves[:, 0]).abs().max() > 1e-3
 
 
 def test_turn_worked_by_hand_is_right():
@@ -147,8 +147,8 @@ def test_race_is_told_as_it_was_run():
     assert nats["learned"] > nats["sinusoidal"] and fetched["learned"] < fetched["sinusoidal"]
     for kind, gap in (("back", 0.1), ("text", 0.15)):
         for part in ("trained", "twice", "four_times"):
-            told = measured(kind, part)
-            assert abs(told["rotary"] - told["rotary_halves"]) < gap
+            results = measured(kind, part)
+            assert abs(results["rotary"] - results["rotary_halves"]) < gap
 
 
 def test_far_distances_of_the_race_fall_into_buckets_that_never_occurred_and_none_into_the_last():

@@ -134,31 +134,31 @@ def test_no_sentence_stands_twice():
 
 def test_no_word_stands_twice_in_a_row():
     twice = [
-        f"{page}: {found[0]}"
+        f"{page}: {match[0]}"
         for page, text in TEXT.items()
         for paragraph in paragraphs(text)
-        for found in re.finditer(r"\b([a-z]{2,}) \1\b", paragraph)
-        if found[0] not in TWICE
+        for match in re.finditer(r"\b([a-z]{2,}) \1\b", paragraph)
+        if match[0] not in TWICE
     ]
     assert twice == []
 
 
 def test_pages_use_the_fields_words_and_plain_sentences():
-    found = {
-        f"{page}: {paragraph[max(0, one.start() - 30) : one.end() + 30]}": wanted
+    problems = {
+        f"{page}: {paragraph[max(0, match.start() - 30) : match.end() + 30]}": suggestion
         for page, text in TEXT.items()
         for paragraph in paragraphs(text)
-        for pattern, wanted in IMPLAIN.items()
-        for one in re.finditer(pattern, paragraph)
+        for pattern, suggestion in IMPLAIN.items()
+        for match in re.finditer(pattern, paragraph)
     }
-    assert found == {}
+    assert problems == {}
 
 
 def words():
     counted, where = Counter(), {}
     for page, text in TEXT.items():
-        own = re.sub(r'"[^"\n]*"', FILLED, prose(text))  # what others have said is theirs to spell
-        for word in re.findall(rf"(?<![\w{FILLED}\\-])[A-Za-z]+(?![\w{FILLED}])", own):
+        unquoted = re.sub(r'"[^"\n]*"', FILLED, prose(text))  # what others have said is theirs to spell
+        for word in re.findall(rf"(?<![\w{FILLED}\\-])[A-Za-z]+(?![\w{FILLED}])", unquoted):
             counted[word] += 1
             where.setdefault(word, page)
     return counted, where
@@ -168,9 +168,9 @@ def test_spelling_is_british_throughout():
     counted, where = words()
     assert counted["neighbours"] > 5
     foreign = {
-        f"{where[word]}: {word}": wanted
+        f"{where[word]}: {word}": british
         for word in counted
-        for p, wanted in BRITISH.items()
+        for p, british in BRITISH.items()
         if re.fullmatch(p, word, re.I)
     }
     assert foreign == {}

@@ -24,9 +24,9 @@ def test_options_are_split_at_their_letters_and_formulas_stay():
         nodes.math("", "H"),
         nodes.Text(", (b) f(a) of it, (c) none (b) at all"),
     ]
-    found = quiz_questions.split_options(parts)
-    told = {letter: "".join(part.astext() for part in one) for letter, one in found.items()}
-    assert told == {"": "1. What? ", "a": "the root of H", "b": "f(a) of it", "c": "none (b) at all"}
+    options = quiz_questions.split_options(parts)
+    texts = {letter: "".join(part.astext() for part in option) for letter, option in options.items()}
+    assert texts == {"": "1. What? ", "a": "the root of H", "b": "f(a) of it", "c": "none (b) at all"}
 
 
 def test_an_answer_without_its_letter_is_refused():
@@ -55,25 +55,25 @@ def test_an_answer_that_names_another_options_letter_is_refused():
 
 
 def test_drawn_orders_keep_all_options_and_are_the_same_each_time():
-    asked = [quiz_questions.Options(count, right) for count in (3, 4, 2, 3) for right in range(2)]
-    orders = quiz_questions.drawn_orders("a page", asked)
-    assert orders == quiz_questions.drawn_orders("a page", asked)
-    assert [sorted(order) for order in orders] == [list(range(one.count)) for one in asked]
-    assert len({str(quiz_questions.drawn_orders(str(page), asked)) for page in range(9)}) > 1
+    options = [quiz_questions.Options(count, right) for count in (3, 4, 2, 3) for right in range(2)]
+    orders = quiz_questions.drawn_orders("a page", options)
+    assert orders == quiz_questions.drawn_orders("a page", options)
+    assert [sorted(order) for order in orders] == [list(range(choice.count)) for choice in options]
+    assert len({str(quiz_questions.drawn_orders(str(page), options)) for page in range(9)}) > 1
 
 
 @pytest.mark.parametrize("seed", ["book/04_one_head", "book/09_training", "another"])
 def test_drawn_orders_put_the_right_option_everywhere_equally_often(seed):
     for count in range(1, 14):
-        asked = [quiz_questions.Options(3, 1, last=number % 4 == 0) for number in range(count)]
-        places = [order.index(1) for order in quiz_questions.drawn_orders(seed, asked)]
+        options = [quiz_questions.Options(3, 1, last=number % 4 == 0) for number in range(count)]
+        places = [order.index(1) for order in quiz_questions.drawn_orders(seed, options)]
         often = [places.count(place) for place in range(3)]
         assert max(often) - min(often) <= 1
 
 
 def test_an_option_that_speaks_of_the_others_stays_the_last():
-    asked = [quiz_questions.Options(3, right, last=True) for right in (0, 1, 2, 0, 1, 2)]
-    assert [order[-1] for order in quiz_questions.drawn_orders("a page", asked)] == [2] * 6
+    options = [quiz_questions.Options(3, right, last=True) for right in (0, 1, 2, 0, 1, 2)]
+    assert [order[-1] for order in quiz_questions.drawn_orders("a page", options)] == [2] * 6
     for text in ("neither", "both", "on both", "all of them together", "none of these"):
         assert quiz_questions.LAST.fullmatch(text)
     for text in ("nothing", "all shapes are right", "both heads in turn"):
@@ -112,27 +112,31 @@ def boxes(doctree):
         (listed,) = (node for node in box.children if isinstance(node, nodes.enumerated_list))
         right = next(name for name in box["classes"] if name.startswith("slq-right-"))[-1]
         lines = [re.match(r"\((\w)\)", item.astext()) for item in box.children[-1].findall(nodes.list_item)]
-        told = next(iter(box.children[-1].findall(nodes.strong))).astext()
-        yield [item.astext() for item in listed], ord(right) - ord("a"), [told[1], *(line[1] for line in lines if line)]
+        answer_text = next(iter(box.children[-1].findall(nodes.strong))).astext()
+        yield (
+            [item.astext() for item in listed],
+            ord(right) - ord("a"),
+            [answer_text[1], *(line[1] for line in lines if line)],
+        )
 
 
 def test_on_every_page_the_right_option_stands_everywhere_equally_often(read_pages):
     assert len(read_pages) >= 15
     for page, doctree in read_pages.items():
-        asked = list(boxes(doctree))
+        page_boxes = list(boxes(doctree))
         source = (ROOT / "book" / f"{page}.md").read_text(encoding="utf-8")
-        assert len(asked) == source.count("{dropdown} Answer\n**("), page
-        often = Counter(right for _, right, _ in asked)
-        places = range(min(len(options) for options, _, _ in asked))
+        assert len(page_boxes) == source.count("{dropdown} Answer\n**("), page
+        often = Counter(right for _, right, _ in page_boxes)
+        places = range(min(len(options) for options, _, _ in page_boxes))
         assert max(often.values()) - min(often[place] for place in places) <= 1, (page, often)
 
 
 def test_on_every_page_answers_go_by_the_letters_that_are_shown(read_pages):
     for page, doctree in read_pages.items():
-        for options, right, told in boxes(doctree):
+        for options, right, answer_letters in boxes(doctree):
             letters = [chr(ord("a") + place) for place in range(len(options))]
             others = [letter for letter in letters if letter != letters[right]]
-            assert told == [letters[right], *others], (page, options)
+            assert answer_letters == [letters[right], *others], (page, options)
 
 
 def questions(page):
@@ -150,17 +154,17 @@ def test_every_question_with_options_is_one_to_press(page):
         right = next(name for name in box["class"] if name.startswith("slq-right-"))[-1]
         letters = [chr(ord("a") + i) for i in range(len(options))]
         assert len(options) >= 2 and right in letters
-        told = [item.get_text().strip()[1] for item in box.select(".sd-summary-content li")]
-        assert sorted([*told, right]) == letters, box.get_text()
+        other_letters = [item.get_text().strip()[1] for item in box.select(".sd-summary-content li")]
+        assert sorted([*other_letters, right]) == letters, box.get_text()
 
 
 @pytest.mark.book
 def test_every_chapter_asks_at_least_four_questions():
-    asked = {}
+    counts = {}
     for page in CHAPTERS:
         typed, chosen = questions(page)
-        asked[page[:2]] = asked.get(page[:2], 0) + len(typed) + len(chosen)
-    assert {chapter: count for chapter, count in asked.items() if count < 4} == {}
+        counts[page[:2]] = counts.get(page[:2], 0) + len(typed) + len(chosen)
+    assert {chapter: count for chapter, count in counts.items() if count < 4} == {}
 
 
 @pytest.mark.parametrize(
@@ -169,8 +173,8 @@ def test_every_chapter_asks_at_least_four_questions():
     ids=lambda path: path.stem,
 )
 def test_each_set_asks_for_a_prediction_that_a_page_shows(page):
-    asked = page.read_text(encoding="utf-8").split("## Questions with answers")[1]
+    section = page.read_text(encoding="utf-8").split("## Questions with answers")[1]
     predictions = re.findall(
-        r"^\*\*\d+\. (?:[^*]|\*\w+\*)*?\bPredict\b.*\n\n```+\{dropdown\} Answer\n(.*)", asked, re.M
+        r"^\*\*\d+\. (?:[^*]|\*\w+\*)*?\bPredict\b.*\n\n```+\{dropdown\} Answer\n(.*)", section, re.M
     )
     assert any(re.search(r"\]\(#[a-z0-9-]+\)", answer) for answer in predictions), "link to where the page shows it"

@@ -95,7 +95,7 @@ def test_bytes_of_the_fused_loops_explain_what_they_gain(run):
     moved = {way: [row[kind]["bytes"] / elements for kind in ("chain", "fused")] for way, row in run["fused"].items()}
     assert moved == {"C": [36, 20], "numpy": [36, 20], "torch": [36, 28]}
     assert (TORCH_TWO.reads, TORCH_TWO.writes, TORCH_TWO.n_bytes(1)) == (5, 2, 28)
-    assert [one.n_bytes(1, write_allocate=True) for one in (CHAIN, FUSED)] == [48, 24]
+    assert [loop.n_bytes(1, write_allocate=True) for loop in (CHAIN, FUSED)] == [48, 24]
     gains = {way: row["gain"]["median"] for way, row in run["fused"].items()}
     assert abs(gains["C"] - 48 / 24) < 0.2 and abs(gains["torch"] - 36 / 28) < 0.05 and gains["numpy"] < 1.6
 
@@ -113,8 +113,8 @@ def test_outliers_are_those_that_the_page_explains_and_two_that_it_does_not(run,
     assert len(others) == 2 and {row["dtype"] for row in others} == {"float64"}
     assert all(row["ratio"] < 1.2 for row in others)
     for dtype in ("float32", "float64"):
-        one, two, four = (ratio[f"{dtype} {t} x 8192 x 8192"] for t in (1, 2, 4))
-        assert one < 1.25 and 1.4 < two < 2.6 and 2.8 < four < 5
+        ratio_1, ratio_2, ratio_4 = (ratio[f"{dtype} {t} x 8192 x 8192"] for t in (1, 2, 4))
+        assert ratio_1 < 1.25 and 1.4 < ratio_2 < 2.6 and 2.8 < ratio_4 < 5
 
 
 def test_what_16_to_128_rows_take_too_long_is_two_or_three_fetches_of_the_matrix(run):
@@ -135,8 +135,8 @@ def test_reads_for_stores_explain_scaling_and_not_what_stores_little(run, ratio)
 
     assert (fetched(1, 1), fetched(2, 0), fetched(4, 1)) == (Fraction(9, 8), Fraction(3, 4), Fraction(9, 10))
     for stream, expected, near in (("scale", 9 / 8, True), ("dot", 3 / 4, False), ("sum of four", 9 / 10, False)):
-        found = ratio[f"C {stream}, 128 MiB"]
-        assert (abs(found - expected) < 0.03) is near and (abs(found - 1) < 0.03) is not near
+        got = ratio[f"C {stream}, 128 MiB"]
+        assert (abs(got - expected) < 0.03) is near and (abs(got - 1) < 0.03) is not near
     plain, touched = (run["errors"]["streams"][key] for key in ("median", "touched"))
     assert abs(plain - touched) < 0.01
 
@@ -163,7 +163,7 @@ def test_scores_need_heads_wider_than_the_ridge():
 def test_fused_scores_of_a_long_prompt_are_compute_bound_on_every_machine():
     sizes = TransformerSizes("x", D=4096, N=32, F=16384, V=1, L=1)
     fused = {
-        tokens: next(one for one in layer(sizes, 1, tokens, fused=True) if one.name == "fused attention")
+        tokens: next(step for step in layer(sizes, 1, tokens, fused=True) if step.name == "fused attention")
         for tokens in (256, 4096)
     }
     ridges = [ridge(hardware(name), "bfloat16") for name in known_hardware()]
@@ -198,6 +198,6 @@ def test_half_precision_is_slower_on_a_processor_without_units_for_it(run):
 
 @pytest.mark.parametrize("page", PAGES, ids=["chapter", "details"])
 def test_every_number_of_the_page_that_is_shown_is_said(page):
-    said = set(re.findall(r"\b(\w+)=", page))
+    keyword_names = set(re.findall(r"\b(\w+)=", page))
     shown = {name.split(":")[0] for name in re.findall(r"\{glue:text\}`([^`]+)`", page)}
-    assert {name for name in shown if not name.startswith("minutes_")} <= said
+    assert {name for name in shown if not name.startswith("minutes_")} <= keyword_names

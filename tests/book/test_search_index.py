@@ -57,18 +57,18 @@ def results(tmp_path_factory):
     script = tmp_path_factory.mktemp("search") / "ranking.mjs"
     modules = ROOT / "book" / "_vendor" / "node_modules"
     script.write_text(search.bundle(ROOT / "book/_search/ranking.js", modules, "--format=esm"), encoding="utf-8")
-    asked = [*QUERIES, "atention sink", "the of and", "qqqqzzzz", "residu", "softmax"]
+    queries = [*QUERIES, "atention sink", "the of and", "qqqqzzzz", "residu", "softmax"]
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     command = ["node", "--input-type=module", "-e", RUN, script.as_uri(), str(SCRIPTS / "sections.js")]
     done = subprocess.run(
-        command, input=json.dumps(asked), capture_output=True, text=True, env=os.environ | {"PATH": path}
+        command, input=json.dumps(queries), capture_output=True, text=True, env=os.environ | {"PATH": path}
     )
     assert not done.returncode, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(
-    ("tex", "said"),
+    ("tex", "expected"),
     [
         (r"\(QK^\top / \sqrt{H}\)", "QKᵀ / √H"),
         (r"\[\tfrac{1}{\sqrt{d_k}}\]", "1/√d_k"),
@@ -79,8 +79,8 @@ def results(tmp_path_factory):
         (r"\begin{bmatrix} 1 & 0 \end{bmatrix}", ""),
     ],
 )
-def test_formulas_become_plain_text(tex, said):
-    assert formulas.plain(tex) == said
+def test_formulas_become_plain_text(tex, expected):
+    assert formulas.plain(tex) == expected
 
 
 def test_a_page_is_cut_into_its_sections_without_code_and_tables_of_cells():
@@ -118,10 +118,10 @@ def test_every_section_leads_to_an_anchor_and_quotes_no_tex(record):
 def test_learners_queries_find_the_right_section_first(results):
     assert len(QUERIES) >= OF
     places = {query: [*results[query], f"book/{at}".replace("#", ".html#")] for query, at in QUERIES.items()}
-    rank = {query: found.index(found[-1]) + 1 for query, found in places.items()}
+    rank = {query: addresses.index(addresses[-1]) + 1 for query, addresses in places.items()}
     late = {query: (rank[query], places[query][0]) for query in QUERIES if rank[query] > 1}
     assert len(QUERIES) - len(late) >= FIRST, late
-    assert {query: told for query, told in late.items() if told[0] > 3} == {}
+    assert {query: entry for query, entry in late.items() if entry[0] > 3} == {}
 
 
 @pytest.mark.book

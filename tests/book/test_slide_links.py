@@ -13,7 +13,7 @@ from softlookup.slide_audit import items
 from softlookup.slide_audit.listing import as_html, headings_of, sections
 
 ITEMS = items()
-WHERE = {one.section for one in ITEMS}
+WHERE = {item.section for item in ITEMS}
 COUNTS = {(page, label): n for page, labels in sections(ITEMS).items() for label, n in labels.items()}
 APP = SimpleNamespace(
     builder=SimpleNamespace(format="html", get_relative_uri=lambda here, there: "list.html"),
@@ -34,14 +34,14 @@ def test_every_statement_is_counted_in_its_section():
 
 
 def test_a_section_gets_one_line_at_its_end():
-    (page, label), count = max(COUNTS.items(), key=lambda one: one[1])
+    (page, label), count = max(COUNTS.items(), key=lambda pair: pair[1])
     document = page_with("another", label)
     slide_links.add_lines(APP, document, f"book/{page}")
-    lines = [one for one in document.findall(nodes.paragraph) if slide_links.CLASS in one["classes"]]
-    ours = next(one for one in lines if one.parent["ids"][1] == label)
-    assert len(lines) == 1 and isinstance(ours.parent[0], nodes.title) and ours.parent[-1] is ours
-    assert ours.astext() == f"On the slides: {count} statements recomputed"
-    assert ours.next_node(nodes.reference)["refuri"] == f"list.html?section={label}#slides-all"
+    lines = [paragraph for paragraph in document.findall(nodes.paragraph) if slide_links.CLASS in paragraph["classes"]]
+    line = next(paragraph for paragraph in lines if paragraph.parent["ids"][1] == label)
+    assert len(lines) == 1 and isinstance(line.parent[0], nodes.title) and line.parent[-1] is line
+    assert line.astext() == f"On the slides: {count} statements recomputed"
+    assert line.next_node(nodes.reference)["refuri"] == f"list.html?section={label}#slides-all"
 
 
 def test_the_line_stands_before_subsections_and_in_the_box_where_there_is_one():
@@ -69,11 +69,14 @@ def test_a_box_about_slides_goes_behind_the_sections_own_words_and_before_its_li
 
 
 def test_a_statement_whose_section_is_gone_is_a_warning(monkeypatch):
-    said = []
-    monkeypatch.setattr(slide_links.log, "warning", lambda text, *more, **_: said.append(text % more))
+    warnings = []
+    monkeypatch.setattr(slide_links.log, "warning", lambda text, *more, **_: warnings.append(text % more))
     page = next(page for page, _ in COUNTS)
     slide_links.add_lines(APP, page_with("another"), f"book/{page}")
-    assert len(said) == sum(one == page for one, _ in COUNTS) and "no section of this page" in said[0]
+    assert (
+        len(warnings) == sum(other_page == page for other_page, _ in COUNTS)
+        and "no section of this page" in warnings[0]
+    )
 
 
 def test_pages_without_statements_stay_as_they_are():
@@ -85,18 +88,18 @@ def test_pages_without_statements_stay_as_they_are():
 def test_the_list_knows_the_section_of_each_statement():
     some = ITEMS[:5]
     lectures = {key: key for key in ("000", "001", "002", "003", "004")}
-    headings = {one.section: f"Why <{number}>?" for number, one in enumerate(some)}
-    html = as_html(some, lectures, {one.id: one.work() for one in some}, headings)
-    for one in some:
-        page, label = one.section.split("#")
-        assert re.search(rf'<article id="{one.id}" [^>]*data-section="{label}"', html)
-        heading = headings[one.section].replace("<", "&lt;").replace(">", "&gt;")
+    headings = {item.section: f"Why <{number}>?" for number, item in enumerate(some)}
+    html = as_html(some, lectures, {item.id: item.work() for item in some}, headings)
+    for item in some:
+        page, label = item.section.split("#")
+        assert re.search(rf'<article id="{item.id}" [^>]*data-section="{label}"', html)
+        heading = headings[item.section].replace("<", "&lt;").replace(">", "&gt;")
         assert f'<a href="{page}.html#{label}">{heading}</a>' in html
 
 
 def test_the_list_has_a_chip_for_each_verdict_lecture_and_chapter_and_all_are_pressed_first():
     lectures = {key: key for key in ("000", "001", "002", "003", "004")}
-    html = as_html(ITEMS, lectures, {one.id: one.work() for one in ITEMS}, dict.fromkeys(WHERE, "A heading"))
+    html = as_html(ITEMS, lectures, {item.id: item.work() for item in ITEMS}, dict.fromkeys(WHERE, "A heading"))
     groups = re.findall(r'<div class="pick" role="group" aria-label="(\w+)" data-pick="(\w+)">(.*?)</div>', html)
     assert [(name, key) for name, key, _ in groups] == [
         ("Verdict", "verdict"),
@@ -110,15 +113,15 @@ def test_the_list_has_a_chip_for_each_verdict_lecture_and_chapter_and_all_are_pr
 
 
 def test_headings_are_read_from_the_pages_of_all_statements():
-    found = headings_of(ITEMS, ROOT / "book")
-    assert set(found) == WHERE and all(len(heading) > 3 and "$" not in heading for heading in found.values())
+    headings = headings_of(ITEMS, ROOT / "book")
+    assert set(headings) == WHERE and all(len(heading) > 3 and "$" not in heading for heading in headings.values())
 
 
 def test_a_heading_is_found_for_labels_of_all_kinds_and_loses_its_markup(tmp_path):
     text = "# Page\n\n(a)=\n## Why $\\sqrt{H}$, and `x`?\n\n```python\n# (no)=\n```\n\n(b)=\nA paragraph.\n\n(c)=\n"
     (tmp_path / "page.md").write_text(text + "### The $T \\times S$ {term}`scores <score>`\n")
-    wanted = {"a": "Why √H, and x?", "b": "Why √H, and x?", "c": "The T × S scores"}
-    for label, heading in wanted.items():
+    expected = {"a": "Why √H, and x?", "b": "Why √H, and x?", "c": "The T × S scores"}
+    for label, heading in expected.items():
         item = SimpleNamespace(section=f"page#{label}")
         assert headings_of([item], tmp_path) == {item.section: heading}
     with pytest.raises(LookupError, match=r"page\.md has no label no"):
@@ -133,10 +136,10 @@ def test_built_sections_link_back_to_the_list(page):
     links = re.findall(
         r'class="[^"]*on-the-slides[^"]*">(?:On the slides: )?<a [^>]*href="([^"]+)">(\d+) statement', html
     )
-    found = {re.sub(r".*section=([^#]+)#.*", r"\1", href): int(count) for href, count in links}
-    assert found == {label: count for (one, label), count in COUNTS.items() if one == page}
+    counts = {re.sub(r".*section=([^#]+)#.*", r"\1", href): int(count) for href, count in links}
+    assert counts == {label: count for (other_page, label), count in COUNTS.items() if other_page == page}
     assert all(href.startswith("14_slides_recomputed.html?section=") for href, _ in links)
-    for label in found:
+    for label in counts:
         under = html[html.index(f'id="{label}"') :]
         before = under[: under.index(f"section={label}#")]
         assert len(re.findall(r"<h[2-4]\b", before)) == 1, "the line stands in its own section"
@@ -147,4 +150,4 @@ def test_the_built_list_has_every_statement_and_the_place_that_lines_link_to():
     need_book()
     html = (HTML / "book" / "14_slides_recomputed.html").read_text(encoding="utf-8")
     assert 'id="slides-all"' in html
-    assert all(f'<article id="{one.id}"' in html for one in ITEMS)
+    assert all(f'<article id="{item.id}"' in html for item in ITEMS)

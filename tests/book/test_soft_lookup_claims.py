@@ -88,25 +88,28 @@ def test_bell_of_the_distance_is_the_softmax_where_keys_are_equally_long():
 
 def test_neither_leaving_the_words_out_nor_arithmetic_does_it_alone(table):
     plurals = [(word, word + "s") for word in "boy girl dog car tree horse player flower kid bike".split()]
-    one, many = (np.array([table.id(pair[i]) for pair in plurals]) for i in (0, 1))
+    singular, plural = (np.array([table.id(pair[i]) for pair in plurals]) for i in (0, 1))
     rows, unit = table.rows, table.unit
     allowed = left_out = alone = 0
     for i in range(len(plurals)):
         for j in set(range(len(plurals))) - {i}:
-            three = [many[i], one[i], one[j]]
-            for start, arithmetic in ((rows[many[i]] - rows[one[i]] + rows[one[j]], True), (rows[one[j]], False)):
+            three = [plural[i], singular[i], singular[j]]
+            for start, arithmetic in (
+                (rows[plural[i]] - rows[singular[i]] + rows[singular[j]], True),
+                (rows[singular[j]], False),
+            ):
                 cosines = unit @ start
-                allowed += arithmetic and cosines.argmax() == many[j]
+                allowed += arithmetic and cosines.argmax() == plural[j]
                 cosines[three] = -np.inf
-                right = cosines.argmax() == many[j]
+                right = cosines.argmax() == plural[j]
                 left_out, alone = left_out + (arithmetic and right), alone + (not arithmetic and right)
     assert max(2 * allowed, alone) < left_out
 
 
-@pytest.mark.parametrize(("question", "found"), [("boys boy girl", "girls"), ("running run jump", "jumping")])
-def test_sum_finds_the_word_once_the_words_put_in_are_left_out(table, question, found):
+@pytest.mark.parametrize(("question", "expected"), [("boys boy girl", "girls"), ("running run jump", "jumping")])
+def test_sum_finds_the_word_once_the_words_put_in_are_left_out(table, question, expected):
     a, b, c = question.split()
-    assert table.order(table[a] - table[b] + table[c], left_out=(a, b, c))[0] == found
+    assert table.order(table[a] - table[b] + table[c], left_out=(a, b, c))[0] == expected
 
 
 def test_steps_to_the_plural_lean_one_way_and_are_far_from_equal(table):

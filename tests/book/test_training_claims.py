@@ -56,8 +56,8 @@ def test_adams_first_step_is_as_long_as_the_rate(gradient):
 
 
 def test_least_smoothed_loss_of_the_text_is_that_of_a_model_that_gives_what_was_asked():
-    wanted = model.label_smoothing(torch.tensor([[5]]), 4000, 0.1)[0, 0].double()
-    assert -(wanted * wanted.log()).sum().item() == pytest.approx(1.15, abs=0.01)
+    target = model.label_smoothing(torch.tensor([[5]]), 4000, 0.1)[0, 0].double()
+    assert -(target * target.log()).sum().item() == pytest.approx(1.15, abs=0.01)
 
 
 def test_first_loss_of_four_thousand_words_is_the_questions():
@@ -130,18 +130,18 @@ def test_cross_entropy_takes_logits_in_torch_and_probabilities_in_scikit_learn()
 def saved_bytes():
     """The function of the page of further details, from its cell."""
     cell = MORE[MORE.index("def saved_bytes") :]
-    found = {"torch": torch, "F": torch.nn.functional}
-    exec(compile(cell[: cell.index("\n# With weights")], "<page>", "exec"), found)
-    return found["saved_bytes"]
+    namespace = {"torch": torch, "F": torch.nn.functional}
+    exec(compile(cell[: cell.index("\n# With weights")], "<page>", "exec"), namespace)
+    return namespace["saved_bytes"]
 
 
 @pytest.mark.parametrize(("tokens", "ratio"), [(128, 0.67), (512, 0.88), (1024, 1.03)])
 def test_autocast_saves_activations_of_plain_attention_in_two_kinds(saved_bytes, tokens, ratio):
     """Counted by hand: the inputs of two norms in float32, 14 T D numbers in half precision, the weights in both."""
     rows, square = tokens * 512, 8 * tokens**2
-    found = saved_bytes(tokens, False, True, torch.bfloat16) / saved_bytes(tokens, False, False)
+    got = saved_bytes(tokens, False, True, torch.bfloat16) / saved_bytes(tokens, False, False)
     counted = (4 * 2 * rows + 2 * 14 * rows + 6 * square) / (4 * 16 * rows + 4 * square)
-    assert found == pytest.approx(counted, rel=2e-3) and found == pytest.approx(ratio, abs=0.006)
+    assert got == pytest.approx(counted, rel=2e-3) and got == pytest.approx(ratio, abs=0.006)
 
 
 def test_autocast_nearly_halves_activations_of_fused_attention(saved_bytes):

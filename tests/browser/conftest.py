@@ -64,7 +64,9 @@ def visit(chromium: Browser) -> Callable:
             page.on("pageerror", lambda error: seen.complaints.append(f"error: {error}"))
             page.on(
                 "console",
-                lambda said: said.type in {"error", "warning"} and seen.complaints.append(f"console: {said.text}"),
+                lambda message: (
+                    message.type in {"error", "warning"} and seen.complaints.append(f"console: {message.text}")
+                ),
             )
             page.goto(address, wait_until="load")
             settle(page)

@@ -10,7 +10,7 @@ from oracles import ATTENTION, Oracle
 from oracles_machines import MACHINES
 
 Place = tuple[str, float, float] | str
-ORACLES: dict[str, Oracle] = {one.name: one for one in [*ATTENTION, *MACHINES]}
+ORACLES: dict[str, Oracle] = {oracle.name: oracle for oracle in [*ATTENTION, *MACHINES]}
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,9 @@ def running_lab(root: Path, home: Path, theme: str) -> Iterator[str]:
         file.write_text(json.dumps(chosen))
     port = free_port()
     options = ["ip=127.0.0.1", f"port={port}", "port_retries=0", "open_browser=False"]
-    command = lab_command(root, [*(f"--ServerApp.{one}" for one in options), f"--IdentityProvider.token={TOKEN}"])
-    own = own_folders(home, JUPYTERLAB_SETTINGS_DIR="settings", JUPYTERLAB_WORKSPACES_DIR="workspaces")
-    env = {**lab_environment(), **own}
+    command = lab_command(root, [*(f"--ServerApp.{option}" for option in options), f"--IdentityProvider.token={TOKEN}"])
+    folders = own_folders(home, JUPYTERLAB_SETTINGS_DIR="settings", JUPYTERLAB_WORKSPACES_DIR="workspaces")
+    env = {**lab_environment(), **folders}
     with running(command, port, TOKEN, cwd=root, env=env, home=home, start_s=START_S, stop_s=60) as address:
         yield address
 
@@ -86,10 +86,10 @@ class Visit:
         self.press("softlookup-validate")
         dialog = self.page.locator("dialog.softlookup", has_text="points")
         dialog.wait_for(timeout=SLOW_MS)
-        said = dialog.inner_text()
+        message = dialog.inner_text()
         self.page.keyboard.press("Escape")
         dialog.wait_for(state="detached")
-        return said
+        return message
 
     def press(self, name: str) -> None:
         """Press a button above the notebook."""
@@ -102,10 +102,10 @@ def visiting(chromium: Browser, address: str) -> Iterator[Visit]:
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     try:
         seen = Visit(context.new_page(), address)
-        own = (address, address.replace("http", "ws"), "data:", "blob:")
-        context.on("request", lambda one: one.url.startswith(own) or seen.outside.append(one.url))
+        local_origins = (address, address.replace("http", "ws"), "data:", "blob:")
+        context.on("request", lambda request: request.url.startswith(local_origins) or seen.outside.append(request.url))
         seen.page.on("pageerror", lambda error: seen.complaints.append(f"error: {error}"))
-        seen.page.on("console", lambda said: said.type == "error" and seen.complaints.append(said.text))
+        seen.page.on("console", lambda message: message.type == "error" and seen.complaints.append(message.text))
         yield seen
         assert seen.outside == []
         assert seen.complaints == []

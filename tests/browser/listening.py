@@ -22,10 +22,10 @@ def listening(html: Path, copy: Path) -> Path:
     for page in copy.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         page.unlink()  # a link: the book itself must not change
-        head, found, rest = text.partition("<head>")
-        page.write_text(f"{head}{found}{LISTENER if found else ''}{rest}", encoding="utf-8")
+        head, tag, rest = text.partition("<head>")
+        page.write_text(f"{head}{tag}{LISTENER if tag else ''}{rest}", encoding="utf-8")
     return copy
 
 
-def _same_disk(one: Path, other: Path) -> bool:
-    return one.stat().st_dev == other.stat().st_dev
+def _same_disk(first: Path, second: Path) -> bool:
+    return first.stat().st_dev == second.stat().st_dev

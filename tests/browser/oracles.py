@@ -42,7 +42,7 @@ class Oracle:
 
 
 @cache
-def kept(page: str, *traits: str) -> dict[str, Any]:
+def widget_state(page: str, *traits: str) -> dict[str, Any]:
     """Give what a page keeps for the figure that has these traits; Python put it there when the book was built."""
     models = json.loads(STATE.search((HTML / page).read_text(encoding="utf-8"))[1])["state"].values()
     return next(model["state"] for model in models if set(traits) <= set(model["state"]))
@@ -61,31 +61,31 @@ def grids(cells: list[list[Any]]) -> dict[str, np.ndarray]:
     return made
 
 
-def near(shown: Any, wanted: Any, what: str, atol: float = 1e-9) -> None:
-    np.testing.assert_allclose(shown, wanted, rtol=1e-9, atol=atol, err_msg=what)
+def near(shown: Any, expected: Any, what: str, atol: float = 1e-9) -> None:
+    np.testing.assert_allclose(shown, expected, rtol=1e-9, atol=atol, err_msg=what)
 
 
 def attention_steps(shown: dict[str, Any]) -> None:
-    example = kept("book/04_one_head.html", "examples")["examples"][shown["example"]]
+    example = widget_state("book/04_one_head.html", "examples")["examples"][shown["example"]]
     q, k, v = (np.array(example[name]) for name in "qkv")
     mask = None if example["mask"] is None else np.array(example["mask"])
     scores = q @ k.T
-    wanted = {"q": q, "k": k, "v": v, "scores": scores, "scaled": scores / np.sqrt(q.shape[1])}
-    wanted["weights"] = reference.attention_weights(q, k, mask)
-    wanted["output"] = reference.scaled_dot_product_attention(q, k, v, mask)
+    expected = {"q": q, "k": k, "v": v, "scores": scores, "scaled": scores / np.sqrt(q.shape[1])}
+    expected["weights"] = reference.attention_weights(q, k, mask)
+    expected["output"] = reference.scaled_dot_product_attention(q, k, v, mask)
     last = {"score": "scores", "scale": "scaled", "softmax": "weights", "mix": "output"}[STAGES[shown["stage"]]]
     tables = grids(shown["cells"])
     assert last in tables
     for name, table in tables.items():
-        near(table, wanted[name], name)
+        near(table, expected[name], name)
     for grid, row, column, _, text in shown["cells"]:
         if text != "−∞":
-            assert abs(float(text.replace("−", "-")) - wanted[grid][row, column]) <= TWO_DECIMALS
+            assert abs(float(text.replace("−", "-")) - expected[grid][row, column]) <= TWO_DECIMALS
 
 
 def encoder_stepper(shown: dict[str, Any]) -> None:
-    record = kept("book/07_encoder.html", "records")["records"][shown["example"]][shown["order"]]
-    box = next(one for one in record["boxes"] if one["id"] == shown["box"])
+    record = widget_state("book/07_encoder.html", "records")["records"][shown["example"]][shown["order"]]
+    box = next(box for box in record["boxes"] if box["id"] == shown["box"])
     tables = grids(shown["cells"])
     assert set(tables) == {table["id"] for table in box["tables"]}
     for table in box["tables"]:
@@ -93,49 +93,55 @@ def encoder_stepper(shown: dict[str, Any]) -> None:
 
 
 def head_shapes(shown: dict[str, Any]) -> None:
-    told = describe_heads(Sizes("shown", **shown["sizes"]), int(shown["bytes"]))
-    assert shown["shapes"] == told["shapes"]
-    flops = told["flops"]
-    wanted = {f"parameters.{name}": n for name, n in told["parameters"].items()}
-    wanted |= {"flops.projections": sum(flops[name] for name in "qkvy"), "flops.attention": flops["a"] + flops["z"]}
-    wanted |= {"flops.total": flops["total"], "score_bytes": told["score_bytes"], "cache_bytes": told["cache_bytes"]}
-    assert shown["counts"] == wanted
+    counts = describe_heads(Sizes("shown", **shown["sizes"]), int(shown["bytes"]))
+    assert shown["shapes"] == counts["shapes"]
+    flops = counts["flops"]
+    expected = {f"parameters.{name}": n for name, n in counts["parameters"].items()}
+    expected |= {"flops.projections": sum(flops[name] for name in "qkvy"), "flops.attention": flops["a"] + flops["z"]}
+    expected |= {
+        "flops.total": flops["total"],
+        "score_bytes": counts["score_bytes"],
+        "cache_bytes": counts["cache_bytes"],
+    }
+    assert shown["counts"] == expected
 
 
 def lookup_plane(shown: dict[str, Any]) -> None:
-    store = kept("book/02_soft_lookup.html", "store")["store"]
-    wanted = look_up(store["k"], store["v"], shown["query"], shown["tau"], shown["cosine"])
+    store = widget_state("book/02_soft_lookup.html", "store")["store"]
+    expected = look_up(store["k"], store["v"], shown["query"], shown["tau"], shown["cosine"])
     for name in ("scores", "weights", "answer"):
-        near(shown[name], wanted[name], name)
-    for text, weight in zip(shown["written"], wanted["weights"], strict=True):
+        near(shown[name], expected[name], name)
+    for text, weight in zip(shown["written"], expected["weights"], strict=True):
         assert abs(float(text) - weight) <= TWO_DECIMALS
 
 
 def mask_builder(shown: dict[str, Any]) -> None:
-    look = Look(**kept("book/08_decoder_and_masks.html", "looks")["looks"][shown["sentence"]])
-    told = describe_mask(look, np.array(shown["mask"]))
-    near(shown["weights"], told["weights"], "weights")
-    near(shown["output"], told["outputs"], "output")
-    assert [shown[name] for name in ("allowed", "future", "blind")] == [told[n] for n in ("allowed", "future", "blind")]
+    look = Look(**widget_state("book/08_decoder_and_masks.html", "looks")["looks"][shown["sentence"]])
+    expected = describe_mask(look, np.array(shown["mask"]))
+    near(shown["weights"], expected["weights"], "weights")
+    near(shown["output"], expected["outputs"], "output")
+    assert [shown[name] for name in ("allowed", "future", "blind")] == [
+        expected[n] for n in ("allowed", "future", "blind")
+    ]
 
 
 def position_explorer(shown: dict[str, Any]) -> None:
-    one, other = shown["positions"]
+    first, second = shown["positions"]
     if shown["rotary"]:
-        state = kept("book/06_positions.html", "query", "key", "base")
-        told = describe_rotary(state["query"], state["key"], one, other, state["base"])
-        near(shown["turned"], told["query"] + told["key"], "turned")
-        near(shown["numbers"]["score"], told["score"], "score")
-        near([shown["numbers"]["part0"], shown["numbers"]["part1"]], told["parts"], "parts")
+        state = widget_state("book/06_positions.html", "query", "key", "base")
+        expected = describe_rotary(state["query"], state["key"], first, second, state["base"])
+        near(shown["turned"], expected["query"] + expected["key"], "turned")
+        near(shown["numbers"]["score"], expected["score"], "score")
+        near([shown["numbers"]["part0"], shown["numbers"]["part1"]], expected["parts"], "parts")
     else:
-        told = describe_sinusoids(one, other, int(shown["width"]))
-        near(shown["rows"], told["rows"], "rows")
-        near(shown["numbers"]["dot"], told["dot"], "dot")
-        near(shown["numbers"]["distance"], abs(one - other), "distance")
+        expected = describe_sinusoids(first, second, int(shown["width"]))
+        near(shown["rows"], expected["rows"], "rows")
+        near(shown["numbers"]["dot"], expected["dot"], "dot")
+        near(shown["numbers"]["distance"], abs(first - second), "distance")
 
 
 def product_shapes(shown: dict[str, Any]) -> None:
-    state, tables = kept("book/00_before_you_start.html", "shape_a"), grids(shown["cells"])
+    state, tables = widget_state("book/00_before_you_start.html", "shape_a"), grids(shown["cells"])
     for which in "ab":
         rows, columns = shown["sizes"][which]
         turned = which in shown["turned"]
@@ -148,41 +154,41 @@ def product_shapes(shown: dict[str, Any]) -> None:
 
 
 def machine_map(shown: dict[str, Any]) -> None:
-    run = kept("book/01_motivation.html", "runs")["runs"][shown["sentence"]]
+    run = widget_state("book/01_motivation.html", "runs")["runs"][shown["sentence"]]
     slug, layer, names = shown["slug"], shown["layer"], [row[0] for row in shown["rows"]]
     numbers = [float(row[1].replace("−", "-").replace(",", "")) for row in shown["rows"]]
     source, target = run["source"], run["target"]
     at = (source if shown["reads"] else target).index(shown["word"])
     if slug in run["weights"]:
         seen = target[: at + 1] if slug == "masked-attention" else source
-        wanted = (seen, run["weights"][slug][layer][at][: len(seen)])
+        expected = (seen, run["weights"][slug][layer][at][: len(seen)])
     elif slug in run["vectors"]:
-        wanted = ([f"number {i + 1}" for i in range(len(names))], run["vectors"][slug][at])
+        expected = ([f"number {i + 1}" for i in range(len(names))], run["vectors"][slug][at])
     elif slug in run["norms"]:
         layers = run["norms"][slug]
-        wanted = (["before the norm", "after the norm"], [lengths[at] for lengths in layers[layer % len(layers)]])
+        expected = (["before the norm", "after the norm"], [lengths[at] for lengths in layers[layer % len(layers)]])
     elif slug == "source":
-        wanted = (source, run["source_ids"])
+        expected = (source, run["source_ids"])
     else:
-        wanted = (run["best"][at], run[{"scores": "logits", "distribution": "probabilities"}[slug]][at])
-    assert names == list(wanted[0])
-    near(numbers, wanted[1], slug, atol=TWO_DECIMALS)
+        expected = (run["best"][at], run[{"scores": "logits", "distribution": "probabilities"}[slug]][at])
+    assert names == list(expected[0])
+    near(numbers, expected[1], slug, atol=TWO_DECIMALS)
 
 
 def patch_explorer(shown: dict[str, Any]) -> None:
-    picture = kept("book/13_beyond_text.html", "pictures")["pictures"][shown["picture"]]
+    picture = widget_state("book/13_beyond_text.html", "pictures")["pictures"][shown["picture"]]
     near(shown["values"], picture["views"][shown["view"]]["values"], "map")
     assert f"Read as {picture['best']}" in shown["about"]
 
 
 def first_lookup(shown: dict[str, Any]) -> None:
-    record = kept("book/index.html", "record")["record"]
-    asked, place = (
-        next(one for one in record["asked"] if one["name"] == shown["asked"]),
+    record = widget_state("book/index.html", "record")["record"]
+    query, place = (
+        next(entry for entry in record["asked"] if entry["name"] == shown["asked"]),
         record["taus"].index(shown["tau"]),
     )
-    near(shown["weights"], asked["weights"][place], "weights", atol=TWO_DECIMALS)
-    assert asked["answers"][place] in shown["said"]
+    near(shown["weights"], query["weights"][place], "weights", atol=TWO_DECIMALS)
+    assert query["answers"][place] in shown["said"]
 
 
 ATTENTION = [

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from book_browser import ROOT
-from oracles import Oracle, kept, near
+from oracles import Oracle, near, widget_state
 
 from softlookup import roofline as rl
 from softlookup.roofline import config_json
@@ -32,100 +32,102 @@ def measured(name: str) -> dict[str, Any]:
 
 
 def batching_explorer(shown: dict[str, Any]) -> None:
-    asked = shown["asked"]
-    batch, length = batching.BATCHES[int(asked["batch"])], batching.LENGTHS[int(asked["length"])]
-    stage = {"writing": batching.WRITING, "reading": batching.READING}[asked["stage"]]
-    told = batching.describe(shown["model"], shown["machine"], stage, batch, length)
+    choices = shown["asked"]
+    batch, length = batching.BATCHES[int(choices["batch"])], batching.LENGTHS[int(choices["length"])]
+    stage = {"writing": batching.WRITING, "reading": batching.READING}[choices["stage"]]
+    expected = batching.describe(shown["model"], shown["machine"], stage, batch, length)
     for part in ("dense", "attention"):
-        for key, value in told[part].items():
+        for key, value in expected[part].items():
             near(shown["cells"][f"{part}-{key}"], value, key)
     for key in ("weight_bytes", "cache_bytes", "flops", "seconds", "tokens_per_s", "ridge"):
-        near(float(shown["data"][key.replace("_", "")]), told[key], key)
-    assert (shown["data"]["fits"] == "true") == told["fits"]
+        near(float(shown["data"][key.replace("_", "")]), expected[key], key)
+    assert (shown["data"]["fits"] == "true") == expected["fits"]
 
 
 def memory_explorer(shown: dict[str, Any]) -> None:
-    asked = shown["asked"]
-    batch, length = memory.BATCHES[int(asked["batch"])], memory.LENGTHS[int(asked["length"])]
-    if asked["use"] == "writing":
-        told = memory.describe_writing(shown["model"], batch, length, memory.NUMBER_BYTES[asked["numbers"]])
+    choices = shown["asked"]
+    batch, length = memory.BATCHES[int(choices["batch"])], memory.LENGTHS[int(choices["length"])]
+    if choices["use"] == "writing":
+        expected = memory.describe_writing(shown["model"], batch, length, memory.NUMBER_BYTES[choices["numbers"]])
     else:
-        options = {name: asked[name] for name in ("fused", "recompute")}
-        told = memory.describe_learning(shown["model"], batch, length, asked["recipe"], **options)
-    told = {name: value for name, value in told.items() if value}
-    assert shown["parts"] == told | {"all": sum(told.values())}
-    held = rl.hardware(shown["machine"].rpartition(", ")[0]).memory_bytes
-    assert (shown["data"]["fits"] == "true") == (sum(told.values()) <= held)
+        options = {name: choices[name] for name in ("fused", "recompute")}
+        expected = memory.describe_learning(shown["model"], batch, length, choices["recipe"], **options)
+    expected = {name: value for name, value in expected.items() if value}
+    assert shown["parts"] == expected | {"all": sum(expected.values())}
+    memory_bytes = rl.hardware(shown["machine"].rpartition(", ")[0]).memory_bytes
+    assert (shown["data"]["fits"] == "true") == (sum(expected.values()) <= memory_bytes)
 
 
 def beam_search(shown: dict[str, Any]) -> None:
-    searches = kept(INFERENCE, "searches")["searches"]
-    search = next(one for one in searches if one["beams"] == shown["beams"])
+    searches = widget_state(INFERENCE, "searches")["searches"]
+    search = next(search for search in searches if search["beams"] == shown["beams"])
     steps = search["steps"][: shown["step"]]
-    how = [("ended" if one["ended"] else "kept" if one["kept"] else "dropped") for one in steps[-1]]
-    wanted = [[one["total"], what, ",".join(map(str, one["ids"]))] for one, what in zip(steps[-1], how, strict=True)]
-    assert shown["rows"] == wanted
+    how = [("ended" if beam["ended"] else "kept" if beam["kept"] else "dropped") for beam in steps[-1]]
+    expected = [
+        [beam["total"], what, ",".join(map(str, beam["ids"]))] for beam, what in zip(steps[-1], how, strict=True)
+    ]
+    assert shown["rows"] == expected
     ranked = beam_tree.finished(steps, float(shown["alpha"]))
     assert [ids for _, ids in shown["ends"]] == [",".join(map(str, ids)) for _, ids in ranked]
     near([score for score, _ in shown["ends"]], [score for score, _ in ranked], "scores")
 
 
 def cache_in_steps(shown: dict[str, Any]) -> None:
-    state, sizes = kept(INFERENCE, "prompt", "options"), shown["sizes"]
+    state, sizes = widget_state(INFERENCE, "prompt", "options"), shown["sizes"]
     names = {"layers": "n_layers", "heads": "n_kv_heads", "width": "head_width", "each": "each"}
     n, cached = len(state["tokens"]), shown["cached"] == "true"
     step = int(shown["data"]["step"])
-    told = cache_growth.describe(
+    expected = cache_growth.describe(
         n, state["prompt"], step, cached=cached, **{names[name]: int(value) for name, value in sizes.items()}
     )
-    assert {name: int(shown["data"][name]) for name in told} == told
-    assert shown["boxes"] == told["kept"]
+    assert {name: int(shown["data"][name]) for name in expected} == expected
+    assert shown["boxes"] == expected["kept"]
 
 
 def config(shown: dict[str, Any]) -> None:
     read, data = config_json.QUOTED[shown["data"]["model"]], shown["data"]
-    told = config_reader.describe(read, int(data["length"]), int(shown["each"]))
-    assert {name: int(data[name]) for name in told} == told
+    expected = config_reader.describe(read, int(data["length"]), int(shown["each"]))
+    assert {name: int(data[name]) for name in expected} == expected
     assert shown["held"] == config_json.held(read, int(data["length"]))
     assert shown["parts"] == {name: number for name, number in config_reader.described(read)["parts"].items() if number}
     assert data["model"] in shown["words"]
 
 
 def sampling(shown: dict[str, Any]) -> None:
-    choice, at = kept(INFERENCE, "choices")["choices"][shown["place"]], shown["sliders"]
+    choice, at = widget_state(INFERENCE, "choices")["choices"][shown["place"]], shown["sliders"]
     k, p = (None if at["k"] > 50 else int(at["k"])), (None if at["p"] == 1 else at["p"])
-    told = sampling_explorer.describe(choice["logits"], at["tau"], k, p, at["u"])
-    near(shown["probabilities"], told["probabilities"], "probabilities")
-    assert [shown["kept"], shown["drawn"]] == [told["kept"], told["drawn"]]
+    expected = sampling_explorer.describe(choice["logits"], at["tau"], k, p, at["u"])
+    near(shown["probabilities"], expected["probabilities"], "probabilities")
+    assert [shown["kept"], shown["drawn"]] == [expected["kept"], expected["drawn"]]
 
 
 def learning_rates(shown: dict[str, Any]) -> None:
-    told = rate_explorer.describe(int(shown["width"]), int(shown["warmup"]), int(shown["step"]))
-    near([shown["rate"], shown["peak"]], [told["rate"], told["peak"]], "rate and peak")
-    runs = [one for one in rate_explorer.curves(measured("schedules")) if one["peak"] == shown["chosen"]]
+    expected = rate_explorer.describe(int(shown["width"]), int(shown["warmup"]), int(shown["step"]))
+    near([shown["rate"], shown["peak"]], [expected["rate"], expected["peak"]], "rate and peak")
+    runs = [run for run in rate_explorer.curves(measured("schedules")) if run["peak"] == shown["chosen"]]
     assert shown["losses"] == [
-        [one["warmup"], "no number" if one["loss"] is None else f"{one['loss']:.2f}"] for one in runs
+        [run["warmup"], "no number" if run["loss"] is None else f"{run['loss']:.2f}"] for run in runs
     ]
 
 
 def roof(shown: dict[str, Any]) -> None:
     record = measured("roofline")
-    own = shown["machine"] == record["machine"]
-    machine = rl.measured_hardware(record) if own else rl.hardware(shown["machine"])
+    is_measured = shown["machine"] == record["machine"]
+    machine = rl.measured_hardware(record) if is_measured else rl.hardware(shown["machine"])
     sizes = [shown["sizes"][letter] for letter in "BSNH"]
-    told = roofline_explorer.describe(machine, shown["numbers"], *sizes, shown["phase"])
-    assert [row[:4] for row in shown["rows"]] == [[t["name"], t["flops"], t["bytes"], t["bound"]] for t in told]
-    near([row[4] for row in shown["rows"]], [t["seconds"] for t in told], "seconds")
+    expected = roofline_explorer.describe(machine, shown["numbers"], *sizes, shown["phase"])
+    assert [row[:4] for row in shown["rows"]] == [[t["name"], t["flops"], t["bytes"], t["bound"]] for t in expected]
+    near([row[4] for row in shown["rows"]], [t["seconds"] for t in expected], "seconds")
 
 
 def cut_text(shown: dict[str, Any]) -> None:
-    told = kept("book/03_tokens_and_embeddings.html", "learned")["learned"][shown["source"]]
-    tokenizer = BytePairTokenizer(told["alphabet"], [tuple(pair) for pair in told["merges"]])
-    words = told["words"] and WordTokenizer(Vocabulary(told["words"]))
-    characters = told["characters"] and CharacterTokenizer(Vocabulary(told["characters"]))
-    learned = Learned(told["title"], told["about"], tokenizer, told["times"], words or None, characters or None)
-    wanted = pieces(learned, shown["text"], CUTS[shown["cut"]], int(shown["merges"]))
-    assert [tuple(pair) for pair in shown["tokens"]] == wanted
+    record = widget_state("book/03_tokens_and_embeddings.html", "learned")["learned"][shown["source"]]
+    tokenizer = BytePairTokenizer(record["alphabet"], [tuple(pair) for pair in record["merges"]])
+    words = record["words"] and WordTokenizer(Vocabulary(record["words"]))
+    characters = record["characters"] and CharacterTokenizer(Vocabulary(record["characters"]))
+    learned = Learned(record["title"], record["about"], tokenizer, record["times"], words or None, characters or None)
+    expected = pieces(learned, shown["text"], CUTS[shown["cut"]], int(shown["merges"]))
+    assert [tuple(pair) for pair in shown["tokens"]] == expected
 
 
 MACHINES = [

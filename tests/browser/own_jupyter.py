@@ -23,8 +23,8 @@ def free_port() -> int:
 
 def own_folders(home: Path, **more: str) -> dict[str, str]:
     """The variables that keep a server's settings, logs and secrets in a folder."""
-    own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data", **more}
-    return {name: str(home / folder) for name, folder in own.items()}
+    folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data", **more}
+    return {name: str(home / folder) for name, folder in folders.items()}
 
 
 @contextmanager

@@ -12,6 +12,6 @@ def _named(name: str) -> str:
 UNFOLD, CONTENT, LAYOUT, SCROLLED, SEARCH = map(_named, ("unfold", "content", "layout", "scrolled", "search"))
 
 
-def only_findings(told: dict[str, list[str]]) -> dict[str, list[str]]:
+def only_findings(findings: dict[str, list[str]]) -> dict[str, list[str]]:
     """Leave out the names under which nothing was found."""
-    return {name: found for name, found in told.items() if found}
+    return {name: problems for name, problems in findings.items() if problems}

@@ -59,14 +59,14 @@ def recomputed(example):
 
 def test_every_number_of_every_step_is_the_references(figure, examples):
     for index, example in enumerate(examples):
-        wanted = recomputed(example)
+        expected = recomputed(example)
         for stage, name in enumerate(STAGES):
             choose(figure, index, stage)
             cells = figure.locator("td[data-grid]").evaluate_all(CELLS)
             assert list(dict.fromkeys(cell["grid"] for cell in cells)) == SHOWN[name]
-            assert len(cells) == sum(wanted[grid].size for grid in SHOWN[name])
+            assert len(cells) == sum(expected[grid].size for grid in SHOWN[name])
             for cell in cells:
-                number = wanted[cell["grid"]][cell["row"], cell["column"]]
+                number = expected[cell["grid"]][cell["row"], cell["column"]]
                 assert float(cell["value"]) == pytest.approx(number, rel=1e-13, abs=1e-15), (example["title"], cell)
                 if cell["text"] != "−∞":
                     assert abs(float(cell["text"].replace("−", "-")) - number) <= 0.005 + 1e-9, (example["title"], cell)
@@ -76,9 +76,9 @@ def test_every_cell_explains_itself_and_its_sum_ends_in_its_number(figure, examp
     for index in range(len(examples)):
         for stage in range(len(STAGES)):
             choose(figure, index, stage)
-            for told in figure.locator("td[data-grid]").evaluate_all(ASK_ALL):
-                assert len(told["words"]) > 20
-                assert told["sum"].endswith(f" {told['cell']}"), told
+            for explanation in figure.locator("td[data-grid]").evaluate_all(ASK_ALL):
+                assert len(explanation["words"]) > 20
+                assert explanation["sum"].endswith(f" {explanation['cell']}"), explanation
 
 
 def test_a_score_is_spelled_out_and_its_row_and_key_are_marked(figure, examples):
@@ -125,10 +125,10 @@ def test_tabs_and_output_share_one_screen_of_a_phone(html, visit):
         figure = seen.page.locator(".slw").first
         choose(figure, 0, len(STAGES) - 1)
         figure.locator("td[data-grid=output]").last.tap()
-        tabs, output, told = (
+        tabs, output, explanation = (
             figure.locator(name).bounding_box() for name in (".slw-tabs", ".slw-to .slw-grid", ".slw-explain")
         )
-        assert 0 <= tabs["y"] < output["y"] < told["y"] and told["y"] + told["height"] <= 900
+        assert 0 <= tabs["y"] < output["y"] < explanation["y"] and explanation["y"] + explanation["height"] <= 900
 
 
 def test_steps_and_cells_obey_the_keyboard(figure):
@@ -163,8 +163,8 @@ def test_every_step_passes_axe_while_a_cell_explains_itself(html, visit, theme):
         for stage in range(len(STAGES)):
             choose(figure, 0, stage)
             figure.locator("td[data-grid]").last.click()
-            found = seen.page.evaluate("axe.run('.slw', {resultTypes: ['violations']})")["violations"]
-            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+            violations = seen.page.evaluate("axe.run('.slw', {resultTypes: ['violations']})")["violations"]
+            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_explanation_is_announced(figure):
@@ -176,9 +176,9 @@ def test_shapes_can_be_shown_in_the_legends_letters(figure, examples):
     choose(figure, 0, 0)
     assert figure.locator(".slw-shape").count() == 0
     figure.get_by_label("Show shapes").check()
-    told = figure.locator(".slw-shape").all_inner_texts()
-    wanted = [f"T × H = {rows} × {width}", f"S × H = {rows} × {width}", f"T × S = {rows} × {rows}"]
-    assert [text.strip() for text in told] == wanted
+    shapes = figure.locator(".slw-shape").all_inner_texts()
+    expected = [f"T × H = {rows} × {width}", f"S × H = {rows} × {width}", f"T × S = {rows} × {rows}"]
+    assert [text.strip() for text in shapes] == expected
 
 
 def test_next_button_walks_through_all_steps_and_back(figure):

@@ -29,9 +29,9 @@ def test_every_model_has_the_librarys_numbers_at_three_lengths(page):
         for index, each in ((0, 2), (5, 1), (len(config_reader.LENGTHS) - 1, 2)):
             slide(figure, index)
             figure.locator("select[data-ask=each]").select_option(str(each))
-            wanted = config_reader.describe(config, config_reader.LENGTHS[index], each)
+            expected = config_reader.describe(config, config_reader.LENGTHS[index], each)
             data = figure.evaluate("one => ({...one.dataset})")
-            assert {key: int(data[key]) for key in wanted} == wanted, (name, index)
+            assert {key: int(data[key]) for key in expected} == expected, (name, index)
             layers = figure.locator("[data-held]").evaluate_all("all => all.map((one) => +one.dataset.held)")
             assert layers == held(config, config_reader.LENGTHS[index])
 

@@ -36,21 +36,21 @@ def slide(figure, name, index):
 def names_of(page, figure_class):
     """The models and machines that a figure was built with, as the page keeps them."""
     states = page.locator("script[type='application/vnd.jupyter.widget-state+json']").first.text_content()
-    found = [s["state"] for s in json.loads(states)["state"].values() if "machines" in s["state"]]
-    one = next(s for s in found if ("recipes" in s) == (figure_class == "mem"))
-    return [m["name"] for m in one["models"]], [m["name"] for m in one["machines"]]
+    figures = [s["state"] for s in json.loads(states)["state"].values() if "machines" in s["state"]]
+    figure = next(s for s in figures if ("recipes" in s) == (figure_class == "mem"))
+    return [m["name"] for m in figure["models"]], [m["name"] for m in figure["machines"]]
 
 
 def assert_batching_as_computed(figure, model, machine, stage, batch, length):
-    told = batching.describe(model, machine, stage, batch, length)
+    expected = batching.describe(model, machine, stage, batch, length)
     shown = figure.evaluate(CELLS)
     for part in ("dense", "attention"):
-        for key, value in told[part].items():
+        for key, value in expected[part].items():
             assert shown[f"{part}-{key}"] == pytest.approx(value, rel=1e-12), (model, stage, part, key)
     data = figure.evaluate("one => ({...one.dataset})")
     for key in ("weight_bytes", "cache_bytes", "flops", "seconds", "tokens_per_s", "ridge"):
-        assert float(data[key.replace("_", "")]) == pytest.approx(told[key], rel=1e-12), key
-    assert (data["fits"] == "true") == told["fits"]
+        assert float(data[key.replace("_", "")]) == pytest.approx(expected[key], rel=1e-12), key
+    assert (data["fits"] == "true") == expected["fits"]
 
 
 def test_batching_explorer_shows_the_librarys_numbers_for_every_model_and_machine(page):
@@ -94,17 +94,17 @@ def test_memory_explorer_shows_the_librarys_bytes_while_writing(page):
     for index, model in enumerate(models):
         choose(figure, "model", index)
         choose(figure, "machine", index % len(machines))
-        held = rl.hardware(machines[index % len(machines)]).memory_bytes
+        memory_bytes = rl.hardware(machines[index % len(machines)]).memory_bytes
         for number, size in enumerate(memory.NUMBER_BYTES.values()):
             choose(figure, "numbers", number)
             slide(figure, "batch", 2)
             slide(figure, "length", 3)
             length = memory.LENGTHS[3]
-            told = {name: value for name, value in memory.describe_writing(model, 4, length, size).items() if value}
-            assert figure.evaluate(PARTS) == told | {"all": sum(told.values())}
+            expected = {name: value for name, value in memory.describe_writing(model, 4, length, size).items() if value}
+            assert figure.evaluate(PARTS) == expected | {"all": sum(expected.values())}
             data = figure.evaluate("one => ({...one.dataset})")
-            assert (data["fits"] == "true") == (sum(told.values()) <= held)
-            assert int(data["most"]) == memory.largest_batch(model, held, length, size)
+            assert (data["fits"] == "true") == (sum(expected.values()) <= memory_bytes)
+            assert int(data["most"]) == memory.largest_batch(model, memory_bytes, length, size)
 
 
 def test_memory_explorer_shows_the_librarys_bytes_while_learning(page):
@@ -124,9 +124,9 @@ def test_memory_explorer_shows_the_librarys_bytes_while_learning(page):
             for again in (False, True):
                 figure.locator("input[data-ask=recompute]").set_checked(again)
                 options = {"fused": fused, "recompute": again}
-                told = memory.describe_learning(model, 2, memory.LENGTHS[2], recipe, **options)
-                told = {name: value for name, value in told.items() if value}
-                assert figure.evaluate(PARTS) == told | {"all": sum(told.values())}, (model, recipe, options)
+                expected = memory.describe_learning(model, 2, memory.LENGTHS[2], recipe, **options)
+                expected = {name: value for name, value in expected.items() if value}
+                assert figure.evaluate(PARTS) == expected | {"all": sum(expected.values())}, (model, recipe, options)
     assert figure.locator("select[data-ask=numbers]").is_hidden()
 
 
@@ -136,8 +136,8 @@ def test_explorers_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for name in (".bat", ".mem"):
-            found = seen.page.evaluate(f"axe.run('{name}', {{resultTypes: ['violations']}})")["violations"]
-            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+            violations = seen.page.evaluate(f"axe.run('{name}', {{resultTypes: ['violations']}})")["violations"]
+            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_explorers_fit_a_phone(html, visit):

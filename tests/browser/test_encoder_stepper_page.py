@@ -28,11 +28,11 @@ def stepper(html, visit):
 
 def matrix(cells):
     shape = max(c[0] for c in cells) + 1, max(c[1] for c in cells) + 1
-    found = np.full(shape, np.nan)
+    values = np.full(shape, np.nan)
     for r, c, value, _ in cells:
-        found[r, c] = value
-    assert not np.isnan(found).any()
-    return found
+        values[r, c] = value
+    assert not np.isnan(values).any()
+    return values
 
 
 def shown(stepper):
@@ -96,13 +96,13 @@ def test_a_number_says_how_it_came_about(stepper):
     stepper.locator(".ens-box[data-box=s1]").click()
     cell = stepper.locator("td[data-grid=s1]").nth(5)
     cell.click()
-    said = stepper.locator(".ens-words").inner_text()
-    assert "+" in said and said.endswith(f"= {cell.inner_text()}")
+    words = stepper.locator(".ens-words").inner_text()
+    assert "+" in words and words.endswith(f"= {cell.inner_text()}")
     stepper.locator(".ens-box[data-box=n1]").click()
     cell = stepper.locator("td[data-grid=n1]").nth(2)
     cell.click()
-    said = stepper.locator(".ens-words").inner_text()
-    assert f"= {cell.inner_text()};" in said and "√(" in said
+    words = stepper.locator(".ens-words").inner_text()
+    assert f"= {cell.inner_text()};" in words and "√(" in words
     assert stepper.locator("td.ens-marked").count() >= 5  # the four numbers of the row, and the one asked for
 
 
@@ -130,8 +130,8 @@ def test_stepper_passes_axe(html, visit, theme, box):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(f".ens-box[data-box={box}]").click()
-        found = seen.page.evaluate("axe.run('.ens', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.ens', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_a_tap_on_a_phone_shows_the_box_and_the_page_does_not_scroll_sideways(html, visit):

@@ -17,9 +17,9 @@ def run(folder: Path, *programs: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_engines_script_says_what_is_missing_where_it_may_not_install(tmp_path):
-    told = run(tmp_path, "apt-get").stdout
-    assert "Installing" not in told
-    assert "apt install firefox-esr" in told and "apt install webkit2gtk-driver xvfb" in told
+    output = run(tmp_path, "apt-get").stdout
+    assert "Installing" not in output
+    assert "apt install firefox-esr" in output and "apt install webkit2gtk-driver xvfb" in output
 
 
 def test_engines_script_says_nothing_where_both_browsers_are_there(tmp_path):
@@ -27,5 +27,5 @@ def test_engines_script_says_nothing_where_both_browsers_are_there(tmp_path):
 
 
 def test_engines_script_names_the_one_browser_that_is_missing(tmp_path):
-    told = run(tmp_path, "firefox-esr", "WebKitWebDriver").stdout
-    assert "Firefox is not installed" not in told and "WebKitGTK cannot be driven" in told
+    output = run(tmp_path, "firefox-esr", "WebKitWebDriver").stdout
+    assert "Firefox is not installed" not in output and "WebKitGTK cannot be driven" in output

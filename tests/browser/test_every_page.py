@@ -37,18 +37,18 @@ def outside(seen, home):
 def findings(seen, width, home):
     """Look at all of a page that stands open, in one visit; give what is wrong by the name of the check."""
     page = seen.page
-    told = {"asks for something outside": outside(seen, home)}
+    problems = {"asks for something outside": outside(seen, home)}
     open_everything(page)
-    told |= page.evaluate(CONTENT)
+    problems |= page.evaluate(CONTENT)
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    for one in page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")["violations"]:
-        told[f"axe: {one['id']}: {one['help']}"] = [node["html"][:200] for node in one["nodes"]]
-    for at in [width, *(one for one in WIDTHS if one != width)]:
+    for violation in page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")["violations"]:
+        problems[f"axe: {violation['id']}: {violation['help']}"] = [node["html"][:200] for node in violation["nodes"]]
+    for at in [width, *(other_width for other_width in WIDTHS if other_width != width)]:
         page.set_viewport_size({"width": at, "height": 900})
-        told |= {f"{name}, at {at} pixels": found for name, found in page.evaluate(LAYOUT).items()}
-    told["does not fade at its other end"] = page.evaluate(SCROLLED)
-    told["complaints"] = seen.complaints
-    return only_findings(told)
+        problems |= {f"{name}, at {at} pixels": elements for name, elements in page.evaluate(LAYOUT).items()}
+    problems["does not fade at its other end"] = page.evaluate(SCROLLED)
+    problems["complaints"] = seen.complaints
+    return only_findings(problems)
 
 
 @pytest.mark.parametrize(("page", "theme", "width"), list(views()))
@@ -62,24 +62,24 @@ def test_page_stands_whole_in_this_view(html, visit, page, theme, width):
 def test_page_from_a_server_asks_for_nothing_outside_and_complains_of_nothing(html, server, visit, page):
     assert page != NOT_BUILT
     with visit(server + page) as seen:
-        told = {"asks for something outside": outside(seen, server)}
-        told |= seen.page.evaluate(CONTENT)
-        assert seen.requests and only_findings(told | {"complaints": seen.complaints}) == {}
+        problems = {"asks for something outside": outside(seen, server)}
+        problems |= seen.page.evaluate(CONTENT)
+        assert seen.requests and only_findings(problems | {"complaints": seen.complaints}) == {}
 
 
 def test_views_of_a_run_without_slow_tests_are_of_all_four_kinds_and_leave_out_no_page():
-    quick = [one.values for one in views() if not one.marks]
+    quick = [view.values for view in views() if not view.marks]
     assert sorted(page for page, *_ in quick) == built_pages()
     assert {(theme, width) for _, theme, width in quick} == set(VIEWS)
 
 
 def test_first_visitor_gets_a_theme_at_once_and_no_complaint(html, chromium):
     context = chromium.new_context(color_scheme="dark")
-    page, said = context.new_page(), []
-    page.on("console", lambda one: one.type in {"error", "warning"} and said.append(one.text))
+    page, messages = context.new_page(), []
+    page.on("console", lambda message: message.type in {"error", "warning"} and messages.append(message.text))
     page.goto(address(html, CHAPTER), wait_until="load")
     assert page.evaluate("({...document.documentElement.dataset})")["theme"] == "dark"
-    assert said == []
+    assert messages == []
     context.close()
 
 

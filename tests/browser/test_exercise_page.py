@@ -14,12 +14,15 @@ SECTION = "one-head-scale"
 
 def test_button_for_a_lab_of_ones_own_says_how_by_mouse_and_keyboard(html, visit):
     with visit((html / PAGE).as_uri(), width=390) as seen:
-        said = seen.page.locator(".exr-lab > div")
-        assert not said.is_visible()
+        instructions = seen.page.locator(".exr-lab > div")
+        assert not instructions.is_visible()
         seen.page.locator(".exr-lab summary").press("Enter")
-        assert "make lab" in said.inner_text() and "my_work/04_one_head/04_one_head.ipynb" in said.inner_text()
+        assert (
+            "make lab" in instructions.inner_text()
+            and "my_work/04_one_head/04_one_head.ipynb" in instructions.inner_text()
+        )
         seen.page.locator(".exr-lab summary").click()
-        assert not said.is_visible()
+        assert not instructions.is_visible()
         assert not [url for url in seen.requests if "localhost" in url]
 
 
@@ -60,9 +63,9 @@ def test_report_link_brings_page_section_and_marked_words(html, visit):
         page = seen.page
         inside = f"section:has(> #{SECTION})"
         title = page.locator(f"{inside} > h2").inner_text().removesuffix("#").strip()
-        told = report(page, ".report-aside")
-        assert told["page"] == [page.locator("article h1").inner_text().removesuffix("#").strip()]
-        assert told["section"] == [title] and told["path"] == [f"{CHAPTER}#{SECTION}"]
+        query = report(page, ".report-aside")
+        assert query["page"] == [page.locator("article h1").inner_text().removesuffix("#").strip()]
+        assert query["section"] == [title] and query["path"] == [f"{CHAPTER}#{SECTION}"]
         words = page.locator(f"{inside} > p").nth(1)
         words.scroll_into_view_if_needed()
         words.evaluate("one => getSelection().selectAllChildren(one)")
@@ -88,10 +91,10 @@ def test_report_link_fills_in_the_address_of_a_course(html, visit):
         link.evaluate("one => { one.dataset.address = 'mailto:ada@example.org?subject={title}&body={body}'; }")
         link.focus()
         address = urlsplit(link.get_attribute("href"))
-        told = {name: values[0] for name, values in parse_qs(address.query).items()}
+        query = {name: values[0] for name, values in parse_qs(address.query).items()}
         assert (address.scheme, address.path) == ("mailto", "ada@example.org")
-        assert told["subject"].startswith("Mistake: 4. One head of self-attention › ")
-        assert f"File: {CHAPTER}#{SECTION}\n" in told["body"] and "What it should say, and why:" in told["body"]
+        assert query["subject"].startswith("Mistake: 4. One head of self-attention › ")
+        assert f"File: {CHAPTER}#{SECTION}\n" in query["body"] and "What it should say, and why:" in query["body"]
 
 
 def test_report_is_copied_from_the_page_on_mistakes(html, server, visit):
@@ -105,7 +108,7 @@ def test_report_is_copied_from_the_page_on_mistakes(html, server, visit):
 def test_report_link_is_not_printed(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
         seen.page.emulate_media(media="print")
-        assert not any(one.is_visible() for one in seen.page.locator(".report-link").all())
+        assert not any(link.is_visible() for link in seen.page.locator(".report-link").all())
 
 
 def test_contents_of_the_page_follow_the_reader(html, visit):

@@ -54,13 +54,13 @@ def hands(visit: Callable, figure: str) -> Iterator[Callable[..., Hands]]:
 
 
 def test_figure_ways_name_every_figure(html):
-    found = set()
+    names = set()
     for page in built_pages():
         text = (html / page).read_text(encoding="utf-8")
         here = re.findall(r'class: \\"slf (?:slf-buttons )?(\w+)\\"', text)
         assert set(here) <= set(WAYS), page
-        found |= set(here)
-    assert found == set(WAYS)
+        names |= set(here)
+    assert names == set(WAYS)
 
 
 @pytest.mark.one_in(3)
@@ -85,13 +85,15 @@ def test_figure_obeys_a_finger_and_shows_the_librarys_numbers(hands, figure):
 @pytest.mark.one_in(3)
 def test_every_control_of_a_figure_is_reached_by_tab_and_shows_it(hands, figure):
     page = hands().page
-    one = page.locator(root(figure)).first
-    wanted = one.evaluate(CONTROLS)
-    own = [one.locator(css).first.evaluate("one => one.dataset.control ?? null") for css, _ in WAYS[figure].keys[:3]]
-    assert None not in own, "a control that has keys is no Tab stop"
-    one.evaluate("one => { one.tabIndex = -1; one.focus(); }")
+    element = page.locator(root(figure)).first
+    controls = element.evaluate(CONTROLS)
+    keyed_controls = [
+        element.locator(css).first.evaluate("one => one.dataset.control ?? null") for css, _ in WAYS[figure].keys[:3]
+    ]
+    assert None not in keyed_controls, "a control that has keys is no Tab stop"
+    element.evaluate("one => { one.tabIndex = -1; one.focus(); }")
     reached, hidden = [], []
-    for _ in wanted:
+    for _ in controls:
         page.keyboard.press("Tab")
         active = page.evaluate_handle("document.activeElement")
         if active.evaluate(f"one => !one.closest('{root(figure)}')"):
@@ -100,7 +102,7 @@ def test_every_control_of_a_figure_is_reached_by_tab_and_shows_it(hands, figure)
         if active.evaluate(LOOKS_THE_SAME):
             hidden.append(active.evaluate("one => one.outerHTML.slice(0, 100)"))
     assert hidden == [], f"the focus does not show on {hidden}"
-    assert reached == wanted, f"{len(wanted)} controls wanted, {len(reached)} reached: {reached} of {wanted}"
+    assert reached == controls, f"{len(controls)} controls wanted, {len(reached)} reached: {reached} of {controls}"
     page.keyboard.press("Tab")
     assert page.evaluate(f"document.activeElement.closest('{root(figure)}') === null"), "Tab does not leave the figure"
 
@@ -113,9 +115,9 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_leaves_the_figure(hands, fig
     engine.point(("move", x, y), ("down",), ("move", x, y - 240), ("up",))
     engine.page.wait_for_function(f"scrollY > {scrolled} + 60")
     after = read(engine, figure)
-    told = {"said", "words"}  # what a finger has touched may be explained
-    assert {name: value for name, value in after.items() if name not in told} == {
-        name: value for name, value in before.items() if name not in told
+    ignored = {"said", "words"}  # what a finger has touched may be explained
+    assert {name: value for name, value in after.items() if name not in ignored} == {
+        name: value for name, value in before.items() if name not in ignored
     }
 
 

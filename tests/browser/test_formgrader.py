@@ -36,11 +36,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     made = new_course(tmp_path_factory.mktemp("formgrader") / "course", root / "nbgrader_config.py")
     made.release({NAME: source})
     release = nbformat.read(made.notebook("release", ".", NAME), as_version=4)
-    for one in hand_ins(source, release):
-        if one.student in STUDENTS:
-            path = made.notebook("submitted", one.student, NAME)
+    for hand_in in hand_ins(source, release):
+        if hand_in.student in STUDENTS:
+            path = made.notebook("submitted", hand_in.student, NAME)
             path.parent.mkdir(parents=True)
-            path.write_text(str(one.text), encoding="utf-8")
+            path.write_text(str(hand_in.text), encoding="utf-8")
     return made
 
 
@@ -103,13 +103,13 @@ def submission_of(course: Course, student: str) -> str:
 
 def scores(course: Course) -> dict[str, float]:
     with course.gradebook() as book:
-        return {one.student.id: one.score for one in book.assignment_submissions(NAME)}
+        return {submission.student.id: submission.score for submission in book.assignment_submissions(NAME)}
 
 
 def test_class_is_listed_with_the_scores_of_the_report(
     chromium: Browser, server: str, course: Course, report: Report
 ) -> None:
-    told = {record.student: record for record in report.records}
+    records = {record.student: record for record in report.records}
     with formgrader(chromium, server, f"manage_submissions/{NAME}") as page:
         page.wait_for_selector("td.student-id:has-text('mistake-2')")
         shot(page, "manage_submissions", full_page=True)
@@ -118,11 +118,11 @@ def test_class_is_listed_with_the_scores_of_the_report(
             row = page.locator("tr", has=page.locator(f"td.student-id:has-text('{student}')"))
             shown[student] = (row.locator("td.score").inner_text(), row.locator("td.status").inner_text())
         # One that cannot be graded has no notebook in autograded/; to nbgrader it waits for that.
-        wanted = {"not-json": ("", "needs autograding")}
+        expected = {"not-json": ("", "needs autograding")}
         for student in ("mistake-2", "half-done"):
-            status = "needs manual grading" if told[student].waiting else "graded"
-            wanted[student] = (f"{round(told[student].score, 2):g} / {told[student].max:g}", status)
-        assert shown == wanted
+            status = "needs manual grading" if records[student].waiting else "graded"
+            expected[student] = (f"{round(records[student].score, 2):g} / {records[student].max:g}", status)
+        assert shown == expected
 
 
 def test_gradebook_leads_to_each_submission(chromium: Browser, server: str, report: Report) -> None:
@@ -141,7 +141,7 @@ def test_gradebook_leads_to_each_submission(chromium: Browser, server: str, repo
 def test_submission_shows_the_panels_and_the_points(
     chromium: Browser, server: str, course: Course, report: Report
 ) -> None:
-    record = next(one for one in report.records if one.student == "mistake-2")
+    record = next(record for record in report.records if record.student == "mistake-2")
     with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:
         page.wait_for_function("() => document.querySelector('input.score[placeholder]') !== null")
         shot(page, "submission", full_page=True)
@@ -169,7 +169,7 @@ def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again
             assert answered.value.ok
     assert scores(course)["mistake-2"] == before + 1.5
     again = grade(course, again=True)
-    record = next(one for one in again.records if one.student == "mistake-2")
+    record = next(record for record in again.records if record.student == "mistake-2")
     assert record.by_hand["04.uniform"].points == 1.5 and record.score == before + 1.5
     assert scores(course)["mistake-2"] == before + 1.5
     with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:

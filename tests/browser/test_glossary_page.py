@@ -37,8 +37,8 @@ def test_pointing_at_a_word_shows_what_the_glossary_says(visit, chapter, html):
         requests = [address for address in seen.requests if not address.startswith(("file:", "data:", "blob:"))]
         assert requests == [] and seen.complaints == []
         page.goto((html / "book/glossary.html").as_uri())
-        said = page.locator("#term-convex-hull + dd").inner_text()
-    assert shown.split("\n", 1)[0] == "convex hull" and shown.split("\n", 1)[1].strip() == said.strip()
+        definition = page.locator("#term-convex-hull + dd").inner_text()
+    assert shown.split("\n", 1)[0] == "convex hull" and shown.split("\n", 1)[1].strip() == definition.strip()
 
 
 def test_formulas_of_a_definition_are_typeset(visit, chapter):
@@ -89,7 +89,7 @@ def test_an_explained_word_is_accessible_and_is_not_printed(visit, chapter, them
         word(page, "attention weights").hover()
         expect(tip(page)).to_be_visible()
         page.add_script_tag(path=str(AXE))
-        found = page.evaluate("async () => (await axe.run({ include: ['.slg-tip', '.bd-article p'] })).violations")
-        assert [one["id"] for one in found] == []
+        violations = page.evaluate("async () => (await axe.run({ include: ['.slg-tip', '.bd-article p'] })).violations")
+        assert [violation["id"] for violation in violations] == []
         page.emulate_media(media="print")
         expect(tip(page)).to_be_hidden()

@@ -59,8 +59,8 @@ def test_task_is_done_in_the_page_wrongly_first(visited):
     assert "Not yet" in check(page, box, "def scores(q, k):\n    return k @ np.swapaxes(q, -1, -2)")
     assert box.locator("table.sl-map").count() >= 2
     assert "line 2" in check(page, box, "def scores(q, k)\n  return\n") or "line 1" in box.inner_text()
-    said = check(page, box, "print('how far')\n" + RIGHT)
-    assert "Right: Raw scores" in said and "how far" in said
+    output = check(page, box, "print('how far')\n" + RIGHT)
+    assert "Right: Raw scores" in output and "how far" in output
     hold_what_is_kept(page)
     page.reload()
     settle(page)
@@ -129,8 +129,8 @@ def test_editor_and_verdict_pass_axe_at_phone_width(visited, scheme):
     box = opened(page, "04.scores")
     check(page, box, "def scores(q, k):\n    return k @ np.swapaxes(q, -1, -2)")
     page.add_script_tag(path=AXE)
-    found = page.evaluate("() => axe.run('.slp-box')")
-    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found["violations"]] == []
+    result = page.evaluate("() => axe.run('.slp-box')")
+    assert [(violation["id"], violation["nodes"][0]["html"][:120]) for violation in result["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

@@ -28,7 +28,7 @@ def run(page):
 @pytest.mark.parametrize("visited", ["04_one_head"], indirect=True)
 def test_task_is_done_in_the_box_of_its_chapter(visited):
     page = visited.page
-    assert not [one for one in visited.requests if "notebook_" in one or "cells_" in one or "engine.js" in one]
+    assert not [url for url in visited.requests if "notebook_" in url or "cells_" in url or "engine.js" in url]
     page.get_by_role("button", name="Do it here: 04.scores").click()
     task = page.locator("section.slp-task")
     expect(task.locator(".cm-content")).to_be_focused(timeout=PATIENCE_MS)
@@ -41,8 +41,8 @@ def test_task_is_done_in_the_box_of_its_chapter(visited):
         assert "exercises/../" not in link.get_attribute("href")
     assert visited.complaints == []
     page.add_script_tag(path=AXE)
-    found = page.evaluate("() => axe.run('section.slp-task')")
-    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found["violations"]] == []
+    result = page.evaluate("() => axe.run('section.slp-task')")
+    assert [(violation["id"], violation["nodes"][0]["html"][:120]) for violation in result["violations"]] == []
     task.get_by_role("button", name="Close").click()
     expect(page.get_by_role("button", name="✓ Done here: 04.scores")).to_be_focused()
 
@@ -57,8 +57,8 @@ def test_every_cell_of_the_playground_runs_and_can_be_changed(visited):
         assert box.locator(".slp-error").count() == 0, box.inner_text()
         assert box.locator(".slp-printed").count() == 1
     box = page.locator(".slp-box").first
-    said = check(page, box, "from softlookup import reference\nreference.softmax(np.zeros(4))")
-    assert "array([0.25, 0.25, 0.25, 0.25])" in said
+    output = check(page, box, "from softlookup import reference\nreference.softmax(np.zeros(4))")
+    assert "array([0.25, 0.25, 0.25, 0.25])" in output
     assert "line 1" in check(page, box, "1 / 0")
     assert "torch is not in the page" in check(page, box, "import torch")
     assert visited.complaints == []
@@ -69,8 +69,8 @@ def names(html):
 
 
 def test_sixty_cells_of_the_chapters_can_be_run(html):
-    found = [name for name in names(html) if name[:2].isdigit()]
-    pages = [(html / "book" / f"{name}.html").read_text(encoding="utf-8") for name in found]
+    chapters = [name for name in names(html) if name[:2].isdigit()]
+    pages = [(html / "book" / f"{name}.html").read_text(encoding="utf-8") for name in chapters]
     records = [page.partition("globalThis.softlookupCells=")[2].partition(";</script>")[0] for page in pages]
     assert sum(len(json.loads(record)["at"]) for record in records) >= 60
 
@@ -85,5 +85,5 @@ def test_every_cell_of_every_page_that_has_a_button_runs(html, visit):
                 box = run(page)
                 if box.locator(".slp-error").count():
                     failed.append((name, box.locator(".slp-error").inner_text()))
-            failed += [(name, said) for said in seen.complaints]
+            failed += [(name, complaint) for complaint in seen.complaints]
     assert failed == []

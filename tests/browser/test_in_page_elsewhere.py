@@ -27,9 +27,9 @@ def text(engine: Engine, css: str) -> str:
 
 def with_answer(engine: Engine, place: str, source: str) -> str:
     """Check an answer that the browser has kept."""
-    kept = json.dumps({"04.scores": {"source": source, "verdict": "unchecked"}})
+    record = json.dumps({"04.scores": {"source": source, "verdict": "unchecked"}})
     engine.visit(place + EXERCISES)
-    engine.run(f"() => {{ globalThis.softlookupKept.write('in-page', {kept}); return true; }}")
+    engine.run(f"() => {{ globalThis.softlookupKept.write('in-page', {record}); return true; }}")
     engine.visit(place + EXERCISES)
     engine.click("section:has(> span#exercise-04-scores) .slp-open")
     text(engine, ".slp-box .slp-check")

@@ -50,18 +50,18 @@ def ask(html, visit):
         page.add_script_tag(url=f"{html.as_uri()}/_static/python/engine.js")
         assert page.evaluate(WORKER) == ""
 
-        def asked(request):
-            found = page.evaluate("request => send({ request })", request)
-            assert "failed" not in found, found
-            return found["result"]
+        def ask_page(request):
+            reply = page.evaluate("request => send({ request })", request)
+            assert "failed" not in reply, reply
+            return reply["result"]
 
         def load(chapter):
             page.add_script_tag(url=f"{html.as_uri()}/_static/python/tasks_{chapter}.js")
             packed = page.evaluate("chapter => globalThis.softlookupTasks[chapter]", chapter)
-            return asked({"do": "load", "chapter": chapter, "file": packed})
+            return ask_page({"do": "load", "chapter": chapter, "file": packed})
 
-        asked.load = load
-        yield asked
+        ask_page.load = load
+        yield ask_page
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -73,19 +73,19 @@ def test_verdicts_in_the_browser_are_those_of_check(chapter, ask):
         if any(case.frame == "text" for case in cases):
             continue  # what a text was made of is not in its bytes
         with_gradients = len(cases) < len(questions_at_home(variant_of(task)).cases)
-        for slugs in ((), *((one.slug,) for one in task.mistakes if one.symptom is None)):
+        for slugs in ((), *((mistake.slug,) for mistake in task.mistakes if mistake.symptom is None)):
             function = answer(variant_of(task), slugs)
             with calm_torch():
-                asked = [replace(case, fed=None, keeps_dtype=False) for case in cases]
-                arrays = [run(function, case, len(task.returns)).arrays for case in asked]
+                plain_cases = [replace(case, fed=None, keeps_dtype=False) for case in cases]
+                arrays = [run(function, case, len(task.returns)).arrays for case in plain_cases]
                 home = check(task.id, function)
             if home.verdict == "error":
                 continue
-            results = [one if one is None or len(one) > 1 else one[0] for one in arrays]
-            given = base64.b64encode(pickle.dumps([*results, results[0]], protocol=4)).decode()
-            cell = {"task": task.id, "source": ANSWER.format(given=given, name=task.name)}
-            found = ask({"do": "check", "task_id": task.id, "cells": [cell]})
-            verdict, named = found["record"]["verdict"], found["record"]["diagnosis"]
+            results = [outputs if outputs is None or len(outputs) > 1 else outputs[0] for outputs in arrays]
+            pickled = base64.b64encode(pickle.dumps([*results, results[0]], protocol=4)).decode()
+            cell = {"task": task.id, "source": ANSWER.format(given=pickled, name=task.name)}
+            reply = ask({"do": "check", "task_id": task.id, "cells": [cell]})
+            verdict, named = reply["record"]["verdict"], reply["record"]["diagnosis"]
             expected = home.verdict == "pass", list(home.diagnosis)
             if (verdict == "pass", named) != expected and not (with_gradients and verdict == "pass"):
                 others.append((task.id, slugs, verdict, named, expected))

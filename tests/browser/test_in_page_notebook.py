@@ -52,8 +52,10 @@ def saved(visited, tmp_path):
 
 
 def test_saved_notebook_handed_in_earns_what_the_page_gave(visited, saved, tmp_path):
-    kept = visited.page.evaluate("softlookupKept.read('in-page')")
-    assert {task: kept[task]["verdict"] for task in ANSWERS} == dict.fromkeys(ANSWERS, "pass") | {"04.scale": "wrong"}
+    answers = visited.page.evaluate("softlookupKept.read('in-page')")
+    assert {task: answers[task]["verdict"] for task in ANSWERS} == dict.fromkeys(ANSWERS, "pass") | {
+        "04.scale": "wrong"
+    }
     course = write_course(tmp_path / "course", read_solution(find_root() / "solutions" / f"{NAME}.py"), ())
     place = course.notebook("submitted", "from-the-page", NAME)
     place.parent.mkdir(parents=True)
@@ -62,7 +64,7 @@ def test_saved_notebook_handed_in_earns_what_the_page_gave(visited, saved, tmp_p
     regrade(course).write(course.root / "report.json")
     graded = json.loads((course.root / "report.json").read_text())["submissions"]["from-the-page"]["tasks"]
     for task in ANSWERS:
-        assert graded[task]["points"] == kept[task]["points"], graded[task]
+        assert graded[task]["points"] == answers[task]["points"], graded[task]
     assert graded["04.scale"]["diagnosis"], "the mistake has its name there, too"
 
 

@@ -43,9 +43,9 @@ def run_cell(server, visit):
 
 
 def test_cell_runs_in_pyodide_with_the_books_library(run_cell):
-    said = run_cell(PYODIDE % "true")
-    assert '"name":"softlookup.in_page.session","files":["/tmp/softlookup.zip"]' in said
-    assert "np." in said
+    output = run_cell(PYODIDE % "true")
+    assert '"name":"softlookup.in_page.session","files":["/tmp/softlookup.zip"]' in output
+    assert "np." in output
 
 
 def test_page_says_what_is_missing(run_cell):

@@ -29,7 +29,7 @@ def state_with(page, trait):
     raise AssertionError(f"the page keeps nothing with {trait}")
 
 
-def put(figure, name, value):
+def set_slider(figure, name, value):
     figure.locator(f"input[data-slider={name}]").evaluate(
         "(box, value) => { box.value = value; box.dispatchEvent(new Event('input', {bubbles: true})); }", value
     )
@@ -45,18 +45,18 @@ def test_sampling_shows_the_librarys_probabilities_and_draw(page, tau, k, p, u):
     for place, choice in enumerate(state["choices"]):
         figure.locator("select").select_option(index=place)
         for name, value in (("tau", tau), ("k", k), ("p", p), ("u", u)):
-            put(figure, name, value)
-        told = sampling_explorer.describe(choice["logits"], tau, None if k > 50 else k, None if p == 1 else p, u)
+            set_slider(figure, name, value)
+        expected = sampling_explorer.describe(choice["logits"], tau, None if k > 50 else k, None if p == 1 else p, u)
         shown = figure.evaluate("one => [one.probabilities, +one.dataset.kept, +one.dataset.drawn]")
-        np.testing.assert_allclose(shown[0], told["probabilities"], atol=1e-12)
-        assert shown[1:] == [told["kept"], told["drawn"]]
-        assert state["tokens"][told["drawn"]] in figure.locator(".smp-words").inner_text()
+        np.testing.assert_allclose(shown[0], expected["probabilities"], atol=1e-12)
+        assert shown[1:] == [expected["kept"], expected["drawn"]]
+        assert state["tokens"][expected["drawn"]] in figure.locator(".smp-words").inner_text()
         rows = figure.locator("tbody tr").evaluate_all(
             "all => all.map((one) => [+one.dataset.before, +one.dataset.after])"
         )
         np.testing.assert_allclose(np.sum(rows, axis=0), 1, atol=1e-9)
         best = np.argsort(-np.array(choice["logits"]), kind="stable")[:10]
-        np.testing.assert_allclose([row[0] for row in rows[:10]], np.array(told["plain"])[best], atol=1e-12)
+        np.testing.assert_allclose([row[0] for row in rows[:10]], np.array(expected["plain"])[best], atol=1e-12)
 
 
 def test_a_hundred_draws_are_counted_and_forgotten_when_the_temperature_moves(page):
@@ -64,7 +64,7 @@ def test_a_hundred_draws_are_counted_and_forgotten_when_the_temperature_moves(pa
     figure.get_by_role("button", name="draw 100").click()
     count = "all => all.reduce((sum, one) => sum + Number(one.lastChild.textContent || 0), 0)"
     assert figure.locator("tbody tr").evaluate_all(count) == 100
-    put(figure, "tau", 0.5)
+    set_slider(figure, "tau", 0.5)
     assert figure.locator("tbody tr").evaluate_all(count) == 0
 
 
@@ -82,26 +82,26 @@ def test_beam_tree_walks_through_every_step_and_ranks_as_the_library_does(page):
                 rows = figure.locator(".bmt-table tbody tr").evaluate_all(
                     "all => all.map((one) => [+one.dataset.total, one.dataset.how, one.dataset.ids])"
                 )
-                wanted = [
+                expected = [
                     [
-                        one["total"],
-                        "ended" if one["ended"] else "kept" if one["kept"] else "dropped",
-                        ",".join(map(str, one["ids"])),
+                        beam["total"],
+                        "ended" if beam["ended"] else "kept" if beam["kept"] else "dropped",
+                        ",".join(map(str, beam["ids"])),
                     ]
-                    for one in step
+                    for beam in step
                 ]
-                assert rows == wanted
+                assert rows == expected
                 if step is not search["steps"][stop - 1]:
                     onward.click()
             assert onward.is_disabled()
-            still = any(one["kept"] and not one["ended"] for one in search["steps"][stop - 1])
+            still = any(beam["kept"] and not beam["ended"] for beam in search["steps"][stop - 1])
             assert ("None can win any more" in figure.locator(".bmt-words").inner_text()) is still
             shown = figure.locator(".bmt-ends li").evaluate_all(
                 "all => all.map((one) => [+one.dataset.score, one.dataset.ids])"
             )
-            wanted = beam_tree.finished(search["steps"][:stop], alpha)
-            assert [ids for _, ids in shown] == [",".join(map(str, ids)) for _, ids in wanted]
-            np.testing.assert_allclose([score for score, _ in shown], [score for score, _ in wanted])
+            expected = beam_tree.finished(search["steps"][:stop], alpha)
+            assert [ids for _, ids in shown] == [",".join(map(str, ids)) for _, ids in expected]
+            np.testing.assert_allclose([score for score, _ in shown], [score for score, _ in expected])
 
 
 def test_cache_growth_counts_as_the_library_does(page):
@@ -119,13 +119,13 @@ def test_cache_growth_counts_as_the_library_does(page):
             while figure.get_by_role("button", name="back").is_enabled():
                 figure.get_by_role("button", name="back").click()
             for step in range(1, n - prompt + 1):
-                told = cache_growth.describe(
+                expected = cache_growth.describe(
                     n, prompt, step, cached=cached, **{names[name]: value for name, value in sizes.items()}
                 )
                 shown = figure.evaluate("one => ({...one.dataset})")
-                assert {name: int(shown[name]) for name in told} == told and int(shown["step"]) == step
-                assert figure.locator(".kvc-key.kvc-there").count() == told["kept"]
-                assert figure.locator(".kvc-is-in").count() == told["through"]
+                assert {name: int(shown[name]) for name in expected} == expected and int(shown["step"]) == step
+                assert figure.locator(".kvc-key.kvc-there").count() == expected["kept"]
+                assert figure.locator(".kvc-is-in").count() == expected["through"]
                 if step < n - prompt:
                     figure.get_by_role("button", name="next pass").click()
 
@@ -136,8 +136,8 @@ def test_inference_figures_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for figure in ALL:
-            found = seen.page.evaluate(f"axe.run('{figure}', {{resultTypes: ['violations']}})")["violations"]
-            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+            violations = seen.page.evaluate(f"axe.run('{figure}', {{resultTypes: ['violations']}})")["violations"]
+            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_inference_figures_stay_within_a_narrow_phone(html, visit):

@@ -72,18 +72,18 @@ def test_panels_show_verdict_mistake_and_heat_maps_that_can_be_read(welcome: Vis
     wrong = page.locator(f"{SHOWN} .sl-check.sl-wrong")
     wrong.scroll_into_view_if_needed()
     shot(page, f"panel-{page.evaluate('document.body.dataset.jpThemeLight')}")
-    named = next(one for one in get_task("04.mix").mistakes if one.says in wrong.inner_text())
+    named = next(mistake for mistake in get_task("04.mix").mistakes if mistake.says in wrong.inner_text())
     assert named.slug
     maps = wrong.locator("table.sl-map")
-    assert [one.split("\n")[0] for one in maps.all_inner_texts()] == ["got", "wanted", "difference"]
+    assert [text.split("\n")[0] for text in maps.all_inner_texts()] == ["got", "wanted", "difference"]
     assert maps.first.locator("td.sl-off").count() == 16
     paper = wrong.evaluate("one => getComputedStyle(one).backgroundColor")
     light = page.evaluate("document.body.dataset.jpThemeLight") == "true"
     assert (paper == "rgb(255, 255, 255)") == light
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    asked = "axe.run('.sl-check', {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa'], preload: false})"
-    found = page.evaluate(asked)["violations"]
-    assert [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]] == []
+    script = "axe.run('.sl-check', {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa'], preload: false})"
+    violations = page.evaluate(script)["violations"]
+    assert [f"{violation['id']}: {node['html'][:200]}" for violation in violations for node in violation["nodes"]] == []
 
 
 def test_figure_answers_to_mouse_and_keyboard(welcome: Visit) -> None:
@@ -121,16 +121,16 @@ def test_the_book_is_shown_to_nobody_without_the_token(welcome: Visit, chromium:
     page.goto(f"{welcome.address}softlookup-book/book/04_one_head.html")
     assert "/login" in page.url and "Mixing" not in page.content()
     for path in ("../../_config.yml", "%2e%2e/%2e%2e/_config.yml"):
-        asked = welcome.page.request.get(f"{welcome.address}softlookup-book/{path}")
-        assert asked.status in (403, 404)
+        response = welcome.page.request.get(f"{welcome.address}softlookup-book/{path}")
+        assert response.status in (403, 404)
     context.close()
 
 
 def test_a_link_into_a_book_that_is_not_built_says_how_to_build_it(welcome: Visit, checkout: Path) -> None:
     html = checkout / "_build" / "html"
     assert not (html / "index.html").exists()
-    asked = welcome.page.request.get(f"{welcome.address}softlookup-book/book/05_many_heads.html")
-    assert asked.status == 404 and "make book" in asked.text() and str(checkout) in asked.text()
+    response = welcome.page.request.get(f"{welcome.address}softlookup-book/book/05_many_heads.html")
+    assert response.status == 404 and "make book" in response.text() and str(checkout) in response.text()
 
 
 def test_notebooks_do_not_look_changed_when_they_are_opened(welcome: Visit) -> None:
@@ -143,9 +143,9 @@ def test_notebooks_do_not_look_changed_when_they_are_opened(welcome: Visit) -> N
 def test_validate_gives_the_verdicts_of_the_course(welcome: Visit) -> None:
     welcome.open(f"{WORK}/{NAME}/{NAME}.ipynb")
     best = sum(task.points for task in tasks(0))
-    said = welcome.validate()
-    assert f"0 of {len(tasks(0))} tasks are right: 0 of {best:g} points." in said
-    assert f"{len(tasks(0))} still blank." in said and "artial" not in said
+    message = welcome.validate()
+    assert f"0 of {len(tasks(0))} tasks are right: 0 of {best:g} points." in message
+    assert f"{len(tasks(0))} still blank." in message and "artial" not in message
     welcome.open(f"{WORK}/solved/solved.ipynb")
     assert f"{len(tasks(0))} of {len(tasks(0))} tasks are right" in welcome.validate()
 

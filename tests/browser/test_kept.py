@@ -34,7 +34,7 @@ def page(chromium):
     context.close()
 
 
-def held(page, name="in-page"):
+def read_record(page, name="in-page"):
     return page.evaluate("name => softlookupKept.read(name)", name)
 
 
@@ -42,10 +42,10 @@ def test_kept_answers_are_those_of_one_book_on_all_its_pages(host, page):
     page.goto(f"{host}2026/page.html")
     page.evaluate("softlookupKept.write('in-page', {'04.mix': 'mine'})")
     page.goto(f"{host}2027/page.html")
-    assert held(page) == {}
+    assert read_record(page) == {}
     page.evaluate("softlookupKept.write('in-page', {'04.mix': 'another'})")
     page.goto(f"{host}2026/{DEEP}")
-    assert held(page) == {"04.mix": "mine"}
+    assert read_record(page) == {"04.mix": "mine"}
 
 
 def test_kept_answers_of_earlier_versions_go_to_the_first_book_once(host, page):
@@ -55,10 +55,10 @@ def test_kept_answers_of_earlier_versions_go_to_the_first_book_once(host, page):
     keys = {f"softlookup-{name}": json.dumps(record) for name, record in old.items()}
     page.evaluate("keys => Object.assign(localStorage, keys)", keys)
     page.goto(f"{host}2026/{DEEP}")
-    found = {name: held(page, name) for name in old}
-    assert found == old | {"quick": {"b.html": 4}}, "what a book has kept already stays"
+    records = {name: read_record(page, name) for name in old}
+    assert records == old | {"quick": {"b.html": 4}}, "what a book has kept already stays"
     page.goto(f"{host}2027/page.html")
-    assert [held(page, name) for name in old] == [{}] * 4
+    assert [read_record(page, name) for name in old] == [{}] * 4
     assert page.evaluate("Object.keys(localStorage).every((key) => key.endsWith(' /2026/'))")
 
 
@@ -66,6 +66,6 @@ def test_kept_answers_last_until_the_page_is_left_where_nothing_is_stored(host, 
     page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('denied'); }})")
     page.goto(f"{host}2026/page.html")
     page.evaluate("softlookupKept.write('read', {'a.html': 1})")
-    assert held(page, "read") == {"a.html": 1}
+    assert read_record(page, "read") == {"a.html": 1}
     page.reload()
-    assert held(page, "read") == {}
+    assert read_record(page, "read") == {}

@@ -33,9 +33,9 @@ def test_every_word_and_temperature_shows_the_librarys_weights(figure):
             figure.locator("input[type=range]").fill(str(place))
             seen = figure.evaluate(SHOWN)
             assert (seen["asked"], seen["tau"]) == (name, tau)
-            wanted = reference.soft_lookup(np.array([query]), K, np.eye(3), tau)[0]
-            np.testing.assert_allclose(seen["bars"], 100 * wanted, atol=1e-3)
-            np.testing.assert_allclose(seen["numbers"], wanted, atol=0.005 + 1e-9)
+            expected = reference.soft_lookup(np.array([query]), K, np.eye(3), tau)[0]
+            np.testing.assert_allclose(seen["bars"], 100 * expected, atol=1e-3)
+            np.testing.assert_allclose(seen["numbers"], expected, atol=0.005 + 1e-9)
 
 
 def test_figure_begins_with_a_word_that_the_dictionary_has_not(figure):
@@ -63,8 +63,8 @@ def test_figure_passes_axe_at_both_ends(html, visit, theme):
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for place in (0, len(TAUS) - 1):
             seen.page.locator(".fst input[type=range]").fill(str(place))
-            found = seen.page.evaluate("axe.run('.fst', {resultTypes: ['violations']})")["violations"]
-            assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+            violations = seen.page.evaluate("axe.run('.fst', {resultTypes: ['violations']})")["violations"]
+            assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
@@ -95,8 +95,8 @@ def test_first_screen_passes_axe_with_a_translation(html, visit, theme):
         seen.page.get_by_role("button", name="Translate").click()
         seen.page.wait_for_function("() => document.querySelector('.lvm').innerText.includes('French')")
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.page.evaluate("axe.run('.hero', {resultTypes: ['violations']})")["violations"]
-        assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+        violations = seen.page.evaluate("axe.run('.hero', {resultTypes: ['violations']})")["violations"]
+        assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
 
 
 def test_doors_lead_to_the_reader_the_student_and_the_lecturer(html, visit):

@@ -32,27 +32,27 @@ READ = """async () => {
 }"""
 
 
-def answered(engine: Engine, fields: list[tuple[str, str | int]], place: str, wanted: str) -> str:
+def answered(engine: Engine, fields: list[tuple[str, str | int]], place: str, expected: str) -> str:
     """Fill in the form of the page's live figure, press, and give what stands in a place in the end."""
     engine.run(PUT % json.dumps(fields))
     engine.click("[data-live] .lvm-go")
-    return engine.run(READ % (place, json.dumps(wanted)))
+    return engine.run(READ % (place, json.dumps(expected)))
 
 
 @pytest.mark.parametrize("place", ["files", "served"])
 @pytest.mark.parametrize("page", ["book/live.html", "book/index.html", "book/04_one_head.html"])
 def test_sentence_is_translated_in_the_other_engines(engine, page, place):
-    wanted = rounded(load_translator()).translate(SENTENCE, beams=1).text
+    expected = rounded(load_translator()).translate(SENTENCE, beams=1).text
     engine.resize(1280)
     engine.visit(getattr(engine, place) + page)
-    assert answered(engine, [("form :is(input, textarea)", SENTENCE)], ".lvm-french", wanted) == wanted
+    assert answered(engine, [("form :is(input, textarea)", SENTENCE)], ".lvm-french", expected) == expected
     assert engine.complaints() == []
 
 
 def test_writer_writes_on_in_the_other_engines(engine):
-    wanted = rounded(load_writer()).write(BEGINNING, max_new_tokens=TOKENS)
+    expected = rounded(load_writer()).write(BEGINNING, max_new_tokens=TOKENS)
     engine.resize(1280)
     engine.visit(engine.files + "book/live_writer.html")
     fields = [("textarea", BEGINNING), ("[id$=temperature]", 0), ("[id$=tokens]", TOKENS)]
-    assert answered(engine, fields, ".lvm-written", wanted) == wanted
+    assert answered(engine, fields, ".lvm-written", expected) == expected
     assert engine.complaints() == []

@@ -36,8 +36,8 @@ def opened(html, visit):
     """Open a page with a figure, as ``opened(page, **of_visit)``; nothing may go wrong in it."""
 
     @contextmanager
-    def open_(page, **given):
-        with visit((html / page).as_uri(), reduced_motion="reduce", **given) as seen:
+    def open_(page, **options):
+        with visit((html / page).as_uri(), reduced_motion="reduce", **options) as seen:
             seen.figure = seen.page.locator("[data-live]")
             yield seen
             assert seen.complaints == []
@@ -64,7 +64,7 @@ def test_look_shows_the_layer_and_head_of_the_chapter_on_any_sentence(opened, tr
         seen.figure.get_by_label("Your English sentence").fill(sentence)
         figure = pressed(seen)
         assert [figure.get_by_label(name, exact=True).input_value() for name in ("layer", "head")] == ["4", "1"]
-        cells = [float(one) for one in figure.locator("td[data-grid]").all_inner_texts()]
+        cells = [float(cell) for cell in figure.locator("td[data-grid]").all_inner_texts()]
         trace, ids = Trace(), translator.tokenizer.encode(sentence, end=True)
         translator.model.encode(torch.tensor([ids]), trace=trace)
         np.testing.assert_allclose(cells, trace.weights[3][0, 0].flatten(), atol=0.0051)
@@ -72,8 +72,8 @@ def test_look_shows_the_layer_and_head_of_the_chapter_on_any_sentence(opened, tr
         figure.get_by_label("head", exact=True).select_option("3")
         figure.get_by_role("link", name="The whole model").click()
         seen.page.wait_for_url("**/live.html?*")
-        asked = parse_qs(urlsplit(seen.page.url).query)
-        assert asked == {"text": [sentence], "show": ["encoder"], "layer": ["4"], "head": ["3"]}
+        query = parse_qs(urlsplit(seen.page.url).query)
+        assert query == {"text": [sentence], "show": ["encoder"], "layer": ["4"], "head": ["3"]}
         assert seen.page.get_by_label("Your English sentence").input_value() == sentence
 
 
@@ -82,7 +82,7 @@ def test_look_shows_cross_attention_of_the_whole_translation(opened, translator)
     with opened(CROSS) as seen:
         figure = pressed(seen)
         sentence = figure.get_by_label("Your English sentence").input_value()
-        cells = [float(one) for one in figure.locator("td[data-grid='cross']").all_inner_texts()]
+        cells = [float(cell) for cell in figure.locator("td[data-grid='cross']").all_inner_texts()]
         aligned = translator.alignment(sentence, translator.translate(sentence, beams=1).text)
         np.testing.assert_allclose(cells, aligned.weights[1, 0].flatten(), atol=0.0051)
 
@@ -98,15 +98,15 @@ def test_order_translates_with_and_without_positions(opened, translator):
             state.memory = model.encoder(model.embedder(source, places=places(source)), state.memory_mask)
         start = torch.full((1, 1), 2)
         how = {"beams": 4, "max_new_tokens": 30, "length_penalty": 1.0, "end_id": 3, "pad_id": 0}
-        found = beam_search(model, start, state=state, **how)
-        return tokenizer.decode(found.ids[0, 0, 1 : 1 + int(found.lengths[0, 0])].tolist())
+        result = beam_search(model, start, state=state, **how)
+        return tokenizer.decode(result.ids[0, 0, 1 : 1 + int(result.lengths[0, 0])].tolist())
 
     with opened(ORDER) as seen:
         for sentence in ("A dog bites a man.", "A brown dog carries a yellow ball out of the water."):
             seen.figure.get_by_label("Your English sentence").fill(sentence)
             figure = pressed(seen)
-            wanted = [translated(sentence, None), translated(sentence, torch.zeros_like)]
-            assert figure.locator("td[lang=fr]").all_inner_texts() == wanted and wanted[0] != wanted[1]
+            expected = [translated(sentence, None), translated(sentence, torch.zeros_like)]
+            assert figure.locator("td[lang=fr]").all_inner_texts() == expected and expected[0] != expected[1]
             assert figure.locator(".lvm-state").inner_text() == "They differ."
 
 
@@ -121,14 +121,14 @@ def test_loss_is_the_cross_entropy_of_each_label(opened, translator):
         logs = translator.model(source, ids[:, :-1])[0].log_softmax(-1)
         losses = -logs.gather(1, ids[0, 1:, None])[:, 0]
         cells = figure.locator("tbody td:nth-of-type(2)").all_inner_texts()
-        np.testing.assert_allclose([float(one) for one in cells], losses, atol=0.0051)
-        names = [translator.tokenizer.vocabulary.token(one) for one in logs.argmax(-1).tolist()]
+        np.testing.assert_allclose([float(cell) for cell in cells], losses, atol=0.0051)
+        names = [translator.tokenizer.vocabulary.token(token_id) for token_id in logs.argmax(-1).tolist()]
         labels = figure.locator("tbody th").all_inner_texts()
         shown = [text.split(" (")[0] for text in figure.locator("tbody td:last-child").all_inner_texts()]
         assert [label if text == "the same" else text for label, text in zip(labels, shown, strict=True)] == names
-        said = figure.locator(".lvm-said").inner_text()
+        message = figure.locator(".lvm-said").inner_text()
         mean = float(losses.mean())
-        assert f"Mean loss {mean:.2f}, perplexity {math.exp(mean):.1f}, over {len(losses)} tokens" in said
+        assert f"Mean loss {mean:.2f}, perplexity {math.exp(mean):.1f}, over {len(losses)} tokens" in message
 
 
 @torch.no_grad()
@@ -153,25 +153,25 @@ def test_silence_takes_heads_out_as_the_library_does(opened):
         figure = pressed(seen)
         whole = passed([])[0]
         rises = {(la, n): passed([(la, n)])[0] - whole for la in range(layers) for n in range(heads)}
-        cells = [number(one) for one in figure.locator(".lvm-heads button").all_inner_texts()]
+        cells = [number(cell) for cell in figure.locator(".lvm-heads button").all_inner_texts()]
         np.testing.assert_allclose(cells, list(rises.values()), atol=0.0051)
         worst = max(rises, key=rises.get)
         expect(figure.locator(".lvm-state")).to_have_text(f"Without head {worst[0]}.{worst[1]} the loss rises most.")
         silenced = [(0, 4)]
         for pressed_too in ((0, 4), (0, 3), (4, 1)):
-            silenced = [one for one in [*silenced, pressed_too] if [*silenced, pressed_too].count(one) == 1]
+            silenced = [head for head in [*silenced, pressed_too] if [*silenced, pressed_too].count(head) == 1]
             figure.get_by_role("button", name=f"head {pressed_too[0]}.{pressed_too[1]}").click()
             loss, p = passed(silenced)
             which = ", ".join(f"{la}.{n}" for la, n in sorted(silenced))
             expect(figure.locator(".lvm-columns > div:last-child .lvm-written")).to_have_text(written(silenced))
             if which:
                 expect(figure.locator(".lvm-said")).to_contain_text(f"without {which} ")
-            shown = [number(one) for one in figure.locator(".lvm-said strong").all_inner_texts()]
+            shown = [number(cell) for cell in figure.locator(".lvm-said strong").all_inner_texts()]
             np.testing.assert_allclose(shown, [whole, loss], atol=0.0051)
             for row in figure.locator(".lvm-candidates tbody tr").all():
                 token = writer.tokenizer.vocabulary.id(row.locator("th").inner_text())
-                told = row.locator("td.lvm-number").last.inner_text()
-                assert abs(float(told.replace("<", "")) - float(p[token])) < 0.0011
+                probability_text = row.locator("td.lvm-number").last.inner_text()
+                assert abs(float(probability_text.replace("<", "")) - float(p[token])) < 0.0011
 
 
 def test_empty_translation_is_asked_for(opened):
@@ -192,17 +192,17 @@ def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
         assert before <= reserved + 1, "the page keeps its place free"
         pressed(seen)
         seen.page.add_script_tag(path=AXE)
-        found = seen.page.evaluate(
+        violations = seen.page.evaluate(
             "axe.run('[data-live]', { preload: false }).then(({ violations }) => violations.map(({ id }) => id))"
         )
-        assert found == []
+        assert violations == []
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("chapter", range(14))
 def test_first_figure_to_operate_is_on_the_first_two_screens(html, visit, chapter):
-    page = min(html.glob(f"book/{chapter:02}_*.html"), key=lambda one: len(one.name))
+    page = min(html.glob(f"book/{chapter:02}_*.html"), key=lambda path: len(path.name))
     with visit(page.as_uri()) as seen:
         top = seen.page.evaluate(SCREENS)
         assert top is not None and top < 1.75

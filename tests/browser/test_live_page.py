@@ -81,23 +81,23 @@ def by_head(weights, heads):
 @pytest.mark.parametrize("sentence", SENTENCES)
 @torch.no_grad()
 def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence):
-    model, found = translator.model, ask(sentence)
+    model, got = translator.model, ask(sentence)
     ids = translator.tokenizer.encode(sentence, end=True)
-    assert found["read"]["ids"] == ids
+    assert got["read"]["ids"] == ids
     source = torch.tensor([ids])
-    wanted = generate(
+    expected = generate(
         model, torch.tensor([[2]]), max_new_tokens=2 * len(ids) + 10, end_id=3, state=model.start(source)
     ).new_ids[0]
-    assert [step["id"] for step in found["steps"]] == wanted.tolist()
-    assert found["done"]["text"] == translator.tokenizer.decode(wanted)
+    assert [step["id"] for step in got["steps"]] == expected.tolist()
+    assert got["done"]["text"] == translator.tokenizer.decode(expected)
     encoder, decoder = Trace(), Trace()
     model.encode(source, trace=encoder)
-    logits = model(source, torch.cat((torch.tensor([2]), wanted[:-1]))[None], trace=decoder)[0]
+    logits = model(source, torch.cat((torch.tensor([2]), expected[:-1]))[None], trace=decoder)[0]
     close = {"rtol": 0, "atol": 1e-4}
-    np.testing.assert_allclose([step["logits"] for step in found["steps"]], logits, **close)
+    np.testing.assert_allclose([step["logits"] for step in got["steps"]], logits, **close)
     for layer, weights in enumerate(encoder.weights):
-        np.testing.assert_allclose(by_head(found["read"]["layers"][layer]["weights"], 4), weights[0], **close)
-        for t, step in enumerate(found["steps"]):
+        np.testing.assert_allclose(by_head(got["read"]["layers"][layer]["weights"], 4), weights[0], **close)
+        for t, step in enumerate(got["steps"]):
             seen = step["layers"][layer]
             np.testing.assert_allclose(
                 by_head(seen["self"]["weights"], 4)[:, 0], decoder.weights[layer][0, :, t, : t + 1], **close
@@ -113,9 +113,9 @@ def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence)
     [*zip(SENTENCES, itertools.cycle((4, 2, 8)), itertools.cycle((1.0, 0.0, 2.0, 0.6)), strict=False)],
 )
 def test_beam_search_keeps_what_the_librarys_keeps(ask, translator, sentence, beams, alpha):
-    model, found = translator.model, ask(sentence, beams=beams, alpha=alpha)
+    model, got = translator.model, ask(sentence, beams=beams, alpha=alpha)
     ids = translator.tokenizer.encode(sentence, end=True)
-    wanted = beam_search(
+    expected = beam_search(
         model,
         torch.tensor([[2]]),
         beams=beams,
@@ -125,15 +125,15 @@ def test_beam_search_keeps_what_the_librarys_keeps(ask, translator, sentence, be
         state=model.start(torch.tensor([ids])),
         trace=True,
     )
-    tree = [[(one["token"], one["parent"], one["ended"]) for one in step] for step in found["tree"]]
-    assert tree == [[(one.token, one.parent, one.ended) for one in step] for step in wanted.trace[0]]
-    totals = [one["total"] for step in found["tree"] for one in step]
-    np.testing.assert_allclose(totals, [one.log_probability for step in wanted.trace[0] for one in step], atol=1e-4)
-    step, place = found["done"]["best"]
-    np.testing.assert_allclose(found["tree"][step][place]["score"], wanted.scores[0, 0], atol=1e-4)
-    said = translator.translate(sentence, beams=beams, length_penalty=alpha)
-    assert found["done"]["text"] == said.text
-    assert tuple(step["token"] for step in found["steps"]) == said.tokens
+    tree = [[(beam["token"], beam["parent"], beam["ended"]) for beam in step] for step in got["tree"]]
+    assert tree == [[(beam.token, beam.parent, beam.ended) for beam in step] for step in expected.trace[0]]
+    totals = [beam["total"] for step in got["tree"] for beam in step]
+    np.testing.assert_allclose(totals, [beam.log_probability for step in expected.trace[0] for beam in step], atol=1e-4)
+    step, place = got["done"]["best"]
+    np.testing.assert_allclose(got["tree"][step][place]["score"], expected.scores[0, 0], atol=1e-4)
+    translation = translator.translate(sentence, beams=beams, length_penalty=alpha)
+    assert got["done"]["text"] == translation.text
+    assert tuple(step["token"] for step in got["steps"]) == translation.tokens
 
 
 @torch.no_grad()
@@ -141,16 +141,16 @@ def test_sampling_draws_what_the_librarys_draws_with_the_same_luck(ask, translat
     uniforms = np.random.default_rng(3).random(80).tolist()
     for sentence, temperature in zip(SENTENCES[:4], (0.5, 1.0, 1.5, 2.0), strict=True):
         ids = translator.tokenizer.encode(sentence, end=True)
-        found = ask(sentence, temperature=temperature, uniforms=uniforms)
+        got = ask(sentence, temperature=temperature, uniforms=uniforms)
         state, token = translator.model.start(torch.tensor([ids])), torch.tensor([2])
-        for step, uniform in zip(found["steps"], uniforms, strict=False):
+        for step, uniform in zip(got["steps"], uniforms, strict=False):
             logits, state = translator.model.step(token[None], state)
             p = next_token_probabilities(logits, temperature=temperature)
             token = pick(p, torch.tensor([uniform], dtype=torch.float64))
             assert step["id"] == int(token)
-            for one in step["candidates"]:
-                np.testing.assert_allclose(one["drawn"], p[0, one["id"]], atol=1e-4)
-        assert int(token) == 3 or len(found["steps"]) == 2 * len(ids) + 10
+            for candidate in step["candidates"]:
+                np.testing.assert_allclose(candidate["drawn"], p[0, candidate["id"]], atol=1e-4)
+        assert int(token) == 3 or len(got["steps"]) == 2 * len(ids) + 10
 
 
 @pytest.fixture
@@ -178,9 +178,9 @@ def pressed(seen):
 def test_page_loads_weights_when_asked_and_translates(live, translator):
     assert not [address for address in live.requests if "weights.js" in address]
     figure = translated(live)
-    wanted = translator.translate(SENTENCES[0], beams=1)
-    assert figure.locator(".lvm-french").inner_text() == wanted.text
-    assert tuple(figure.locator(".lvm-tokens").nth(1).locator("button").all_inner_texts()) == wanted.tokens
+    expected = translator.translate(SENTENCES[0], beams=1)
+    assert figure.locator(".lvm-french").inner_text() == expected.text
+    assert tuple(figure.locator(".lvm-tokens").nth(1).locator("button").all_inner_texts()) == expected.tokens
     assert len([address for address in live.requests if "weights.js" in address]) == 1
 
 
@@ -188,7 +188,7 @@ def test_chosen_token_shows_its_mean_cross_attention(live, translator):
     figure = translated(live)
     aligned = translator.alignment(SENTENCES[0], translator.translate(SENTENCES[0], beams=1).text)
     figure.locator(".lvm-tokens").nth(1).get_by_role("button").nth(2).click()
-    shown = [float(one) for one in figure.locator(".lvm-tokens .lvm-number").all_inner_texts()]
+    shown = [float(cell) for cell in figure.locator(".lvm-tokens .lvm-number").all_inner_texts()]
     np.testing.assert_allclose(shown, aligned.weights.mean((0, 1))[2], atol=0.0051)
 
 
@@ -242,7 +242,7 @@ def test_link_opens_the_part_it_asks_for(html, visit, translator, query, first, 
             trace, ids = Trace(), translator.tokenizer.encode(SENTENCES[0], end=True)
             with torch.no_grad():
                 translator.model.encode(torch.tensor([ids]), trace=trace)
-            cells = [float(one) for one in figure.locator("td[data-grid='encoder']").all_inner_texts()]
+            cells = [float(cell) for cell in figure.locator("td[data-grid='encoder']").all_inner_texts()]
             np.testing.assert_allclose(cells, trace.weights[2][0, 1].flatten(), atol=0.0051)
         assert seen.complaints == []
 
@@ -274,8 +274,8 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
         figure.locator("td[data-grid]").first.click()
         figure.get_by_role("button", name="layer 1, head 1").click()
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
-        assert [(one["id"], one["nodes"][0]["html"][:150]) for one in found] == []
+        violations = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
+        assert [(violation["id"], violation["nodes"][0]["html"][:150]) for violation in violations] == []
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

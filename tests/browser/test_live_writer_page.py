@@ -61,17 +61,17 @@ def ask(chromium, html):
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
 def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
-    found = ask(text, **how)
-    prompt, steps = writer.encode(text), found["steps"]
-    assert found["read"]["ids"] == prompt and len(steps) == 40
+    got = ask(text, **how)
+    prompt, steps = writer.encode(text), got["steps"]
+    assert got["read"]["ids"] == prompt and len(steps) == 40
     ids = [*prompt, *(step["id"] for step in steps)]
-    assert found["done"]["text"] == writer.decode(ids)
+    assert got["done"]["text"] == writer.decode(ids)
     trace, close = Trace(), {"rtol": 0, "atol": 1e-4}
     logits = writer.model(torch.tensor([ids[:-1]]), trace=trace)[0]
     np.testing.assert_allclose([step["logits"] for step in steps], logits[len(prompt) - 1 :], **close)
     for layer, weights in enumerate(trace.weights):
         rows = [
-            *found["read"]["layers"][layer]["weights"],
+            *got["read"]["layers"][layer]["weights"],
             *(step["layers"][layer]["weights"][0] for step in steps[1:]),
         ]
         for t, row in enumerate(rows):
@@ -82,23 +82,25 @@ def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
 def test_draws_are_the_librarys_with_the_same_luck(ask, writer, text, how):
-    found = ask(text, **how)
-    for step, uniform in zip(found["steps"], UNIFORMS, strict=False):
+    got = ask(text, **how)
+    for step, uniform in zip(got["steps"], UNIFORMS, strict=False):
         p = next_token_probabilities(
             torch.tensor([step["logits"]]), temperature=how["temperature"], top_k=how["topK"], top_p=how["topP"]
         )
         assert step["id"] == int(pick(p, torch.tensor([uniform], dtype=torch.float64)))
         assert step["kept"]["count"] == int((p > 0).sum()) and step["kept"]["of"] == len(writer.tokenizer)
         np.testing.assert_allclose(
-            [one["drawn"] for one in step["candidates"]], p[0, [one["id"] for one in step["candidates"]]], atol=1e-5
+            [candidate["drawn"] for candidate in step["candidates"]],
+            p[0, [candidate["id"] for candidate in step["candidates"]]],
+            atol=1e-5,
         )
 
 
 @pytest.mark.slow
 def test_writing_ends_where_the_context_is_full(ask, writer):
     most = writer.model.config.max_length
-    found = ask("and " * (most - 3), temperature=0, topK=None, topP=None)
-    assert len(found["read"]["ids"]) == most - 3 and len(found["steps"]) == 4 and found["done"]["full"]
+    got = ask("and " * (most - 3), temperature=0, topK=None, topP=None)
+    assert len(got["read"]["ids"]) == most - 3 and len(got["steps"]) == 4 and got["done"]["full"]
 
 
 @pytest.fixture
@@ -145,8 +147,8 @@ def test_page_loads_its_own_weights_when_asked_and_writes_on(live, writer):
     assert loaded() == []
     figure = wrote(live)
     assert loaded() == ["writer_weights.js"]
-    wanted = writer.write("ROMEO:\nWhat light is", max_new_tokens=20)
-    assert figure.locator(".lvm-written").text_content() == wanted
+    expected = writer.write("ROMEO:\nWhat light is", max_new_tokens=20)
+    assert figure.locator(".lvm-written").text_content() == expected
     tokens = [writer.tokenizer.vocabulary.token(i) for i in writer.encode("ROMEO:\nWhat light is")]
     assert figure.locator(".lvm-text span.lvm-token").all_inner_texts() == tokens
     assert figure.locator(".lvm-text button").count() == 20
@@ -195,7 +197,7 @@ def test_cell_is_computed_again_from_query_and_shared_key(live, writer):
 def test_rows_of_the_map_and_what_stands_before_it_sum_to_one(live):
     figure = wrote(live, tokens=30)
     for row in figure.locator(".lvm-map tbody tr").all():
-        assert sum(float(one) for one in row.locator("td:not(.lvm-masked)").all_inner_texts()) == pytest.approx(
+        assert sum(float(cell) for cell in row.locator("td:not(.lvm-masked)").all_inner_texts()) == pytest.approx(
             1, abs=0.09
         )
 
@@ -248,8 +250,8 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
         figure.locator("td[data-grid]").first.click()
         figure.get_by_role("button", name="layer 1, head 1").click()
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
-        assert [(one["id"], one["nodes"][0]["html"][:150]) for one in found] == []
+        violations = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
+        assert [(violation["id"], violation["nodes"][0]["html"][:150]) for violation in violations] == []
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

@@ -42,9 +42,9 @@ def test_letters_come_from_the_book_itself_and_are_used(html, visit, page):
 def test_every_font_is_small_and_has_its_licence_beside_it(html):
     fonts = html / "_static" / "vendor" / "fonts"
     named = {path.name for path in fonts.glob("*.woff2")}
-    told = (ROOT / "book" / "_static" / "fonts.css").read_text(encoding="utf-8")
-    assert len(named) >= 3 and all(f"vendor/fonts/{name}" in told for name in named)
-    assert told.count("vendor/fonts/") == len(named)
+    stylesheet = (ROOT / "book" / "_static" / "fonts.css").read_text(encoding="utf-8")
+    assert len(named) >= 3 and all(f"vendor/fonts/{name}" in stylesheet for name in named)
+    assert stylesheet.count("vendor/fonts/") == len(named)
     assert max(path.stat().st_size for path in fonts.glob("*.woff2")) < 100_000
     for family in ("sans", "mono"):
         text = (fonts / f"ibm-plex-{family}-licence.txt").read_text(encoding="utf-8")
@@ -55,10 +55,10 @@ def test_every_font_is_small_and_has_its_licence_beside_it(html):
 def test_lines_of_prose_have_60_to_80_characters(html, visit, page):
     with visit((html / page).as_uri(), width=1280) as seen:
         lines = seen.page.evaluate(LINES)
-    full = [one for one in lines if one["height"] > 3.5 * one["line"]]
+    full = [paragraph for paragraph in lines if paragraph["height"] > 3.5 * paragraph["line"]]
     assert full
     # The last line of a paragraph is half full on average.
-    widths = [one["letters"] / (round(one["height"] / one["line"]) - 0.5) for one in full]
+    widths = [paragraph["letters"] / (round(paragraph["height"] / paragraph["line"]) - 0.5) for paragraph in full]
     assert 60 < sum(widths) / len(widths) < 80
 
 

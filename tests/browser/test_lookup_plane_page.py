@@ -49,10 +49,10 @@ def set_place(plane, place):
 def same_as_library(plane):
     """What is shown, compared with the library at the setting that is shown."""
     seen = shown(plane)
-    wanted = look_up(K, V, seen["query"], seen["tau"], seen["cosine"])
+    expected = look_up(K, V, seen["query"], seen["tau"], seen["cosine"])
     for name in ("scores", "weights", "answer"):
-        np.testing.assert_allclose(seen[name], wanted[name], rtol=1e-12, atol=1e-14, err_msg=str(seen))
-    for text, weight in zip(seen["written"], wanted["weights"], strict=True):
+        np.testing.assert_allclose(seen[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=str(seen))
+    for text, weight in zip(seen["written"], expected["weights"], strict=True):
         assert abs(float(text) - weight) <= 0.005 + 1e-9
     return seen
 
@@ -123,8 +123,8 @@ def test_words_are_announced_and_name_the_best_key(plane):
     words = plane.locator(".slp-words")
     assert words.get_attribute("aria-live") == "polite"
     plane.get_by_role("button", name="orange").click()
-    said = words.inner_text()
-    assert said.startswith("Orange at (2.00, 1.00): lemon fits best.") and said.endswith("= (0.40, 1.36).")
+    text = words.inner_text()
+    assert text.startswith("Orange at (2.00, 1.00): lemon fits best.") and text.endswith("= (0.40, 1.36).")
     set_place(plane, 0)
     assert "lemon takes all" in words.inner_text()
     plane.get_by_role("button", name="nothing").click()
@@ -165,8 +165,8 @@ def test_finger_drags_the_query_and_taps_the_plane(html, visit):
 def test_plane_passes_axe_and_has_coloured_ground(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.page.evaluate("axe.run('.slp', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.slp', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
         first = seen.page.locator(".slp canvas").evaluate(f"one => [...{PIXELS}.slice(0, 3)]")
         assert sum(first) > 60
 

@@ -81,13 +81,13 @@ def agree(shown, names, numbers):
 def test_every_weight_of_every_layer_and_word_is_the_models(figure, translator):
     for index in range(figure.locator("select option").count()):
         sentence = figure.locator("select option").nth(index).inner_text()
-        wanted = compute(translator, sentence)
+        expected = compute(translator, sentence)
         figure.locator("select").select_option(index=index)
-        for slug, weights in wanted["weights"].items():
+        for slug, weights in expected["weights"].items():
             seen = figure.evaluate(EVERY_WEIGHT, slug)
             assert [len(row) for row in seen] == [translator.model.config.n_layers] * len(weights[0])
             for row, layers in enumerate(seen):
-                names = wanted["target"][: row + 1] if slug == "masked-attention" else wanted["source"]
+                names = expected["target"][: row + 1] if slug == "masked-attention" else expected["source"]
                 for layer, shown in enumerate(layers):
                     agree([(label, plain(text)) for label, text in shown], names, weights[layer][row][: len(names)])
 
@@ -100,37 +100,37 @@ def test_there_is_a_button_for_each_layer_and_the_map_says_how_many(figure, tran
 
 
 def test_the_next_word_has_the_models_probabilities_at_every_step(figure, translator):
-    wanted = compute(translator, figure.locator("select option").first.inner_text())
+    expected = compute(translator, figure.locator("select option").first.inner_text())
     go(figure, "distribution")
-    for step in range(len(wanted["target"]) - 1):
-        agree(rows(figure), wanted["best"][step], wanted["probabilities"][step])
-        assert f"“{wanted['best'][step][0]}” gets" in figure.locator(".slm-said").inner_text()
-        if step < len(wanted["target"]) - 2:
+    for step in range(len(expected["target"]) - 1):
+        agree(rows(figure), expected["best"][step], expected["probabilities"][step])
+        assert f"“{expected['best'][step][0]}” gets" in figure.locator(".slm-said").inner_text()
+        if step < len(expected["target"]) - 2:
             figure.get_by_role("button", name="next word", exact=True).click()
     assert figure.get_by_role("button", name="next word", exact=True).is_disabled()
 
 
 def test_vectors_ids_and_lengths_are_the_models(figure, translator):
-    wanted = compute(translator, figure.locator("select option").first.inner_text())
+    expected = compute(translator, figure.locator("select option").first.inner_text())
     go(figure, "source")
-    assert rows(figure) == [(n, str(i)) for n, i in zip(wanted["source"], wanted["source_ids"], strict=True)]
+    assert rows(figure) == [(n, str(i)) for n, i in zip(expected["source"], expected["source_ids"], strict=True)]
     for slug in ("embedding", "positions", "memory"):
         go(figure, slug)
-        agree(rows(figure), [f"number {i}" for i in range(1, 5)], wanted["vectors"][slug][1])
+        agree(rows(figure), [f"number {i}" for i in range(1, 5)], expected["vectors"][slug][1])
     go(figure, "residual")
-    lengths = [state[1] for state in wanted["lengths"]["residual"]]
+    lengths = [state[1] for state in expected["lengths"]["residual"]]
     agree(rows(figure), ["before layer 1", *(f"after layer {i}" for i in range(1, len(lengths)))], lengths)
     go(figure, "feed-forward")
     hidden = translator.model.config.d_hidden
     assert rows(figure) == [
-        (f"layer {i + 1}", f"{counts[1]} of {hidden}") for i, counts in enumerate(wanted["active"]["feed-forward"])
+        (f"layer {i + 1}", f"{counts[1]} of {hidden}") for i, counts in enumerate(expected["active"]["feed-forward"])
     ]
-    for slug, layers in wanted["norms"].items():
+    for slug, layers in expected["norms"].items():
         if slug in NORMS["encoder"]:
             go(figure, slug, layer=len(layers) - 1 if len(layers) > 1 else None)
             agree(rows(figure), ["before the norm", "after the norm"], [lengths[1] for lengths in layers[-1]])
     go(figure, "scores")
-    agree(rows(figure), wanted["best"][0], wanted["logits"][0])
+    agree(rows(figure), expected["best"][0], expected["logits"][0])
 
 
 def test_arrow_keys_follow_the_path_and_change_the_word(figure):
@@ -175,8 +175,8 @@ def test_only_one_part_is_in_the_tab_order(figure):
 
 
 def test_next_walks_the_path_and_writes_the_whole_sentence(figure, translator):
-    wanted = compute(translator, figure.locator("select option").first.inner_text())
-    assert figure.evaluate(WHOLE_WALK) == wanted["target"][1:]
+    expected = compute(translator, figure.locator("select option").first.inner_text())
+    assert figure.evaluate(WHOLE_WALK) == expected["target"][1:]
     figure.locator(".slm-next").click()
     assert figure.locator("[aria-current=step]").get_attribute("data-slug") == SLUGS[0]
 
@@ -198,8 +198,8 @@ def test_parameters_on_the_map_sum_to_the_models(figure, translator):
     total = 0
     for part in PARTS:
         go(figure, part.slug)
-        told = re.search(r"([\d,]+) parameters", figure.locator(".slm-shape").inner_text())
-        total += int(told[1].replace(",", "")) if told else 0
+        match = re.search(r"([\d,]+) parameters", figure.locator(".slm-shape").inner_text())
+        total += int(match[1].replace(",", "")) if match else 0
     assert total == sum(p.numel() for p in translator.model.parameters())
 
 
@@ -217,8 +217,8 @@ def test_line_from_reader_to_writer_ends_at_cross_attention(html, visit, width):
 def test_path_leads_upwards_and_each_norm_stands_below_its_sublayer(figure):
     tops = {slug: figure.locator(f"[data-slug={slug}]").bounding_box()["y"] for slug in SLUGS}
     for side in ("encoder", "decoder"):
-        mine = [tops[part.slug] for part in PARTS if part.side == side]
-        assert mine == sorted(mine, reverse=True)
+        side_tops = [tops[part.slug] for part in PARTS if part.side == side]
+        assert side_tops == sorted(side_tops, reverse=True)
     assert figure.locator(".slm-wire-stream").count() == 2
     sublayers = [part for part in PARTS if part.block and part.name not in ("Norm", "Residual stream")]
     assert figure.locator(".slm-wire-sum").count() == len(sublayers)
@@ -232,8 +232,8 @@ def test_every_part_passes_axe(html, visit, theme):
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for slug in ("source", "self-attention", "residual", "target", "cross-attention", "distribution"):
             go(figure, slug)
-            found = seen.page.evaluate("axe.run('.slm', {resultTypes: ['violations']})")["violations"]
-            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+            violations = seen.page.evaluate("axe.run('.slm', {resultTypes: ['violations']})")["violations"]
+            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_a_tap_on_a_phone_shows_the_part(html, visit):

@@ -35,7 +35,7 @@ def looks_of(builder):
     states = builder.page.locator("script[type='application/vnd.jupyter.widget-state+json']").first.text_content()
     for state in json.loads(states)["state"].values():
         if "looks" in state["state"]:
-            return [Look(**one) for one in state["state"]["looks"]]
+            return [Look(**look) for look in state["state"]["looks"]]
     raise AssertionError("the page keeps no sentences")
 
 
@@ -45,11 +45,11 @@ def cell(builder, t, s, grid="mask"):
 
 def assert_as_computed(builder, look):
     state = builder.evaluate(STATE)
-    told = describe(look, np.array(state["mask"]))
-    np.testing.assert_allclose(state["weights"], told["weights"], atol=1e-12)
-    np.testing.assert_allclose(state["output"], told["outputs"], atol=1e-12)
+    expected = describe(look, np.array(state["mask"]))
+    np.testing.assert_allclose(state["weights"], expected["weights"], atol=1e-12)
+    np.testing.assert_allclose(state["output"], expected["outputs"], atol=1e-12)
     assert {name: state[name] for name in ("allowed", "future", "blind")} == {
-        name: told[name] for name in ("allowed", "future", "blind")
+        name: expected[name] for name in ("allowed", "future", "blind")
     }
     return state
 
@@ -116,8 +116,8 @@ def test_other_conventions_write_the_same_mask_in_other_words(builder):
         builder.get_by_label("Written as").select_option(choice)
         state = builder.evaluate(STATE)
         assert state["mask"] == before["mask"] and state["weights"] == before["weights"]
-        wanted = [[may if one else hidden for one in row] for row in before["mask"]]
-        assert state["written"] == wanted
+        expected = [[may if allowed else hidden for allowed in row] for row in before["mask"]]
+        assert state["written"] == expected
 
 
 def test_window_and_prefix_grow_by_their_buttons(builder):
@@ -135,8 +135,8 @@ def test_mask_builder_passes_axe_with_a_cell_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         cell(seen.page.locator(".msk").first, 2, 1, "weights").click()
-        found = seen.page.evaluate("axe.run('.msk', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.msk', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_a_tap_changes_a_cell_on_a_narrow_phone_without_scrolling_sideways(html, visit):

@@ -13,16 +13,16 @@ WIDTHS = (1280, 390)
 
 def look(engine: Engine, address: str) -> dict[str, list[str]]:
     """Open a page as a desktop and as a phone would show it; give all that is wrong with it."""
-    told = {}
+    problems = {}
     engine.resize(WIDTHS[0])
     engine.visit(address)
     engine.run(UNFOLD)
-    told |= engine.run(CONTENT)
+    problems |= engine.run(CONTENT)
     for width in WIDTHS:
         engine.resize(width)
-        told |= {f"{name}, at {width} pixels": found for name, found in engine.run(LAYOUT).items()}
-    told["complaints"] = engine.complaints()
-    return only_findings(told)
+        problems |= {f"{name}, at {width} pixels": elements for name, elements in engine.run(LAYOUT).items()}
+    problems["complaints"] = engine.complaints()
+    return only_findings(problems)
 
 
 def test_page_by_file_stands_in_the_other_engines(engine, any_page):

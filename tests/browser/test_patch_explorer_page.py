@@ -42,8 +42,8 @@ def test_every_map_of_every_picture_shows_the_librarys_numbers(explorer):
 def test_a_patch_tells_its_ink_and_its_number_and_is_marked_in_both_tables(explorer):
     picture = pictures_of(explorer)[0]
     explorer.locator("td[data-grid=picture][data-row='1'][data-column='2']").click()
-    said = explorer.locator(".pat-words").inner_text()
-    assert said.startswith("Patch 6 ") and "ink " + " ".join(map(str, picture["patches"][6])) in said
+    words = explorer.locator(".pat-words").inner_text()
+    assert words.startswith("Patch 6 ") and "ink " + " ".join(map(str, picture["patches"][6])) in words
     assert explorer.locator("td.pat-marked").count() == 2
 
 
@@ -60,8 +60,8 @@ def test_patch_explorer_passes_axe_with_a_patch_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(".pat td[data-grid=map]").nth(5).click()
-        found = seen.page.evaluate("axe.run('.pat', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.pat', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_a_tap_asks_a_patch_on_a_narrow_phone_without_scrolling_sideways(html, visit):

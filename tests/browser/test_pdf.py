@@ -44,7 +44,7 @@ def texts(chapter) -> list[str]:
 
 
 def titles(outline: list) -> list[str]:
-    return [title for one in outline for title in (titles(one) if isinstance(one, list) else [one.title])]
+    return [title for entry in outline for title in (titles(entry) if isinstance(entry, list) else [entry.title])]
 
 
 def squeezed(text: str) -> str:
@@ -185,8 +185,8 @@ def test_pages_to_press_buttons_on_are_not_printed():
     printed = build_pdf.all_pages()
     assert {"book/index", "book/04_one_head_practice", "book/glossary"} <= set(printed)
     assert not [page for page in printed if page.startswith(("exercises/", "book/your_way"))]
-    own = ["book/04_one_head", "book/04_one_head_more", "book/04_one_head_practice"]
-    assert build_pdf.chapters()["04_one_head"] == own
+    pages = ["book/04_one_head", "book/04_one_head_more", "book/04_one_head_practice"]
+    assert build_pdf.chapters()["04_one_head"] == pages
 
 
 def test_harvest_says_what_to_do_about_a_page_that_is_not_built(chromium, tmp_path):

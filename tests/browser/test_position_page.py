@@ -22,8 +22,8 @@ def explorer(html, visit):
         assert seen.complaints == []
 
 
-def put(explorer, one, other):
-    for name, value in (("query", one), ("key", other)):
+def set_sliders(explorer, first, second):
+    for name, value in (("query", first), ("key", second)):
         explorer.locator(f"input[data-slider={name}]").evaluate(
             "(box, value) => { box.value = value; box.dispatchEvent(new Event('input', {bubbles: true})); }", value
         )
@@ -36,44 +36,46 @@ def shown(text):
 @pytest.mark.parametrize("width", [2, 16, 64])
 def test_sinusoids_shown_are_the_librarys(explorer, width):
     explorer.get_by_label("width D").select_option(str(width))
-    for one, other in SETTINGS:
-        put(explorer, one, other)
-        told, numbers = describe_sinusoids(one, other, width), explorer.evaluate(NUMBERS)
-        np.testing.assert_allclose(explorer.evaluate(ROWS), told["rows"], atol=1e-9)
-        assert numbers["dot"][0] == pytest.approx(told["dot"], abs=1e-9)
-        assert numbers["length"][0] == pytest.approx(told["length"])
-        assert shown(numbers["dot"][1]) == pytest.approx(told["dot"], abs=0.00501)
-        assert numbers["distance"][1] == str(abs(one - other))
+    for first, second in SETTINGS:
+        set_sliders(explorer, first, second)
+        expected, numbers = describe_sinusoids(first, second, width), explorer.evaluate(NUMBERS)
+        np.testing.assert_allclose(explorer.evaluate(ROWS), expected["rows"], atol=1e-9)
+        assert numbers["dot"][0] == pytest.approx(expected["dot"], abs=1e-9)
+        assert numbers["length"][0] == pytest.approx(expected["length"])
+        assert shown(numbers["dot"][1]) == pytest.approx(expected["dot"], abs=0.00501)
+        assert numbers["distance"][1] == str(abs(first - second))
 
 
 def test_turned_vectors_shown_are_the_librarys(explorer):
     explorer.get_by_label("rotary").check()
     figure = PositionExplorer()
-    for one, other in SETTINGS:
-        put(explorer, one, other)
-        told = describe_rotary(figure.query, figure.key, one, other, figure.base)
+    for first, second in SETTINGS:
+        set_sliders(explorer, first, second)
+        expected = describe_rotary(figure.query, figure.key, first, second, figure.base)
         numbers = explorer.evaluate(NUMBERS)
         turned = explorer.locator(".pse-stage").get_attribute("data-turned")
-        np.testing.assert_allclose([float(x) for x in turned.split(",")], told["query"] + told["key"], atol=1e-9)
-        assert numbers["score"][0] == pytest.approx(told["score"], abs=1e-9)
-        assert [numbers["part0"][0], numbers["part1"][0]] == pytest.approx(told["parts"], abs=1e-9)
+        np.testing.assert_allclose(
+            [float(x) for x in turned.split(",")], expected["query"] + expected["key"], atol=1e-9
+        )
+        assert numbers["score"][0] == pytest.approx(expected["score"], abs=1e-9)
+        assert [numbers["part0"][0], numbers["part1"][0]] == pytest.approx(expected["parts"], abs=1e-9)
 
 
 @pytest.mark.parametrize("mode", ["sinusoids", "rotary"])
 def test_moving_both_on_leaves_the_product_and_says_so(explorer, mode):
     explorer.get_by_label(mode).check()
     name = "score" if mode == "rotary" else "dot"
-    put(explorer, 20, 23)
+    set_sliders(explorer, 20, 23)
     before = explorer.evaluate(NUMBERS)[name]
     explorer.get_by_label("move both by 10").click()
     after = explorer.evaluate(NUMBERS)[name]
     assert after[0] == pytest.approx(before[0], abs=1e-9) and after[1] == before[1]
-    said = explorer.locator(".pse-words").inner_text()
-    assert said.startswith("Both moved by 10") and "30" in said and "33" in said
+    words = explorer.locator(".pse-words").inner_text()
+    assert words.startswith("Both moved by 10") and "30" in words and "33" in words
 
 
 def test_both_stay_where_one_would_leave_the_scale(explorer):
-    put(explorer, 35, 3)
+    set_sliders(explorer, 35, 3)
     explorer.get_by_label("move both by 10").click()
     assert explorer.locator(".pse-words").inner_text().startswith("Both cannot move by 10")
     assert explorer.locator("input[data-slider=query]").input_value() == "35"
@@ -97,8 +99,8 @@ def test_position_explorer_passes_axe(html, visit, theme, mode):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(".pse").get_by_label(mode).check()
-        found = seen.page.evaluate("axe.run('.pse', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.pse', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 @pytest.mark.one_in(2)

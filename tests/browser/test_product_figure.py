@@ -46,8 +46,8 @@ def numbers(html):
     text = (html / PAGE).read_text(encoding="utf-8")
     state = re.search(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', text, re.S)
     models = json.loads(state[1])["state"].values()
-    found = next(model["state"] for model in models if "shape_a" in model["state"])
-    return np.array(found["a"]), np.array(found["b"])
+    figure_state = next(model["state"] for model in models if "shape_a" in model["state"])
+    return np.array(figure_state["a"]), np.array(figure_state["b"])
 
 
 def choose(figure, shape_a, shape_b, turned=""):
@@ -93,9 +93,9 @@ def test_factors_and_product_are_numpys_at_every_setting(figure, numbers, shape_
 def test_every_cell_of_a_product_spells_out_a_sum_that_is_true(figure):
     for shape_a, shape_b, turned in SETTINGS[:4]:
         choose(figure, shape_a, shape_b, turned)
-        for told in figure.locator("td[data-grid=c]").evaluate_all(ASK_ALL):
-            terms, _, total = told["sum"].replace("−", "-").replace("×", "*").partition(" = ")
-            assert eval(terms) == int(total) == told["value"]
+        for explanation in figure.locator("td[data-grid=c]").evaluate_all(ASK_ALL):
+            terms, _, total = explanation["sum"].replace("−", "-").replace("×", "*").partition(" = ")
+            assert eval(terms) == int(total) == explanation["value"]
 
 
 def test_a_cell_marks_its_row_and_its_column(figure):
@@ -174,5 +174,5 @@ def test_figure_passes_axe_fitting_and_not(html, visit, theme, shape_b):
         choose(figure, (2, 3), shape_b)
         figure.locator("td[data-grid=a]").last.click()
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.page.evaluate("axe.run('.spr', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.spr', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []

@@ -19,20 +19,20 @@ def form(page, words):
 
 
 def test_a_wrong_number_that_equals_a_known_mistake_is_called_by_its_name(opened):
-    asked = form(opened, "A raw score is 12")
-    asked.locator("input").fill("0.75")
-    asked.locator("input").press("Enter")
-    assert "A known mistake." in asked.locator(".slq-told").inner_text()
-    assert "square root of H" in asked.locator(".slq-told").inner_text()
-    asked.locator("input").fill("17")
-    asked.locator("button").click()
-    assert asked.locator(".slq-told").inner_text().startswith("Not yet.")
-    asked.locator("input").fill("three")
-    asked.locator("button").click()
-    assert "not a number" in asked.locator(".slq-told").inner_text()
-    asked.locator("input").fill("12/4")
-    asked.locator("button").click()
-    assert asked.locator(".slq-told").inner_text() == "Right."
+    question = form(opened, "A raw score is 12")
+    question.locator("input").fill("0.75")
+    question.locator("input").press("Enter")
+    assert "A known mistake." in question.locator(".slq-told").inner_text()
+    assert "square root of H" in question.locator(".slq-told").inner_text()
+    question.locator("input").fill("17")
+    question.locator("button").click()
+    assert question.locator(".slq-told").inner_text().startswith("Not yet.")
+    question.locator("input").fill("three")
+    question.locator("button").click()
+    assert "not a number" in question.locator(".slq-told").inner_text()
+    question.locator("input").fill("12/4")
+    question.locator("button").click()
+    assert question.locator(".slq-told").inner_text() == "Right."
 
 
 def test_a_row_takes_fractions_and_a_decimal_comma_and_a_shape_its_brackets(opened):
@@ -42,10 +42,10 @@ def test_a_row_takes_fractions_and_a_decimal_comma_and_a_shape_its_brackets(open
     row.locator("button").click()
     assert row.locator(".slq-told").inner_text() == "Right."
     shape = form(opened, "Which shape")
-    for text, said in (("(2, 7, 5)", "A known mistake."), ("2 x 5 x 7", "Right."), ("(2, T)", "A shape is")):
+    for text, feedback in (("(2, 7, 5)", "A known mistake."), ("2 x 5 x 7", "Right."), ("(2, T)", "A shape is")):
         shape.locator("input").fill(text)
         shape.locator("button").click()
-        assert shape.locator(".slq-told").inner_text().startswith(said)
+        assert shape.locator(".slq-told").inner_text().startswith(feedback)
 
 
 def test_a_cell_is_pointed_at_by_mouse_and_by_keyboard(opened):
@@ -64,9 +64,9 @@ def test_answers_are_kept_in_this_browser_until_they_are_cleared(chromium, html)
     page.goto((html / PAGE).as_uri())
     page.wait_for_selector(".slq-progress")
     count, progress = page.locator("form.slq").count(), page.locator(".slq-progress")
-    asked = form(page, "A raw score is 12")
-    asked.locator("input").fill("3")
-    asked.locator("button").click()
+    question = form(page, "A raw score is 12")
+    question.locator("input").fill("3")
+    question.locator("button").click()
     assert f"1 of {count} questions" in progress.inner_text()
     assert page.locator(".slq-mark").first.text_content() == f"1/{count}"
     page.reload()

@@ -19,7 +19,7 @@ def explorer(html, visit):
         yield seen.page.locator(".lrx").first
 
 
-def told(explorer):
+def rate_and_peak(explorer):
     shown = explorer.locator(".lrx-words").evaluate("one => ({...one.dataset})")
     return float(shown["rate"]), float(shown["peak"])
 
@@ -30,8 +30,8 @@ def test_every_schedule_shows_the_librarys_rate(explorer):
         width.select_option(str(d))
         warmup.select_option(str(w))
         step.evaluate("(one, at) => { one.value = at; one.dispatchEvent(new Event('input')); }", at)
-        wanted = describe(d, w, at)
-        assert told(explorer) == pytest.approx((wanted["rate"], wanted["peak"]), rel=1e-12)
+        expected = describe(d, w, at)
+        assert rate_and_peak(explorer) == pytest.approx((expected["rate"], expected["peak"]), rel=1e-12)
 
 
 def test_explorer_opens_where_a_warmup_helps_most(explorer):
@@ -41,19 +41,19 @@ def test_explorer_opens_where_a_warmup_helps_most(explorer):
 def test_every_peak_shows_the_measured_losses(explorer):
     for peak in RECORD["peaks"]:
         explorer.locator(f"button[data-peak='{peak!r}'], button[data-peak='{peak:g}']").first.click()
-        for one in (one for one in curves(RECORD) if one["peak"] == peak):
-            shown = explorer.locator(f".lrx-told strong[data-warmup='{one['warmup']}']")
-            assert shown.inner_text() == ("no number" if one["loss"] is None else f"{one['loss']:.2f}")
+        for run in (run for run in curves(RECORD) if run["peak"] == peak):
+            shown = explorer.locator(f".lrx-told strong[data-warmup='{run['warmup']}']")
+            assert shown.inner_text() == ("no number" if run["loss"] is None else f"{run['loss']:.2f}")
         assert explorer.locator("button[aria-pressed=true]").count() == 1
 
 
 def test_explorer_obeys_the_keyboard_and_says_its_numbers(explorer):
     page = explorer.page
     explorer.locator("input").focus()
-    before = told(explorer)[0]
+    before = rate_and_peak(explorer)[0]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    assert told(explorer)[0] != before
+    assert rate_and_peak(explorer)[0] != before
     assert "highest at step" in explorer.locator("svg").first.get_attribute("aria-label")
 
 
@@ -63,8 +63,8 @@ def test_explorer_passes_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(".lrx button").first.click()
-        found = seen.page.evaluate("axe.run('.lrx', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.lrx', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_explorer_fits_a_narrow_phone(html, visit):

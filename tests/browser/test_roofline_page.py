@@ -30,12 +30,12 @@ def machines():
 
 def assert_as_computed(explorer, machine, dtype, phase, sizes):
     shown = explorer.evaluate(READ)
-    told = describe(machine, dtype, sizes["B"], sizes["S"], sizes["N"], sizes["H"], phase)
-    for got, wanted in zip(shown, told, strict=True):
-        assert (got["name"], got["flops"], got["bytes"]) == (wanted["name"], wanted["flops"], wanted["bytes"])
-        assert got["bound"] == wanted["bound"] and got["seconds"] == pytest.approx(wanted["seconds"], rel=1e-12)
+    expected_steps = describe(machine, dtype, sizes["B"], sizes["S"], sizes["N"], sizes["H"], phase)
+    for got, expected in zip(shown, expected_steps, strict=True):
+        assert (got["name"], got["flops"], got["bytes"]) == (expected["name"], expected["flops"], expected["bytes"])
+        assert got["bound"] == expected["bound"] and got["seconds"] == pytest.approx(expected["seconds"], rel=1e-12)
     total = float(explorer.locator(".rfl-total").get_attribute("data-seconds"))
-    assert total == pytest.approx(sum(one["seconds"] for one in told))
+    assert total == pytest.approx(sum(step["seconds"] for step in expected_steps))
 
 
 def test_every_machine_kind_and_phase_shows_the_librarys_numbers(explorer):
@@ -93,8 +93,8 @@ def test_roofline_explorer_passes_axe_with_its_table_open(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(".rfl summary").first.click()
-        found = seen.page.evaluate("axe.run('.rfl', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.rfl', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_roofline_explorer_fits_a_narrow_phone(html, visit):

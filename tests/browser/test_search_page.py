@@ -21,8 +21,8 @@ def first(page: Page):
 
 def violations(page: Page, inside: str) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    told = page.evaluate(f"axe.run({inside}, {{resultTypes: ['violations'], preload: false}})")
-    return [one["id"] for one in told["violations"]]
+    result = page.evaluate(f"axe.run({inside}, {{resultTypes: ['violations'], preload: false}})")
+    return [violation["id"] for violation in result["violations"]]
 
 
 def open_dialog(page: Page, query: str) -> None:
@@ -42,7 +42,7 @@ def test_search_page_shows_the_section_first(html, server, visit, origin, theme,
         expect(page.get_by_role("status")).to_have_text(re.compile(r"^\d+ sections for “sqrt dk”\."))
         shown = page.locator(".sls-text").all_inner_texts()
         assert "√H" in page.locator(".sls-text mark").first.inner_text() and len(shown) > 3
-        assert not [one for one in shown if re.search(r"\\[a-z]|\$", one)]
+        assert not [text for text in shown if re.search(r"\\[a-z]|\$", text)]
         high = page.locator(".sls-text").evaluate_all("all => Math.max(...all.map((one) => one.offsetHeight))")
         assert high < 50  # two lines
         assert page.evaluate("document.documentElement.scrollWidth") <= width

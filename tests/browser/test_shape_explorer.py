@@ -26,7 +26,7 @@ def explorer(html, visit):
         yield seen.page.locator(".hsh").first
 
 
-def put(explorer, letter, value):
+def set_size(explorer, letter, value):
     box = explorer.locator(f"input[data-letter={letter}]")
     box.fill(str(value))
     box.press("Enter")
@@ -36,17 +36,17 @@ def put(explorer, letter, value):
 def assert_as_counted(explorer, bytes_per_number=4):
     state = explorer.evaluate(STATE)
     sizes = Sizes("shown", **state["sizes"])
-    told = describe(sizes, bytes_per_number)
-    assert state["shapes"] == told["shapes"]
-    flops = told["flops"]
-    wanted = {f"parameters.{name}": n for name, n in told["parameters"].items()}
-    wanted |= {"flops.projections": flops["q"] + flops["k"] + flops["v"] + flops["y"]}
-    wanted |= {"flops.attention": flops["a"] + flops["z"], "flops.total": flops["total"]}
-    wanted |= {"score_bytes": told["score_bytes"], "cache_bytes": told["cache_bytes"]}
-    assert state["counts"] == wanted
+    description = describe(sizes, bytes_per_number)
+    assert state["shapes"] == description["shapes"]
+    flops = description["flops"]
+    expected = {f"parameters.{name}": n for name, n in description["parameters"].items()}
+    expected |= {"flops.projections": flops["q"] + flops["k"] + flops["v"] + flops["y"]}
+    expected |= {"flops.attention": flops["a"] + flops["z"], "flops.total": flops["total"]}
+    expected |= {"score_bytes": description["score_bytes"], "cache_bytes": description["cache_bytes"]}
+    assert state["counts"] == expected
     for name, text in state["texts"].items():
         if not name.endswith("bytes"):
-            assert int(text.replace(",", "")) == wanted[name]
+            assert int(text.replace(",", "")) == expected[name]
     with torch.device("meta"):  # the largest layer would not fit into memory
         layer = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H)
     assert sum(p.numel() for p in layer.parameters()) == state["counts"]["parameters.total"]
@@ -57,12 +57,12 @@ def test_every_preset_shows_the_librarys_counts(explorer):
     chooser = explorer.locator("select").first
     titles = chooser.locator("option:not([disabled])").all_inner_texts()
     assert len(titles) >= 4
-    found = set()
+    presets = set()
     for index in range(len(titles)):
         chooser.select_option(index=index)
         sizes = assert_as_counted(explorer)
-        found.add((sizes.T, sizes.D, sizes.N, sizes.H))
-    assert {(2, 4, 5, 3), (8, 4, 2, 2)} <= found
+        presets.add((sizes.T, sizes.D, sizes.N, sizes.H))
+    assert {(2, 4, 5, 3), (8, 4, 2, 2)} <= presets
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_every_preset_shows_the_librarys_counts(explorer):
 def test_typed_sizes_show_the_librarys_counts(explorer, sizes):
     explorer.get_by_label("keep N·H = D").uncheck()
     for letter, value in sizes.items():
-        put(explorer, letter, value)
+        set_size(explorer, letter, value)
     shown = assert_as_counted(explorer)
     assert {letter: getattr(shown, letter) for letter in sizes} == sizes
     explorer.get_by_label("A number has").select_option("2")
@@ -90,21 +90,21 @@ def test_doubling_the_heads_at_one_width_changes_the_scores_alone_and_says_so(ex
     explorer.get_by_label("query heads: more").click()
     after = assert_as_counted(explorer)
     assert (after.N, after.H) == (2 * before.N, before.H / 2)
-    said = explorer.locator(".hsh-words").inner_text()
-    assert "parameters unchanged" in said and "operations unchanged" in said and "scores ×2" in said
+    words = explorer.locator(".hsh-words").inner_text()
+    assert "parameters unchanged" in words and "operations unchanged" in words and "scores ×2" in words
 
 
 def test_a_number_of_heads_that_does_not_fit_is_moved_and_the_reason_told(explorer):
-    put(explorer, "N", 7)
+    set_size(explorer, "N", 7)
     sizes = assert_as_counted(explorer)
     assert sizes.D % sizes.N == 0 and sizes.N == 8
-    put(explorer, "K", 3)
+    set_size(explorer, "K", 3)
     assert assert_as_counted(explorer).K in (2, 4)
     assert "K must divide N" in explorer.locator(".hsh-words").inner_text()
 
 
 @pytest.mark.parametrize(
-    ("letter", "value", "locked", "reason", "found"),
+    ("letter", "value", "locked", "reason", "nearest"),
     [
         ("D", 100, True, "D must be a multiple of N = 8", 96),
         ("N", 7.5, True, "sizes are whole numbers", 8),
@@ -114,19 +114,19 @@ def test_a_number_of_heads_that_does_not_fit_is_moved_and_the_reason_told(explor
         ("H", 3.2, False, "sizes are whole numbers", 3),
     ],
 )
-def test_a_size_that_is_not_possible_is_refused_for_its_real_reason(explorer, letter, value, locked, reason, found):
+def test_a_size_that_is_not_possible_is_refused_for_its_real_reason(explorer, letter, value, locked, reason, nearest):
     explorer.get_by_label("keep N·H = D").set_checked(locked)
-    put(explorer, letter, value)
-    said = explorer.locator(".hsh-words").inner_text()
-    assert reason in said and f"nearest is {found:,}." in said
-    assert getattr(assert_as_counted(explorer), letter) == found
+    set_size(explorer, letter, value)
+    words = explorer.locator(".hsh-words").inner_text()
+    assert reason in words and f"nearest is {nearest:,}." in words
+    assert getattr(assert_as_counted(explorer), letter) == nearest
 
 
 def test_changed_sizes_are_called_the_readers_own_until_a_preset_is_chosen(explorer):
     chooser = explorer.locator("select").first
     shown = "one => one.selectedOptions[0].textContent"
     first = chooser.evaluate(shown)
-    put(explorer, "T", 37)
+    set_size(explorer, "T", 37)
     assert chooser.evaluate(shown) == "your own sizes"
     chooser.select_option(index=0)
     assert chooser.evaluate(shown) == first and assert_as_counted(explorer).T == 100
@@ -150,13 +150,13 @@ def test_fewer_key_value_heads_shrink_the_cache_and_say_so(explorer):
 
 def test_every_block_says_what_it_is_and_what_it_costs(explorer):
     state = explorer.evaluate(STATE)
-    told = describe(Sizes("", **state["sizes"]))
+    description = describe(Sizes("", **state["sizes"]))
     for card in explorer.locator(".hsh-card").all():
         card.click()
-        name, said = card.get_attribute("data-part"), explorer.locator(".hsh-words").inner_text()
-        assert said.startswith(f"{name}: ") and " × ".join(f"{n:,}" for n in told["shapes"][name]) in said
-        if name in told["flops"]:
-            assert f"= {told['flops'][name]:,} operations" in said
+        name, words = card.get_attribute("data-part"), explorer.locator(".hsh-words").inner_text()
+        assert words.startswith(f"{name}: ") and " × ".join(f"{n:,}" for n in description["shapes"][name]) in words
+        if name in description["flops"]:
+            assert f"= {description['flops'][name]:,} operations" in words
         assert card.get_attribute("aria-pressed") == "true"
 
 
@@ -178,8 +178,8 @@ def test_explorer_passes_axe_with_a_block_pressed(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(".hsh-card[data-part=q]").click()
-        found = seen.page.evaluate("axe.run('.hsh', {resultTypes: ['violations']})")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+        violations = seen.page.evaluate("axe.run('.hsh', {resultTypes: ['violations']})")["violations"]
+        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_a_tap_on_a_phone_keeps_the_words_in_sight(html, visit):
@@ -195,5 +195,5 @@ def test_readers_without_scripts_get_the_shapes(html, visit):
     with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
         rows = seen.page.locator(".widget-fallback tr")
         shown = {row.locator("th").inner_text(): row.locator("td").inner_text() for row in rows.all()}
-        wanted = describe(Sizes("", B=1, T=100, D=512, N=8, K=8, H=64))["shapes"]
-        assert {name: [int(n.replace(",", "")) for n in text.split(" × ")] for name, text in shown.items()} == wanted
+        expected = describe(Sizes("", B=1, T=100, D=512, N=8, K=8, H=64))["shapes"]
+        assert {name: [int(n.replace(",", "")) for n in text.split(" × ")] for name, text in shown.items()} == expected

@@ -59,12 +59,12 @@ def each_slide(page: Page) -> list[str]:
 def test_slides_need_nothing_but_their_folder(folder: Path, chromium: Browser) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
-    asked: list[str] = []
+    requests: list[str] = []
     complaints: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     page.on("requestfailed", lambda request: complaints.append(request.url))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: said.type in {"error", "warning"} and complaints.append(said.text))
+    page.on("console", lambda message: message.type in {"error", "warning"} and complaints.append(message.text))
     try:
         page.goto((folder / f"{NAME}.html").as_uri())
         page.evaluate("() => MathJax.startup.promise")
@@ -78,7 +78,7 @@ def test_slides_need_nothing_but_their_folder(folder: Path, chromium: Browser) -
     finally:
         context.close()
     here = folder.as_uri()
-    assert [url for url in asked if not url.startswith((here, "data:", "blob:"))] == [] and complaints == []
+    assert [url for url in requests if not url.startswith((here, "data:", "blob:"))] == [] and complaints == []
     assert len(headings) >= 12 and headings[0] == "One head of self-attention" and len(set(headings)) >= 8
     assert formulas >= 10 and left == 0
     assert len(widths) >= 3 and min(widths) > 100 and min(pictures) > 20

@@ -17,10 +17,10 @@ def shown(page):
 
 @pytest.mark.parametrize("label", ["one-head-slide-2", "roofline-sheet"])
 def test_a_sections_link_shows_its_statements_alone(html, visit, label):
-    own = [one.id for one in ITEMS if one.section.endswith(f"#{label}")]
+    ids = [item.id for item in ITEMS if item.section.endswith(f"#{label}")]
     with visit(f"{(html / PAGE).as_uri()}?section={label}#slides-all") as seen:
-        assert shown(seen.page) == own
-        assert f"{len(own)} of {len(ITEMS)}" in seen.page.locator(".slf-audit [role=status]").inner_text()
+        assert shown(seen.page) == ids
+        assert f"{len(ids)} of {len(ITEMS)}" in seen.page.locator(".slf-audit [role=status]").inner_text()
         seen.page.get_by_role("button", name="Show all").click()
         assert len(shown(seen.page)) == len(ITEMS)
         assert not seen.page.get_by_role("button", name="Show all").is_visible()
@@ -47,15 +47,15 @@ PRESSED = ".slf-audit .pick [aria-pressed=true]"
 """The chip that is pressed in each row."""
 
 
-def wanted(page):
+def expected_ids(page):
     """The statements that the pressed chips leave, as the library sorts them."""
     verdict, lecture, chapter = page.eval_on_selector_all(PRESSED, "all => all.map((one) => one.dataset.value)")
     return [
-        one.id
-        for one in ITEMS
-        if one.lecture == (lecture or one.lecture)
-        and chapter_of(one) == (chapter or chapter_of(one))
-        and one.verdict == (verdict or one.verdict)
+        item.id
+        for item in ITEMS
+        if item.lecture == (lecture or item.lecture)
+        and chapter_of(item) == (chapter or chapter_of(item))
+        and item.verdict == (verdict or item.verdict)
     ]
 
 
@@ -69,11 +69,11 @@ def test_the_chips_of_the_filter_are_reached_and_worked_by_keys(html, visit):
             page.keyboard.press("Tab")
             page.keyboard.press("Space")
             assert row.locator("[aria-pressed=true]").get_attribute("data-value") != ""
-            assert shown(page) == wanted(page) and set(shown(page)) < set(before)
+            assert shown(page) == expected_ids(page) and set(shown(page)) < set(before)
             assert f"{len(shown(page))} of {len(ITEMS)}" in page.locator(".slf-audit [role=status]").inner_text()
             page.keyboard.press("Shift+Tab")
             page.keyboard.press("Enter")
-            assert shown(page) == [one.id for one in ITEMS]
+            assert shown(page) == [item.id for item in ITEMS]
 
 
 def test_chips_of_several_rows_narrow_the_list_together(html, visit):
@@ -83,7 +83,7 @@ def test_chips_of_several_rows_narrow_the_list_together(html, visit):
             row = page.get_by_role("group", name=name)
             row.locator("button", has_text=chip).first.click()
             assert row.locator("[aria-pressed=true]").count() == 1
-        assert 0 < len(shown(page)) < len(ITEMS) and shown(page) == wanted(page)
+        assert 0 < len(shown(page)) < len(ITEMS) and shown(page) == expected_ids(page)
 
 
 def test_a_statement_names_the_section_that_explains_it(html, visit):
@@ -99,7 +99,7 @@ def test_a_tap_widens_the_list_on_a_phone_and_a_swipe_scrolls_it(html, visit):
         page.get_by_role("button", name="Show all").tap()
         assert len(shown(page)) == len(ITEMS)
         page.locator(".slf-audit .pick").last.get_by_role("button").nth(2).tap()
-        assert shown(page) == wanted(page) != [one.id for one in ITEMS]
+        assert shown(page) == expected_ids(page) != [item.id for item in ITEMS]
         scrolled = page.evaluate("scrollY")
         engine.point(("move", 195, 700), ("down",), ("move", 195, 400), ("up",))
         page.wait_for_function(f"scrollY > {scrolled} + 60")

@@ -34,7 +34,7 @@ STUDENT = "ada"
 NAMED = f"<img src=x onerror={RUN.replace('/', '')}>"
 """A student's id, as a learning platform may deliver it."""
 TOKEN = "markup-in-a-test"
-WRITTEN = [one for ones in PAYLOADS.values() for one in ones]
+WRITTEN = [payload for ones in PAYLOADS.values() for payload in ones]
 RAISES = f"""
 def scale(*given, **named):
     raise type("<img src=x onerror={RUN}>", (Exception,), {{}})("".join(MARKUP))

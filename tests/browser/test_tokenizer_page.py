@@ -46,13 +46,13 @@ def bodies():
     models = json.loads(state[1])["state"].values()
     records = next(model["state"]["learned"] for model in models if "learned" in model["state"])
 
-    def learned(told):
-        tokenizer = BytePairTokenizer(told["alphabet"], [tuple(pair) for pair in told["merges"]])
-        words = told["words"] and WordTokenizer(Vocabulary(told["words"]))
-        characters = told["characters"] and CharacterTokenizer(Vocabulary(told["characters"]))
-        return Learned(told["title"], told["about"], tokenizer, told["times"], words or None, characters or None)
+    def learned(record):
+        tokenizer = BytePairTokenizer(record["alphabet"], [tuple(pair) for pair in record["merges"]])
+        words = record["words"] and WordTokenizer(Vocabulary(record["words"]))
+        characters = record["characters"] and CharacterTokenizer(Vocabulary(record["characters"]))
+        return Learned(record["title"], record["about"], tokenizer, record["times"], words or None, characters or None)
 
-    return [learned(told) for told in records]
+    return [learned(record) for record in records]
 
 
 def choose(figure, cut=None, body=None, merges=None, text=None):
@@ -85,8 +85,8 @@ def test_pieces_and_ids_are_those_of_the_library(figure, bodies, body):
                 choose(figure, cut=cut, text=text)
                 if cut == "byte pairs":
                     choose(figure, merges=merges)
-                wanted = pieces(learned, figure.locator("textarea").input_value(), cut, merges)
-                assert shown(figure) == wanted, (text, cut, merges)
+                expected = pieces(learned, figure.locator("textarea").input_value(), cut, merges)
+                assert shown(figure) == expected, (text, cut, merges)
 
 
 def test_field_keeps_what_was_typed_and_counts_it(figure):
@@ -105,10 +105,10 @@ def test_a_token_tells_which_merge_made_it_and_from_what(figure, bodies):
     figure.locator(".slt-token").first.click()
     piece = shown(figure)[0][0]
     rank = next(i for i, pair in enumerate(learned.tokenizer.merges) if "".join(pair) == piece)
-    said = figure.locator(".slt-words").inner_text()
+    words = figure.locator(".slt-words").inner_text()
     left, right = learned.tokenizer.merges[rank]
-    assert f"made by merge {rank + 1}: “{left}” + “{right}”" in said
-    assert f"side by side {learned.times[rank]} time" in said
+    assert f"made by merge {rank + 1}: “{left}” + “{right}”" in words
+    assert f"side by side {learned.times[rank]} time" in words
     assert figure.locator(".slt-road").inner_text().split("  →  ") == [
         " ".join(step) for step in learned.tokenizer.steps("small")
     ]
@@ -118,8 +118,8 @@ def test_slider_names_the_last_merge_in_use(figure, bodies):
     learned = bodies[0]
     choose(figure, merges=25)
     left, right = learned.tokenizer.merges[24]
-    said = figure.locator(".slt-last").inner_text()
-    assert f"“{left}” + “{right}” → “{left + right}”, seen {learned.times[24]} times" in said
+    words = figure.locator(".slt-last").inner_text()
+    assert f"“{left}” + “{right}” → “{left + right}”, seen {learned.times[24]} times" in words
     choose(figure, merges=0)
     assert "No merge" in figure.locator(".slt-last").inner_text()
 
@@ -159,7 +159,7 @@ def test_a_tap_explains_a_token_on_a_small_phone(html, visit):
         figure = seen.page.locator(".slt")
         figure.locator(".slt-token").first.tap()
         assert "merge" in figure.locator(".slt-words").inner_text()
-        for box in (one.bounding_box() for one in figure.locator(".slt-token").all()):
+        for box in (token.bounding_box() for token in figure.locator(".slt-token").all()):
             assert box["x"] >= 0 and box["x"] + box["width"] <= 360
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
 
@@ -173,8 +173,8 @@ def test_every_cut_passes_axe_while_a_token_explains_itself(html, visit, theme):
         for cut in CUTS:
             choose(figure, cut=cut, text="The zebra's orange 😀")
             figure.locator(".slt-token").last.click()
-            found = seen.page.evaluate("axe.run('.slt', {resultTypes: ['violations']})")["violations"]
-            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+            violations = seen.page.evaluate("axe.run('.slt', {resultTypes: ['violations']})")["violations"]
+            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
 
 
 def test_what_is_said_about_a_token_is_announced(figure):
@@ -186,6 +186,6 @@ def test_readers_without_scripts_get_the_three_cuts(html, visit, bodies):
     with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
         table = seen.page.locator(".widget-fallback table").first
         assert table.is_visible()
-        found = [int(text) for text in table.locator("tbody td:nth-child(2)").all_inner_texts()]
+        counts = [int(text) for text in table.locator("tbody td:nth-child(2)").all_inner_texts()]
         sample = "The small child eats the oranges."
-        assert found == [len(pieces(bodies[0], sample, cut, 10_000)) for cut in CUTS]
+        assert counts == [len(pieces(bodies[0], sample, cut, 10_000)) for cut in CUTS]

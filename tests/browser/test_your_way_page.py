@@ -19,8 +19,8 @@ KEPT = "name => globalThis.softlookupKept.read(name)"
 
 
 def record(states: dict[str, str], date: str = "2026-03-01T12:00:00+00:00", named: tuple[str, ...] = ()) -> dict:
-    told = {task: {"state": state, "points": 1, "named": list(named)} for task, state in states.items()}
-    return {"format": FORMAT, "date": date, "tasks": told, "written": {}}
+    task_states = {task: {"state": state, "points": 1, "named": list(named)} for task, state in states.items()}
+    return {"format": FORMAT, "date": date, "tasks": task_states, "written": {}}
 
 
 def give(page: Page, content: str) -> str:
@@ -97,30 +97,30 @@ def test_advice_is_that_of_the_library(way):
                 for number in CHAPTERS
             ]
         )
-        said = way.locator("#way-next").inner_text()
+        words = way.locator("#way-next").inner_text()
         links = way.locator("#way-next > p > a").all_inner_texts()
         label = {number: name if number >= 90 else f"{number} · {name}" for number, name in NAMES.items()}
-        assert ("Go on with" in said) == (advice.go_on is not None)
+        assert ("Go on with" in words) == (advice.go_on is not None)
         if advice.go_on is not None:
-            assert f"Go on with {label[advice.go_on]}" in said
+            assert f"Go on with {label[advice.go_on]}" in words
         if advice.next is not None:
-            assert f"{'Then' if advice.go_on is not None else 'Begin with'} {label[advice.next]}" in said
+            assert f"{'Then' if advice.go_on is not None else 'Begin with'} {label[advice.next]}" in words
         assert [link for link in links if link in {label[n] for n in advice.open}] == [label[n] for n in advice.open]
-        assert ("To mend" in said) == bool(advice.mend)
-        assert ("It needs" in said) == bool(advice.missing)
+        assert ("To mend" in words) == bool(advice.mend)
+        assert ("It needs" in words) == bool(advice.missing)
 
 
 def test_a_hostile_file_is_shown_as_text_and_junk_is_refused(way):
     bad = "<img src=x onerror=\"document.title='owned'\">"
-    told = record({"04.mix": "wrong", "99.none": "pass", bad: "pass"}, named=(bad,))
-    told["tasks"]["04.scale"] = {"state": bad, "points": bad, "named": bad}
-    told["written"] = {bad: True}
-    assert give(way, json.dumps(told)).endswith("is read.")
+    content = record({"04.mix": "wrong", "99.none": "pass", bad: "pass"}, named=(bad,))
+    content["tasks"]["04.scale"] = {"state": bad, "points": bad, "named": bad}
+    content["written"] = {bad: True}
+    assert give(way, json.dumps(content)).endswith("is read.")
     way.locator("#way-4 summary").click()
     assert bad in way.locator("[data-task='04.mix']").inner_text()
     assert way.locator("article img[src='x']").count() == 0 and way.title() != "owned"
     assert list(way.evaluate(KEPT, "tasks")["record"]["tasks"]) == ["04.mix"]
-    for junk in ("", "{", "[]", '{"format": "other"}', json.dumps({**told, "date": "never"}), "null"):
+    for junk in ("", "{", "[]", '{"format": "other"}', json.dumps({**content, "date": "never"}), "null"):
         assert "is no file that" in give(way, junk)
     assert list(way.evaluate(KEPT, "tasks")["record"]["tasks"]) == ["04.mix"]
 
@@ -192,5 +192,7 @@ def test_the_page_passes_axe_with_everything_on_it(way):
     for theme in ("light", "dark"):
         way.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
         way.evaluate(AXE.read_text(encoding="utf-8"))
-        found = way.evaluate("axe.run('article', {resultTypes: ['violations'], preload: false})")["violations"]
-        assert [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]] == []
+        violations = way.evaluate("axe.run('article', {resultTypes: ['violations'], preload: false})")["violations"]
+        assert [
+            f"{violation['id']}: {node['html'][:200]}" for violation in violations for node in violation["nodes"]
+        ] == []

@@ -21,7 +21,7 @@ def read(engine: Engine, name: str) -> dict[str, Any]:
 def where(engine: Engine, name: str, place: Place) -> tuple[float, float]:
     """Bring a place of a figure into sight and give it in pixels of the window."""
     css, across, down = place if isinstance(place, tuple) else (place, 0.5, 0.5)
-    found = engine.run(
+    point = engine.run(
         f"""async () => {{
               const one = document.querySelector({json.dumps(root(name))}).querySelector({json.dumps(css)});
               if (!one) return null;
@@ -33,8 +33,8 @@ def where(engine: Engine, name: str, place: Place) -> tuple[float, float]:
               return [box.x + {across} * box.width, box.y + {down} * box.height];
             }}"""
     )
-    assert found is not None, f"{engine.name}: the figure {name} has no {css}"
-    return found[0], found[1]
+    assert point is not None, f"{engine.name}: the figure {name} has no {css}"
+    return point[0], point[1]
 
 
 def check(engine: Engine, name: str, before: dict[str, Any], step: object) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def watched() -> None:
 
     sys.meta_path.insert(0, Finder)
     assert find in sys.meta_path
-    for module, name in ((oracle, "wanted"), (judge, "wanted"), (judge, "mistaken"), (local, "wanted")):
+    for module, name in [*((m, "expected_results") for m in (oracle, judge, local)), (judge, "mistaken")]:
         setattr(module, name, _noted(name, getattr(module, name)))
 
 

@@ -53,7 +53,7 @@ for line in open(f"{folder}/answers.jsonl"):
         )
         for names, failure, printed in told["answers"]
     ]
-    result = judge(variant_of(get_task(told["task"])), Kept(answers), asked=asked[told["task"], 0])
+    result = judge(variant_of(get_task(told["task"])), Kept(answers), task_questions=asked[told["task"], 0])
     print(json.dumps([result.text(), panel(result)]))
 assert "torch" not in sys.modules
 """

@@ -81,7 +81,7 @@ def test_a_question_is_asked_under_the_convention_and_read_back():
     for variant in range(1, len(task.variants)):
         convention = task.conventions[variant]
         for case in task.cases(np.random.default_rng(1)):
-            back = convention.plain(convention.asked(case))
+            back = convention.plain(convention.convert_case(case))
             for one, two in zip(case.args, back.args, strict=True):
                 np.testing.assert_array_equal(one, two)
         results = tuple(np.full((2, 3), at) for at in range(3))

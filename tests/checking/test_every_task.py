@@ -17,7 +17,7 @@ from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import called
 from softlookup.checking.judge import HOME_SEED, draw, judge, questions_at_home
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.variant import variant_of
 
@@ -145,7 +145,7 @@ def test_published_solution_gives_what_the_oracle_gives(task):
             for case in [*draw(variant_of(task, variant), HOME_SEED), *draw(variant_of(task, variant), 11)]:
                 if not case.gradients:
                     given = mistaken(variant_of(task, variant), (), case)
-                    assert given is not None and same(given, wanted(variant_of(task, variant), case), case), case.label
+                    assert given is not None and same(given, expected_results(variant_of(task, variant), case), case), case.label
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
@@ -170,11 +170,11 @@ def assert_pairs_are_named(task, chosen):
         except NoEdit:
             continue  # both replace the same place
         with calm_torch():
-            outcome = [asked.given.by(variant_of(task), pair, case) for case in asked.cases]
+            outcome = [asked.mistake_results.by(variant_of(task), pair, case) for case in asked.cases]
             told = zip(asked.cases, outcome, asked.rights, strict=True)
             if all(case.gradients or one is None or same(one, right, case) for case, one, right in told):
                 continue  # no wrong result comes back: the two undo each other, or what they raise is all there is
-            result = judge(variant_of(task), LocalStudent(variant_of(task), student), asked=asked)
+            result = judge(variant_of(task), LocalStudent(variant_of(task), student), task_questions=asked)
         assert result.verdict != "pass", pair
         if not result.diagnosis or not set(result.diagnosis) <= {m.slug for m in task.mistakes}:
             unnamed.append(pair)
@@ -208,7 +208,7 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
                 continue
             wrong = world(task.chapter, {task.slug: mistake.applied_to(cells[task.slug])})[task.name]
             with calm_torch():
-                result = judge(variant_of(task, variant), LocalStudent(variant_of(task, variant), wrong), asked=asked)
+                result = judge(variant_of(task, variant), LocalStudent(variant_of(task, variant), wrong), task_questions=asked)
             assert result.verdict != "pass"
             assert result.diagnosis == ("other-variant",) or set(result.diagnosis) <= names, result.text()
             assert result.diagnosis
@@ -217,7 +217,7 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
 def given_by(task, slug, asked, variant):
     """What a mistake gives for the cases that ask for values, with the right answers."""
     both = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
-    return [(case, asked.given.by(variant_of(task, variant), (slug,), case), right) for case, right in both]
+    return [(case, asked.mistake_results.by(variant_of(task, variant), (slug,), case), right) for case, right in both]
 
 
 def names_of(task, mistake, asked, variant):

@@ -147,7 +147,7 @@ def test_slips_that_are_rejected_are_named(task_id):
     with calm_torch():
         for slug in slips(solution(variant_of(task))):
             found = judge(
-                variant_of(task), LocalStudent(variant_of(task), with_habits(variant_of(task), (slug,))), asked=asked
+                variant_of(task), LocalStudent(variant_of(task), with_habits(variant_of(task), (slug,))), task_questions=asked
             )
             if found.verdict in ("wrong", "partial") and _has_numbers(found.difference):
                 rejected += 1

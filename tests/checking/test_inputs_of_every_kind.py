@@ -12,7 +12,7 @@ import torch
 
 from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.probe import run
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import expected_results
 from softlookup.checking.published import answer
 from softlookup.checking.variant import variant_of
 from test_kinds_and_shapes import FUNCTIONS, asked_at_home
@@ -93,7 +93,7 @@ def test_published_solutions_agree_with_the_oracle_at_other_magnitudes(factor):
             if other is None:
                 continue
             try:
-                right = wanted(variant_of(task), other)
+                right = expected_results(variant_of(task), other)
             except Exception:
                 continue  # not a question: the oracle refuses it
             compared += 1

@@ -25,7 +25,7 @@ TEXT_TASKS = [task for task in ALL_TASKS if task.frame == "text"]
 
 def judged(task, answers, asked, reveals=True):
     """Judge, and make everything that is made of a result."""
-    result = judge(variant_of(task), Sends(answers), asked=asked, reveals=reveals)
+    result = judge(variant_of(task), Sends(answers), task_questions=asked, reveals=reveals)
     assert result.verdict in VERDICTS and 0 <= result.points <= task.points
     html = panel(result)
     assert len(html) < 100_000 and "<script" not in html

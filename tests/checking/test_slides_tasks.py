@@ -8,7 +8,7 @@ import pytest
 from published import ROOT, constants_of, solutions, world
 from softlookup.checking import check, tasks
 from softlookup.checking.judge import draw
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import expected_results
 from softlookup.checking.variant import variant_of
 from softlookup.slide_audit import first_head, identity_head, intensity_001, masks_004, positions_001, uniform_head
 from softlookup.slide_audit.rows import read
@@ -45,7 +45,7 @@ def test_no_sentence_of_a_mistake_on_slides_is_empty_or_said_twice_in_one_task(t
 def test_no_answer_fits_every_question(task):
     """Fresh tables have slips and have none: whoever always accuses, or never, is wrong somewhere."""
     cases = draw(variant_of(task), 3)
-    given = {float(one) for case in cases for one in wanted(variant_of(task), case)[0].ravel()}
+    given = {float(one) for case in cases for one in expected_results(variant_of(task), case)[0].ravel()}
     assert len(given) > 1
 
 

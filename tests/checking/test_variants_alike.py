@@ -54,7 +54,7 @@ def points(task_id, seed, space):
     variant = known[task_id]
     student = LocalStudent(variant, space[variant.task.name], known)
     with calm_torch():
-        return judge(variant, student, asked=asked(variant), names=False).points
+        return judge(variant, student, task_questions=asked(variant), names=False).points
 
 
 @cache

@@ -56,14 +56,14 @@ def test_weights_of_transformers_give_their_logits_from_a_state_dict_and_from_a_
     )  # fmt: skip
     published = transformers.GPT2LMHeadModel(description).double().eval()
     ids_BT = torch.randint(60, (2, 20))
-    wanted_BTV = published(ids_BT).logits
-    torch.testing.assert_close(gpt.load_gpt2(published.state_dict())(ids_BT), wanted_BTV, rtol=1e-10, atol=1e-10)
+    expected_BTV = published(ids_BT).logits
+    torch.testing.assert_close(gpt.load_gpt2(published.state_dict())(ids_BT), expected_BTV, rtol=1e-10, atol=1e-10)
     # The first files have no prefix, no output matrix, and the causal mask beside the weights.
     tensors = {name: tensor.clone() for name, tensor in published.transformer.state_dict().items()}
     tensors["h.0.attn.bias"] = torch.ones(1, 1, 20, 20).tril()
     save_file(tensors, tmp_path / "model.safetensors")
     from_file = gpt.load_gpt2(tmp_path / "model.safetensors")
-    torch.testing.assert_close(from_file(ids_BT), wanted_BTV, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(from_file(ids_BT), expected_BTV, rtol=1e-10, atol=1e-10)
 
 
 def test_load_gpt2_refuses_other_weights():

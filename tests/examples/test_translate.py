@@ -58,8 +58,8 @@ def in_the_library(model):
 
 def test_logits_equal_those_of_the_library():
     model, source_BS, target_BT = drawn(), sentences(4, 9), sentences(4, 7)
-    wanted_BTV = in_the_library(model)(source_BS, target_BT)
-    torch.testing.assert_close(model(source_BS, target_BT), wanted_BTV, rtol=1e-10, atol=1e-10)
+    expected_BTV = in_the_library(model)(source_BS, target_BT)
+    torch.testing.assert_close(model(source_BS, target_BT), expected_BTV, rtol=1e-10, atol=1e-10)
 
 
 def test_translate_with_its_cache_writes_what_whole_passes_choose():

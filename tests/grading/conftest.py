@@ -68,10 +68,10 @@ def own_copy(graded: Course, tmp_path: Path) -> Course:
 @pytest.fixture(scope="session")
 def zygote() -> Iterator[Zygote]:
     """A sandbox that stands ready."""
-    one = Zygote("bubblewrap", ["numpy", "torch"])
-    one.wait()
-    yield one
-    one.close()
+    zygote = Zygote("bubblewrap", ["numpy", "torch"])
+    zygote.wait()
+    yield zygote
+    zygote.close()
 
 
 @pytest.fixture
@@ -84,5 +84,5 @@ def begin(zygote: Zygote) -> Iterator[Callable[..., SubmissionSession]]:
         return begun[-1]
 
     yield start
-    for one in begun:
-        one.close()
+    for session in begun:
+        session.close()

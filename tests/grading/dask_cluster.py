@@ -32,7 +32,7 @@ class Noted(FakeExaminer):
         self._note("closed")
 
 
-def noted(log: Path, settings: RunSettings) -> Noted:
+def noting_examiner(log: Path, settings: RunSettings) -> Noted:
     return Noted(settings, calls=log)
 
 
@@ -43,12 +43,12 @@ class Cluster:
         self.folder = folder
         pem = str(certificate)
         self.tls = ["--tls-ca-file", pem, "--tls-cert", pem, "--tls-key", pem] if certificate else []
-        told = folder / "scheduler.json"
+        scheduler_file = folder / "scheduler.json"
         self._log = open(folder / "log", "ab")
         protocol = ["--protocol", "tls"] if certificate else []
-        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(told), *protocol)
-        wait_for(lambda: told.exists() and told.read_text().endswith("}"))
-        self.address: str = json.loads(told.read_text())["address"]
+        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(scheduler_file), *protocol)
+        wait_for(lambda: scheduler_file.exists() and scheduler_file.read_text().endswith("}"))
+        self.address: str = json.loads(scheduler_file.read_text())["address"]
         self.workers: dict[str, subprocess.Popen] = {}
 
     def _start(self, what: str, *options: str, **environment: str) -> subprocess.Popen:
@@ -67,7 +67,7 @@ class Cluster:
         names = [f"worker-{len(self.workers) + n}" for n in range(count)]
         for name in names:
             place = str(self.folder / name)
-            own = [
+            options = [
                 "--name",
                 name,
                 "--nthreads",
@@ -76,7 +76,7 @@ class Cluster:
                 "--local-directory",
                 place,
             ]
-            self.workers[name] = self._start("worker", self.address, *own, "--death-timeout", "30", **environment)
+            self.workers[name] = self._start("worker", self.address, *options, "--death-timeout", "30", **environment)
         with distributed.Client(self.address, set_as_default=False) as client:
             wait_for(lambda: all(self.lives(n) for n in names) and set(names) <= self._known(client))
 

@@ -89,7 +89,7 @@ def split_with_both_marks(notebook: Notebook, rng: random.Random) -> None:
 
 def merged_with_the_next(notebook: Notebook, rng: random.Random) -> None:
     cells = notebook["cells"]
-    places = [at for at, one in enumerate(cells) if one in answers(notebook)]
+    places = [at for at, cell in enumerate(cells) if cell in answers(notebook)]
     first, second = rng.choice(list(zip(places, places[1:], strict=False)))
     cells[first]["source"] += "\n\n\n" + cells[second]["source"]
     del cells[second]
@@ -109,8 +109,8 @@ def merged_into_the_check(notebook: Notebook, rng: random.Random) -> None:
 
 def swapped(notebook: Notebook, rng: random.Random) -> None:
     cells = notebook["cells"]
-    one, other = rng.sample([at for at, cell in enumerate(cells) if cell in answers(notebook)], 2)
-    cells[one], cells[other] = cells[other], cells[one]
+    first, other = rng.sample([at for at, cell in enumerate(cells) if cell in answers(notebook)], 2)
+    cells[first], cells[other] = cells[other], cells[first]
 
 
 def shuffled(notebook: Notebook, rng: random.Random) -> None:

@@ -129,8 +129,8 @@ def released(folder: Path, *names: str) -> Course:
         slug, _, old, new, _ = WRONG[name]
         right = answers(read_solution(ROOT / "solutions" / f"{name}.py", catalogue=catalogue))
         release = nbformat.read(course.notebook("release", ".", name), as_version=4)
-        for student, given in (("ada", right), ("ben", {**right, slug: right[slug].replace(old, new)})):
+        for student, texts in (("ada", right), ("ben", {**right, slug: right[slug].replace(old, new)})):
             path = course.notebook("submitted", student, name)
             path.parent.mkdir(parents=True)
-            nbformat.write(filled(release, given), path)
+            nbformat.write(filled(release, texts), path)
     return course

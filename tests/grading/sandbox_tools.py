@@ -26,7 +26,7 @@ ABOUT = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {
 
 def printed(session, source):
     ran = session.run(textwrap.dedent(source))
-    return "".join(one.get("text", "") or one.get("evalue", "") for one in ran.outputs).strip()
+    return "".join(output.get("text", "") or output.get("evalue", "") for output in ran.outputs).strip()
 
 
 def hold(session, source):

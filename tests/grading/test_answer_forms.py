@@ -84,8 +84,8 @@ def release():
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 7)) as one:
-        yield one
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 7)) as examiner:
+        yield examiner
 
 
 def at_home(notebook):
@@ -115,13 +115,15 @@ def in_forms(source, first, softmax=None):
     return texts
 
 
-def compared(one):
-    return one.verdict, one.points, one.diagnosis
+def compared(result):
+    return result.verdict, result.points, result.diagnosis
 
 
 def both(examiner, notebook):
     home, graded = at_home(notebook), in_grading(examiner, notebook)
-    assert {task: compared(one) for task, one in home.items()} == {task: compared(one) for task, one in graded.items()}
+    assert {task: compared(result) for task, result in home.items()} == {
+        task: compared(result) for task, result in graded.items()
+    }
     return home
 
 
@@ -131,10 +133,10 @@ def both(examiner, notebook):
 def test_form_of_an_answer_changes_no_verdict(examiner, release, source, first):
     texts = in_forms(source, first)
     for task, result in both(examiner, filled(release, texts)).items():
-        held = "lru_cache" in texts[get_task(task).slug] and get_task(task).frame != "torch"
+        is_cached = "lru_cache" in texts[get_task(task).slug] and get_task(task).frame != "torch"
         # numpy's arrays cannot be looked up in a cache: Python says so, here as there.
-        said = result.sentences[0]
-        assert result.verdict == "pass" or held and "unhashable type: 'numpy.ndarray'" in said, (task, said)
+        message = result.sentences[0]
+        assert result.verdict == "pass" or is_cached and "unhashable type: 'numpy.ndarray'" in message, (task, message)
 
 
 @NEEDS_SANDBOX
@@ -152,5 +154,5 @@ def test_form_of_an_answer_hides_neither_an_earlier_mistake_nor_a_shortcut(exami
 @pytest.mark.parametrize("text", [SCRIPT, STREAMS], ids=["script", "streams"])
 def test_scripts_pass_and_standard_streams_are_what_programs_ask_of_them(examiner, release, source, text):
     notebook = filled(release, {**answers(source), "04-softmax": text})
-    assert {one.verdict for one in both(examiner, notebook).values()} == {"pass"}
+    assert {result.verdict for result in both(examiner, notebook).values()} == {"pass"}
     assert "torch._dynamo" not in sys.modules or sys.modules["torch._dynamo"].eval_frame._stance.stance == "default"

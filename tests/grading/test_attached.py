@@ -66,11 +66,11 @@ def test_what_is_no_picture_is_left_out_and_said(release, kinds):
 
 
 def test_attachments_of_any_shape_are_read():
-    for told in (None, [], "x", 3):
-        assert attached({"attachments": told}) == ({}, 0)
+    for attachments in (None, [], "x", 3):
+        assert attached({"attachments": attachments}) == ({}, 0)
     many = {f"{i}.png": {"image/png": PNG} for i in range(MAX_ATTACHED + 5)}
-    kept, left_out = attached({"attachments": many})
-    assert (len(kept), left_out) == (MAX_ATTACHED, 5)
+    pictures, left_out = attached({"attachments": many})
+    assert (len(pictures), left_out) == (MAX_ATTACHED, 5)
     assert attached({"attachments": {"a\nb": {"image/png": PNG}, 7: {"image/png": PNG}}}) == ({}, 2)
 
 
@@ -79,10 +79,10 @@ def test_attachments_of_a_cell_of_code_are_left_where_they_are(release):
     cell = next(c for c in content["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "90-split")
     cell["source"], cell["attachments"] = "def split_heads(x, n): return x", {"a.png": {"image/png": PNG}}
     got = rebuild(release, json.dumps(content).encode(), "x.ipynb")
-    assert all("attachments" not in one for one in got.notebook.cells)
+    assert all("attachments" not in rebuilt_cell for rebuilt_cell in got.notebook.cells)
 
 
 def test_attachments_of_one_cell_are_no_more_than_a_page_can_hold(monkeypatch):
     monkeypatch.setattr("softlookup.grading.judging.attached.MAX_TOGETHER", 3 * len(PNG))
-    kept, left_out = attached({"attachments": {f"{i}.png": {"image/png": PNG} for i in range(5)}})
-    assert (len(kept), left_out) == (3, 2) and MAX_TOGETHER < 5_000_000
+    pictures, left_out = attached({"attachments": {f"{i}.png": {"image/png": PNG} for i in range(5)}})
+    assert (len(pictures), left_out) == (3, 2) and MAX_TOGETHER < 5_000_000

@@ -27,7 +27,7 @@ def test_floor_runs_the_cells_and_makes_the_calls_of_every_check(source):
     text = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
     release = nbformat.reads(text, as_version=4)
     right = nbformat.writes(filled(release, answers(source)))
-    checks = sum(one.cell_type == "code" and one.source.startswith("check(") for one in release.cells)
+    checks = sum(cell.cell_type == "code" and cell.source.startswith("check(") for cell in release.cells)
     both, blank = floor(NAME, text, [right, text], 2), floor(NAME, text, [text], 1)
     assert (both.answered, blank.answered) == (checks, 0)
     assert both.imported == 0, "what is loaded in each process would be counted once for every submission"
@@ -59,9 +59,9 @@ def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(tmp_path)
     assert done.exit_code == 0, done.output
     record = json.loads(file.read_text())
     assert record["same_scores"] is True and record["ratio"] > 0 and record["submissions"] == 3
-    assert [one["submissions"] for one in record["classes"]] == [3, 6]
-    assert all(one["peak_mb"] > 0 and one["ms_per_submission"] > 0 for one in record["classes"])
-    assert all(one["ratio_to_floor"] > 1 for one in (record, *record["classes"]))
+    assert [measurement["submissions"] for measurement in record["classes"]] == [3, 6]
+    assert all(measurement["peak_mb"] > 0 and measurement["ms_per_submission"] > 0 for measurement in record["classes"])
+    assert all(measurement["ratio_to_floor"] > 1 for measurement in (record, *record["classes"]))
     assert record["ours_ms_per_submission"] > record["floor_ms_per_submission"] > 0
     took = record["parts_ms_per_submission"]
     assert all(took[part] > 0 for part in took if part not in ("naming mistakes", AROUND))

@@ -26,7 +26,7 @@ def run(*words):
 
 
 def of(shares):
-    return {one.student: one.grader for one in shares}
+    return {share.student: share.grader for share in shares}
 
 
 def test_shares_are_even_and_stay_when_more_come_in(course):
@@ -34,16 +34,16 @@ def test_shares_are_even_and_stay_when_more_come_in(course):
     assert sorted(map(list(first.values()).count, ("ana", "bo"))) == [2, 3]
     enter(course, "aaron", full())
     later = of(share_out(course, NAME, ["ana", "bo"]))
-    assert {one: later[one] for one in first} == first
+    assert {student: later[student] for student in first} == first
     assert sorted(map(list(later.values()).count, ("ana", "bo"))) == [3, 3]
     without = of(share_out(course, NAME, ["ana", "cy"]))
-    assert all(without[one] == "ana" for one, grader in later.items() if grader == "ana")
+    assert all(without[student] == "ana" for student, grader in later.items() if grader == "ana")
     assert set(without.values()) == {"ana", "cy"}
 
 
 def test_shares_lead_to_the_formgrader_and_forget_reaches_them(course):
-    said = run("share", NAME, "--between", "ana,bo", "--course", course.root)
-    assert said.exit_code == 0 and "ana: 3 submissions" in said.output, said.output
+    result = run("share", NAME, "--between", "ana,bo", "--course", course.root)
+    assert result.exit_code == 0 and "ana: 3 submissions" in result.output, result.output
     path = course.root / "reports" / f"{NAME}-shares.csv"
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
@@ -65,15 +65,15 @@ def test_graders_are_named_once(course, graders):
 
 
 def test_a_comment_is_saved_and_used_again(course):
-    said = run("comment", NAME, "ada", "04.uniform", "Say why.", "--save", "why", "--course", course.root)
-    assert said.exit_code == 0, said.output
+    result = run("comment", NAME, "ada", "04.uniform", "Say why.", "--save", "why", "--course", course.root)
+    assert result.exit_code == 0, result.output
     for _ in range(2):
         assert run("comment", NAME, "ben", "04.uniform", "--use", "why", "--course", course.root).exit_code == 0
     comment(course, NAME, "ben", "04.uniform", "And what follows?")
     with course.gradebook() as book:
         notebook = book.find_submission(NAME, "ben").notebooks[0]
-        kept = next(one.comment for one in notebook.comments if one.name == "04-uniform")
-    assert kept == "Say why.\n\nAnd what follows?"
+        text = next(row.comment for row in notebook.comments if row.name == "04-uniform")
+    assert text == "Say why.\n\nAnd what follows?"
     assert saved_comments(course) == {"04.uniform": {"why": "Say why."}}
     assert "why: Say why." in run("comment", NAME, "--course", course.root).output
 

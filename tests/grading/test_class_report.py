@@ -44,8 +44,8 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
     write_report(made, *records, refused, Record("hal", "missing", 0, BEST))
     right = published(source)
     for number, student in enumerate(rows):
-        own = {name: f"{text}\n    pass  # {number}" for name, text in right.items() if name != BY_HAND}
-        hand_in(made, student, {**own, BY_HAND: f"Because number {number}."})
+        texts = {name: f"{text}\n    pass  # {number}" for name, text in right.items() if name != BY_HAND}
+        hand_in(made, student, {**texts, BY_HAND: f"Because number {number}."})
     return made
 
 
@@ -90,17 +90,17 @@ def test_tasks_tell_what_was_right_and_what_was_lost(report: ClassReport) -> Non
 
 def test_mistakes_cost_what_their_tasks_lost_and_pairs_share(report: ClassReport) -> None:
     assert report.mistakes[0] == MistakeCost("04.scale", MISTAKE.slug, 3, 2 + 2 + 0.5, MISTAKE.says)
-    others = {one.slug: one for one in report.mistakes[1:]}
+    others = {cost.slug: cost for cost in report.mistakes[1:]}
     assert others["unheard-of"].says == "" and others["unheard-of"].points == 3
     assert others["other-variant"].points == 0.5 and "another variant" in others["other-variant"].says
 
 
 def test_a_persons_points_count_after_grading(course: Course, tmp_path: Path, report: ClassReport) -> None:
-    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
-    with own.gradebook() as book:
+    copied_course = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    with copied_course.gradebook() as book:
         book.find_grade("04-scale-check", NAME, NAME, "bo").manual_score = 1.5
         book.db.commit()
-    after = class_report(own, NAME)
+    after = class_report(copied_course, NAME)
     assert sum(after.scores) == sum(report.scores) + 1.5
     assert next(t.lost for t in after.tasks if t.task == "04.scale") == 7 - 1.5
 
@@ -108,7 +108,7 @@ def test_a_persons_points_count_after_grading(course: Course, tmp_path: Path, re
 def test_text_says_what_matters_without_colours_or_control_signs(report: ClassReport) -> None:
     text = report_text(report)
     assert "\x1b" not in text and text.isprintable() is False and not text.endswith("\n\n")
-    for said in (
+    for sentence in (
         f"{NAME}: 8 in the class",
         "graded 5, refused 1, missing 2",
         "refused: fay, 04_one_head.ipynb is empty\N{REPLACEMENT CHARACTER}[2J",
@@ -119,7 +119,7 @@ def test_text_says_what_matters_without_colours_or_control_signs(report: ClassRe
         f"{MISTAKE.slug} in 04.scale: 4.5 points, 3 students. {MISTAKE.says}",
         "written answers to grade by hand: 3 (bo, cy, ed)",
     ):
-        assert said in text, said
+        assert sentence in text, sentence
     assert all(len(line) <= 110 or "students" in line or ":" in line for line in text.splitlines())
 
 
@@ -128,7 +128,7 @@ def test_the_copied_answers_of_everybody_are_nobodys_hint(report: ClassReport) -
 
 
 def test_published_answers_are_told(report: ClassReport) -> None:
-    assert {(one.student, one.source) for one in report.known} == {
+    assert {(match.student, match.source) for match in report.known} == {
         (s, PUBLISHED) for s in ("ada", "bo", "cy", "di", "ed")
     }
     text = report_text(report)
@@ -137,20 +137,20 @@ def test_published_answers_are_told(report: ClassReport) -> None:
 
 
 def test_an_earlier_year_is_compared_and_shown_side_by_side(course: Course, tmp_path: Path, source: object) -> None:
-    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    copied_course = Course.at(shutil.copytree(course.root, tmp_path / "course"))
     odd = {
         f"04-{name}": f"def {name}(x):\n" + "".join(f"    w{n} = x.{word}({n}) * {n}\n" for n in range(20))
         for name, word in (("scale", "sum"), ("weights", "amax"), ("mix", "mean"))
     }
-    hand_in(own, "ada", odd)
-    last_year = own.notebook("submitted", "ada", NAME).replace(tmp_path / f"{NAME}.ipynb")
-    hand_in(own, "ed", {name: rewritten(text) + "    '</pre><script>'\n" for name, text in odd.items()})
-    hand_in(own, "ada", {})
-    found = class_report(own, NAME, [last_year])
-    (earlier,) = (one for one in found.known if one.source == str(last_year))
+    hand_in(copied_course, "ada", odd)
+    last_year = copied_course.notebook("submitted", "ada", NAME).replace(tmp_path / f"{NAME}.ipynb")
+    hand_in(copied_course, "ed", {name: rewritten(text) + "    '</pre><script>'\n" for name, text in odd.items()})
+    hand_in(copied_course, "ada", {})
+    report = class_report(copied_course, NAME, [last_year])
+    (earlier,) = (match for match in report.known if match.source == str(last_year))
     assert earlier.student == "ed" and set(earlier.cells) == set(odd)
-    page = own.root / "reports" / f"{NAME}-alike.html"
-    assert write_page(page, NAME, found.side_by_side)
+    page = copied_course.root / "reports" / f"{NAME}-alike.html"
+    assert write_page(page, NAME, report.side_by_side)
     shown = page.read_text()
     assert "<script" not in shown and "&lt;script&gt;" in shown and "04.weights" in shown and str(last_year) in shown
     assert "ed" in students_on(page) and list(pages_naming(page.parent, "ed")) == [page]
@@ -159,39 +159,39 @@ def test_an_earlier_year_is_compared_and_shown_side_by_side(course: Course, tmp_
 
 
 def test_a_copy_is_hinted_at_with_its_cells(course: Course, tmp_path: Path, source: object) -> None:
-    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    copied_course = Course.at(shutil.copytree(course.root, tmp_path / "course"))
     odd = "def attention_weights(q, k, mask=None):\n" + "".join(f"    w{n} = q.sum({n}) * {n}\n" for n in range(20))
-    hand_in(own, "ada", {"04-weights": odd})
-    hand_in(own, "ed", {"04-weights": rewritten(odd + "    return w19")})
-    found = class_report(own, NAME)
-    assert [(pair.first, pair.second, pair.cells) for pair in found.pairs] == [("ada", "ed", ("04-weights",))]
-    text = report_text(found)
+    hand_in(copied_course, "ada", {"04-weights": odd})
+    hand_in(copied_course, "ed", {"04-weights": rewritten(odd + "    return w19")})
+    report = class_report(copied_course, NAME)
+    assert [(pair.first, pair.second, pair.cells) for pair in report.pairs] == [("ada", "ed", ("04-weights",))]
+    text = report_text(report)
     assert "ada and ed:" in text and "never a grade" in text and "04.weights" in text
-    told = found.as_json()["alike"]
-    assert told["pairs"][0]["students"] == ["ada", "ed"] and "never a grade" in told["hint"]
+    alike = report.as_json()["alike"]
+    assert alike["pairs"][0]["students"] == ["ada", "ed"] and "never a grade" in alike["hint"]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[" * 100_000, '{"cells": [], "nbformat": 4}', "\x00" * 100])
 def test_hostile_files_are_left_out_of_the_comparison(course: Course, tmp_path: Path, content: str) -> None:
-    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
-    write(own, "ada", content)
-    path = own.notebook("submitted", "bo", NAME)
+    copied_course = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    write(copied_course, "ada", content)
+    path = copied_course.notebook("submitted", "bo", NAME)
     path.unlink()
     path.symlink_to("/etc/hostname")
-    assert class_report(own, NAME).graded == ("ada", "bo", "cy", "di", "ed")
+    assert class_report(copied_course, NAME).graded == ("ada", "bo", "cy", "di", "ed")
 
 
 def test_json_holds_the_numbers_and_can_be_written(report: ClassReport) -> None:
-    told = json.loads(json.dumps(report.as_json()))
-    assert told["graded"] == 5 and told["missing"] == ["guy", "hal"] and told["quartiles"][1] == report.quartiles[1]
-    assert told["tasks"]["04.scale"]["mistakes"][MISTAKE.slug]["students"] == 3
+    data = json.loads(json.dumps(report.as_json()))
+    assert data["graded"] == 5 and data["missing"] == ["guy", "hal"] and data["quartiles"][1] == report.quartiles[1]
+    assert data["tasks"]["04.scale"]["mistakes"][MISTAKE.slug]["students"] == 3
 
 
 def test_the_report_is_read_back_as_it_was_written(course: Course) -> None:
     path = course.root / "reports" / f"{NAME}.json"
-    found = read_report(path)
-    assert found.as_json() == json.loads(path.read_text())
-    assert found.records[1].tasks["04.scale"].diagnosis == (MISTAKE.slug,)
+    report = read_report(path)
+    assert report.as_json() == json.loads(path.read_text())
+    assert report.records[1].tasks["04.scale"].diagnosis == (MISTAKE.slug,)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"assignment": 1, "seed": 2, "submissions": {"a": 3}}'])

@@ -15,7 +15,9 @@ from small_class import ROOT, picture_of
 from attacks.markup import PAYLOADS
 from softlookup.grading.judging.cleaning import MAX_WRITTEN, safe_markdown
 
-ALL_PAYLOADS = [pytest.param(one, id=f"{kind}-{at}") for kind, ones in PAYLOADS.items() for at, one in enumerate(ones)]
+ALL_PAYLOADS = [
+    pytest.param(payload, id=f"{kind}-{at}") for kind, ones in PAYLOADS.items() for at, payload in enumerate(ones)
+]
 PNG = picture_of("png", 3, 2)
 
 HONEST = (

@@ -80,9 +80,9 @@ def whose(monkeypatch: pytest.MonkeyPatch, place: Path):
     plugin = ByLmsNumber(parent=App())
 
     def ask(name: str) -> str | None:
-        found = plugin.collect(f"{place}/extracted/{name}")
-        assert found is None or found["file_id"] == NAME
-        return found and found["student_id"]
+        ids = plugin.collect(f"{place}/extracted/{name}")
+        assert ids is None or ids["file_id"] == NAME
+        return ids and ids["student_id"]
 
     return ask
 
@@ -202,8 +202,8 @@ def test_notebooks_are_unpacked_and_nothing_else(tmp_path: Path, caplog: pytest.
     with zipfile.ZipFile(archives / "all.zip", "w") as archive:
         archive.writestr(f"Ben_7102_assignsubmission_file_/{FILE}", "{}")
         archive.writestr("Ben_7102_assignsubmission_file_/own.zip", b"PK")
-    found = extract(archives, tmp_path / "out")
-    assert found == [f"ada_7101_1_{FILE}", f"all/Ben_7102_assignsubmission_file_/{FILE}"]
+    paths = extract(archives, tmp_path / "out")
+    assert paths == [f"ada_7101_1_{FILE}", f"all/Ben_7102_assignsubmission_file_/{FILE}"]
     assert "own.zip' is not a notebook" in caplog.text and "link.ipynb is not a file" in caplog.text
     assert "notes.txt is neither a zip nor a notebook" in caplog.text
 
@@ -247,23 +247,23 @@ def test_hostile_zips_are_refused_with_a_sentence(
     source: nbformat.NotebookNode, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.WARNING)
-    ones = [one for one in hostile_ones(source, make_release(source), NAME) if one.archive]
+    ones = [hand_in for hand_in in hostile_ones(source, make_release(source), NAME) if hand_in.archive]
     assert len(ones) >= 8
-    for one in ones:
-        archives, target = tmp_path / one.student / "archive", tmp_path / one.student / "out"
+    for hand_in in ones:
+        archives, target = tmp_path / hand_in.student / "archive", tmp_path / hand_in.student / "out"
         archives.mkdir(parents=True)
-        for name, content in one.archive.items():
+        for name, content in hand_in.archive.items():
             (archives / name).write_bytes(content)
         caplog.clear()
-        found = extract(archives, target)
-        assert set(found) <= {f"{one.student}/{FILE}"}
-        assert "refused" in caplog.text, one.student
+        paths = extract(archives, target)
+        assert set(paths) <= {f"{hand_in.student}/{FILE}"}
+        assert "refused" in caplog.text, hand_in.student
     outside = [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in (FILE, *_names(ones))]
     assert outside == []
 
 
 def _names(ones: list) -> set[str]:
-    return {name for one in ones for name in one.archive}
+    return {name for hand_in in ones for name in hand_in.archive}
 
 
 def test_config_can_name_the_plugins():

@@ -12,17 +12,17 @@ from softlookup.grading.workers.dask_worker import Examining, library_version
 class Examiner:
     """Says what is done with it."""
 
-    said: list[str] = []
+    events: list[str] = []
 
     def __enter__(self) -> "Examiner":
-        self.said.append("opened")
+        self.events.append("opened")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.said.append("closed")
+        self.events.append("closed")
 
     def examine(self, student: str, submission: bytes) -> None:
-        self.said.append(student)
+        self.events.append(student)
 
 
 def test_a_run_that_ends_while_the_last_submission_is_put_away_leaves_nothing_open(
@@ -41,6 +41,6 @@ def test_a_run_that_ends_while_the_last_submission_is_put_away_leaves_nothing_op
 
     monkeypatch.setattr(dask_worker.threading, "Timer", EndsTheRun)
     monkeypatch.setattr(dask_worker, "encode", lambda graded: b"")
-    Examiner.said.clear()
+    Examiner.events.clear()
     assert plugin.grade("ada", b"") == dask_worker.DONE
-    assert Examiner.said == ["opened", "ada", "closed"]
+    assert Examiner.events == ["opened", "ada", "closed"]

@@ -60,8 +60,8 @@ def test_an_unknown_time_zone_is_refused(course: Course) -> None:
 
 def test_an_extension_is_nbgraders_for_who_has_handed_in_nothing_yet(course: Course) -> None:
     set_due(course, NAME, "2026-12-01 18:00")
-    found = extend(course, NAME, "ada", timedelta(days=2, hours=3))
-    assert found.due_for("ada") == datetime(2026, 12, 3, 21) and found.due_for("bo") == DUE
+    dates = extend(course, NAME, "ada", timedelta(days=2, hours=3))
+    assert dates.due_for("ada") == datetime(2026, 12, 3, 21) and dates.due_for("bo") == DUE
     with course.gradebook() as book:
         row = book.find_submission(NAME, "ada")
         assert row.duedate == datetime(2026, 12, 3, 21) and len(row.notebooks[0].grades) == 15
@@ -89,11 +89,11 @@ def test_who_came_late_is_told_with_extensions_counted(course: Course) -> None:
         with course.gradebook() as book:
             late = timedelta(hours=30) if student != "cy" else timedelta(hours=-1)
             book.update_or_create_submission(NAME, student, timestamp=DUE + late)
-    found = extend(course, NAME, "ada", timedelta(days=1))
-    assert found.late == {"ada": 6 * 3600, "bo": 30 * 3600}
+    dates = extend(course, NAME, "ada", timedelta(days=1))
+    assert dates.late == {"ada": 6 * 3600, "bo": 30 * 3600}
     with course.gradebook() as book:
-        assert {s: book.find_submission(NAME, s).total_seconds_late for s in found.late} == found.late
-    text = deadlines_text(found)
+        assert {s: book.find_submission(NAME, s).total_seconds_late for s in dates.late} == dates.late
+    text = deadlines_text(dates)
     assert "ada: Wednesday 2026-12-02 18:00 UTC (1 day more)" in text and "bo came late by 1 day 6 hours" in text
 
 
@@ -126,8 +126,8 @@ def test_a_course_has_a_time_zone_of_its_own(course: Course) -> None:
         file.write('c.NbGraderAPI.timezone = "Europe/Berlin"\n')
     there = Course.at(course.root)
     assert set_due(there, NAME, "2026-07-01 18:00").due == datetime(2026, 7, 1, 16)
-    found = extend(there, NAME, "ada", timedelta(days=150))
-    assert deadlines_text(found).splitlines()[:2] == [
+    dates = extend(there, NAME, "ada", timedelta(days=150))
+    assert deadlines_text(dates).splitlines()[:2] == [
         f"{NAME}: Wednesday 2026-07-01 18:00 Europe/Berlin (UTC+02:00)",
         "  ada: Saturday 2026-11-28 17:00 Europe/Berlin (UTC+01:00) (150 days more)",
     ]

@@ -35,8 +35,8 @@ def release():
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 20261120, limits=LIMITS)) as one:
-        yield one
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
+        yield examiner
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def right(source):
     return answers(source)
 
 
-def examined(examiner, release, texts, **given):
-    return examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode(), **given)
+def examined(examiner, release, texts, **options):
+    return examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode(), **options)
 
 
 def by_task(graded):
@@ -73,7 +73,7 @@ def test_examiner_gives_a_blank_notebook_nothing(examiner, release):
 
 @pytest.mark.parametrize("student", ["mistake-1", "mistake-20"])
 def test_examiner_agrees_with_the_check_at_home(examiner, release, source, student):
-    handin = next(one for one in hand_ins(source, release) if one.student == student)
+    handin = next(handin for handin in hand_ins(source, release) if handin.student == student)
     marks = by_task(examiner.examine(student, handin.text.encode()))
     assert handin.planted
     for task, slug in handin.planted.items():
@@ -81,12 +81,12 @@ def test_examiner_agrees_with_the_check_at_home(examiner, release, source, stude
 
 
 def test_examiner_takes_a_right_answer_in_other_words(examiner, release, source):
-    handin = next(one for one in hand_ins(source, release) if one.student == "right-other-words")
+    handin = next(handin for handin in hand_ins(source, release) if handin.student == "right-other-words")
     assert total(examiner.examine("other", handin.text.encode())) == 39
 
 
 def test_examiner_gives_the_same_each_time_and_with_another_seed(examiner, release, source):
-    text = next(one.text for one in hand_ins(source, release) if one.student == "mistake-24").encode()
+    text = next(handin.text for handin in hand_ins(source, release) if handin.student == "mistake-24").encode()
     first, second = examiner.examine("a", text), examiner.examine("a", text)
     assert first.marks == second.marks and first.notebook == second.notebook
     with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 5, limits=LIMITS)) as other:
@@ -98,17 +98,17 @@ def test_examiner_gives_the_same_each_time_and_with_another_seed(examiner, relea
 
 def test_random_numbers_in_a_submission_say_nothing_of_the_runs_seed(release, right):
     """They are the same in every run of an assignment, so no number of a run can be found from them."""
-    told = set()
+    outputs = set()
     says = "print(torch.initial_seed(), random.random(), numpy.random.get_state()[1].tolist())"
     for seed in (7, 2**127 + 1):
-        with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), seed, limits=LIMITS)) as one:
+        with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), seed, limits=LIMITS)) as examiner:
             graded = examined(
-                one, release, {**right, "04-mix": f"import random, numpy, torch\n{says}\n{right['04-mix']}"}
+                examiner, release, {**right, "04-mix": f"import random, numpy, torch\n{says}\n{right['04-mix']}"}
             )
             assert total(graded) == 39
             cells = {grade_id(cell): cell for cell in nbformat.reads(graded.notebook, as_version=4).cells}
-            told.add(cells["04-mix"].outputs[0].text)
-    assert len(told) == 1 and len(told.pop()) > 1000
+            outputs.add(cells["04-mix"].outputs[0].text)
+    assert len(outputs) == 1 and len(outputs.pop()) > 1000
 
 
 def test_the_graded_notebook_shows_panels_where_the_checks_stand(examiner, release, right):
@@ -130,7 +130,7 @@ def test_the_graded_notebook_gives_no_wanted_numbers_away(examiner, release, rig
     graded = examined(examiner, release, wrong, witness=lambda task, result: seen.update({task: result}))
     assert set(seen) == set(by_task(graded)) - {"04.uniform"} and len(seen) == 14
     difference = seen["04.mix"].difference
-    assert np.allclose(difference.got - 1, difference.wanted) and seen["04.mix"].inputs
+    assert np.allclose(difference.got - 1, difference.expected) and seen["04.mix"].inputs
     panel = seen["04.mix"]._repr_mimebundle_()["text/html"]
     assert "got" in panel and "wanted" not in panel
 
@@ -161,7 +161,7 @@ def test_one_bad_answer_costs_no_other_its_points(examiner, release, right, code
     marks = by_task(graded)
     assert marks["04.mix"].verdict == verdict and marks["04.mix"].points == 0
     assert sum(mark.verdict == "pass" for mark in graded.marks) == 13
-    assert any(remark in one for one in graded.remarks) if remark else graded.remarks == ()
+    assert any(remark in text for text in graded.remarks) if remark else graded.remarks == ()
 
 
 def test_a_submission_that_ends_its_process_again_and_again_is_given_up(examiner, release, right):
@@ -196,25 +196,25 @@ def test_a_remark_cannot_bring_markup_into_the_notebook(examiner, release, right
 
 def test_the_public_solution_is_named_where_another_variant_was_asked(source):
     chosen = draw_variants("a secret word")
-    asked = read_solution(ROOT / "solutions" / f"{NAME}.py", chosen)
-    handed = filled(asked, answers(source))
+    solution = read_solution(ROOT / "solutions" / f"{NAME}.py", chosen)
+    handed = filled(solution, answers(source))
     from nbgrader.preprocessors import ClearSolutions
 
-    release, _ = ClearSolutions().preprocess(copy.deepcopy(asked), {})
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 3, limits=LIMITS)) as one:
-        marks = by_task(one.examine("copied", nbformat.writes(handed).encode()))
-        own = by_task(one.examine("own", nbformat.writes(filled(release, answers(asked))).encode()))
+    release, _ = ClearSolutions().preprocess(copy.deepcopy(solution), {})
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 3, limits=LIMITS)) as examiner:
+        marks = by_task(examiner.examine("copied", nbformat.writes(handed).encode()))
+        chosen_marks = by_task(examiner.examine("own", nbformat.writes(filled(release, answers(solution))).encode()))
     changed = [task for task, number in chosen.items() if number != 0 and task in marks]
     assert changed and all(marks[task].diagnosis == ("other-variant",) for task in changed)
-    assert all(own[task].verdict == "pass" and own[task].variant == chosen[task] for task in changed)
+    assert all(chosen_marks[task].verdict == "pass" and chosen_marks[task].variant == chosen[task] for task in changed)
 
 
 def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 1, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 1, limits=LIMITS)) as examiner:
         for delay in (0.0, 0.15):
-            killer = threading.Timer(delay, os.kill, (one._zygote.process.pid, signal.SIGKILL))
+            killer = threading.Timer(delay, os.kill, (examiner._zygote.process.pid, signal.SIGKILL))
             killer.start()
-            graded = examined(one, release, right)
+            graded = examined(examiner, release, right)
             killer.join()
             assert total(graded) == 39 and graded.remarks == ()
 
@@ -229,8 +229,8 @@ def test_points_follow_the_release_and_a_cell_without_a_known_check_waits_for_a_
     by_name = {grade_id(cell): cell for cell in changed.cells}
     by_name["04-mix-check"].metadata.nbgrader.points = 10
     by_name["04-scores-check"].source = 'check("04.nowhere", scores)'
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(changed), 1, limits=LIMITS)) as one:
-        graded = examined(one, changed, right)
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(changed), 1, limits=LIMITS)) as examiner:
+        graded = examined(examiner, changed, right)
     marks = by_task(graded)
     assert marks["04.mix"].points == 10.0
     assert marks["04.scores"].points is None and marks["04.scores"].verdict == "by hand"

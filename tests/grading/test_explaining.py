@@ -45,7 +45,7 @@ class Fake:
     marks: tuple[Mark, ...] = MARKS
     results: tuple[CheckResult, ...] = (RESULT,)
     status: str = "graded"
-    asked: list[tuple[RunSettings, str, bytes]] = field(default_factory=list)
+    calls: list[tuple[RunSettings, str, bytes]] = field(default_factory=list)
     closed: bool = False
 
     def __call__(self, settings: RunSettings) -> "Fake":
@@ -61,7 +61,7 @@ class Fake:
     def examine(
         self, student: str, submission: bytes, witness: Callable[[str, CheckResult], None] | None = None
     ) -> Graded:
-        self.asked.append((self.settings, student, submission))
+        self.calls.append((self.settings, student, submission))
         for result in self.results:
             witness(result.task_id, result)
         if self.status != "graded":
@@ -96,13 +96,18 @@ def change(course: Course, student: str = "ada") -> bytes:
 
 def test_the_submitted_file_is_asked_with_the_ledgers_seed(course: Course) -> None:
     fake = Fake()
-    found = explain(course, NAME, "ada", fake)
-    (settings, student, submission), *rest = fake.asked
+    explanation = explain(course, NAME, "ada", fake)
+    (settings, student, submission), *rest = fake.calls
     assert (settings.seed, settings.sandbox, settings.assignment) == (7, "bubblewrap", NAME) and rest == []
     assert settings.release == course.notebook("release", ".", NAME).read_text()
     assert student == "ada" and submission == course.notebook("submitted", "ada", NAME).read_bytes()
-    assert (found.source, found.changed, found.other_release, found.agrees) == (SUBMITTED, False, False, True)
-    assert fake.closed and found.remarks == ("a cell was doubled",)
+    assert (explanation.source, explanation.changed, explanation.other_release, explanation.agrees) == (
+        SUBMITTED,
+        False,
+        False,
+        True,
+    )
+    assert fake.closed and explanation.remarks == ("a cell was doubled",)
 
 
 def test_tasks_hold_the_result_and_all_three_points(course: Course) -> None:
@@ -114,16 +119,16 @@ def test_tasks_hold_the_result_and_all_three_points(course: Course) -> None:
 
 def test_a_changed_file_is_told_and_the_graded_answers_are_asked(course: Course) -> None:
     fake, before = Fake(), change(course)
-    found = explain(course, NAME, "ada", fake)
-    assert (found.source, found.changed) == (AUTOGRADED, True) and fake.asked[0][2] == before
-    assert "has changed since it was graded" in explanation_text(found)
+    explanation = explain(course, NAME, "ada", fake)
+    assert (explanation.source, explanation.changed) == (AUTOGRADED, True) and fake.calls[0][2] == before
+    assert "has changed since it was graded" in explanation_text(explanation)
 
 
 def test_a_file_that_is_gone_is_told(course: Course) -> None:
     change(course)
     course.notebook("submitted", "ada", NAME).unlink()
-    found = explain(course, NAME, "ada", Fake())
-    assert found.changed is None and "the submitted file is gone" in explanation_text(found)
+    explanation = explain(course, NAME, "ada", Fake())
+    assert explanation.changed is None and "the submitted file is gone" in explanation_text(explanation)
 
 
 def test_without_what_was_graded_it_says_what_to_do(course: Course) -> None:
@@ -155,8 +160,8 @@ def test_torn_and_strange_lines_of_a_ledger_are_passed_over(course: Course) -> N
 def test_another_release_is_told(course: Course) -> None:
     path = course.notebook("release", ".", NAME)
     path.write_text(path.read_text() + "\n")
-    found = explain(course, NAME, "ada", Fake())
-    assert found.other_release and "the release has changed since then" in explanation_text(found)
+    explanation = explain(course, NAME, "ada", Fake())
+    assert explanation.other_release and "the release has changed since then" in explanation_text(explanation)
 
 
 def test_other_points_than_in_the_ledger_are_told(course: Course) -> None:
@@ -185,7 +190,7 @@ def test_a_second_asking_that_fails_is_one_sentence(course: Course) -> None:
 def test_text_shows_inputs_got_and_wanted_in_full(course: Course) -> None:
     text = explanation_text(explain(course, NAME, "ada", Fake()))
     assert text.startswith(FOR_YOU) and "ada, 04_one_head, seed 7" in text and "\x1b" not in text
-    for said in (
+    for passage in (
         "the submitted file is the one that was graded",
         "ignored or stopped: a cell was doubled",
         "04.mix: pass, 2 of 2 points\n\n",
@@ -197,15 +202,15 @@ def test_text_shows_inputs_got_and_wanted_in_full(course: Course) -> None:
         "the code printed: hello\N{REPLACEMENT CHARACTER}[2J",
         "04.uniform: by hand, graded by hand\n  in the gradebook: 2.5, given by a person",
     ):
-        assert said in text, said
+        assert passage in text, passage
 
 
 def test_large_arrays_are_cut_to_the_first_cells_that_differ(course: Course) -> None:
     got = np.zeros((40, 30))
-    wanted = got.copy()
-    wanted[7, 3:20] = np.arange(1, 18)
+    expected = got.copy()
+    expected[7, 3:20] = np.arange(1, 18)
     got[9, 9] = np.nan
-    large = replace(DIFFERENCE, got=got, wanted=wanted, index=(7, 3), count=18)
+    large = replace(DIFFERENCE, got=got, expected=expected, index=(7, 3), count=18)
     result = replace(RESULT, difference=large, inputs=(np.zeros((500, 500)), 4))
     text = explanation_text(explain(course, NAME, "ada", Fake(results=(result,))), "04.scale")
     assert "scaled: shape (40, 30), 18 cells differ; the first of them:\n    [7, 3]: got 0, wanted 1" in text
@@ -225,9 +230,9 @@ def test_texts_are_shown_as_python_writes_them(course: Course) -> None:
 
 def test_of_many_axes_the_slice_with_the_first_difference_is_shown(course: Course) -> None:
     got = np.zeros((2, 3, 4, 6))
-    wanted = got.copy()
-    wanted[1, 2, 3, 5] = 9
-    deep = replace(DIFFERENCE, got=got, wanted=wanted, index=(1, 2, 3, 5), count=1)
+    expected = got.copy()
+    expected[1, 2, 3, 5] = 9
+    deep = replace(DIFFERENCE, got=got, expected=expected, index=(1, 2, 3, 5), count=1)
     result = replace(RESULT, difference=deep, inputs=(np.ones((2, 3, 4, 6)),))
     text = explanation_text(explain(course, NAME, "ada", Fake(results=(result,))), "04.scale")
     assert "the first cell that differs is in [1, 2, :, :] of scaled, shape (2, 3, 4, 6); 1 differ in all" in text
@@ -236,21 +241,21 @@ def test_of_many_axes_the_slice_with_the_first_difference_is_shown(course: Cours
 
 
 @pytest.mark.parametrize(
-    ("got", "wanted"),
+    ("got", "expected"),
     [(np.zeros((2, 2)), np.zeros(3)), (np.float64(3), np.array(2.0)), (np.zeros((0, 3)), np.zeros((1, 3)))],
 )
-def test_shapes_that_differ_and_single_numbers_are_shown(course: Course, got: np.ndarray, wanted: np.ndarray) -> None:
-    kind = "shape" if np.shape(got) != wanted.shape else "value"
-    odd = replace(DIFFERENCE, kind=kind, got=np.asarray(got), wanted=wanted, index=None)
+def test_shapes_that_differ_and_single_numbers_are_shown(course: Course, got: np.ndarray, expected: np.ndarray) -> None:
+    kind = "shape" if np.shape(got) != expected.shape else "value"
+    odd = replace(DIFFERENCE, kind=kind, got=np.asarray(got), expected=expected, index=None)
     text = explanation_text(explain(course, NAME, "ada", Fake(results=(replace(RESULT, difference=odd),))))
     assert "got scaled" in text and "wanted scaled" in text
 
 
 def test_infinities_and_booleans_in_large_answers_are_compared(course: Course) -> None:
     got = np.ones((20, 20), bool)
-    wanted = np.ones((20, 20))
-    wanted[0, 0] = -np.inf
-    odd = replace(DIFFERENCE, got=got, wanted=wanted, index=(0, 0), count=1)
+    expected = np.ones((20, 20))
+    expected[0, 0] = -np.inf
+    odd = replace(DIFFERENCE, got=got, expected=expected, index=(0, 0), count=1)
     text = explanation_text(explain(course, NAME, "ada", Fake(results=(replace(RESULT, difference=odd),))))
     assert "[0, 0]: got 1, wanted -inf" in text and text.count(": got ") == 1
 

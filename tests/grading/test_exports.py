@@ -125,8 +125,8 @@ def test_moodle_without_its_columns_is_one_sentence() -> None:
 
 def test_grades_above_their_maximum_are_told_or_scaled() -> None:
     small = MOODLE.replace("30.00", "10,00".replace(",", "."))
-    told = fill_moodle(small, CLASS)
-    assert any("grades above the maximum in the file: 2; Moodle ignores them" in note for note in told.notes)
+    unscaled = fill_moodle(small, CLASS)
+    assert any("grades above the maximum in the file: 2; Moodle ignores them" in note for note in unscaled.notes)
     scaled = fill_moodle(small, CLASS, Options(scale=True))
     assert [row[5] for row in rows(scaled.text)[1:4]] == ["7.1667", "2.3333", "10"]
     assert not any("above" in note for note in scaled.notes)
@@ -135,8 +135,8 @@ def test_grades_above_their_maximum_are_told_or_scaled() -> None:
 def test_who_handed_in_nothing_keeps_the_cell_unless_zeros_are_wanted() -> None:
     absent = [line("ada", 0, "missing"), *CLASS[1:3]]
     text = MOODLE.replace('grading",,', 'grading",12,', 1)
-    kept = fill_moodle(text, absent)
-    assert rows(kept.text)[1][5] == "12" and any("handed in nothing: 1;" in note for note in kept.notes)
+    worksheet = fill_moodle(text, absent)
+    assert rows(worksheet.text)[1][5] == "12" and any("handed in nothing: 1;" in note for note in worksheet.notes)
     assert rows(fill_moodle(text, absent, Options(zeros=True)).text)[1][5] == "0"
 
 
@@ -193,11 +193,11 @@ FORMULAS = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), FORMULAS.items())
-def test_no_cell_of_a_students_is_a_formula(text: str, told: str) -> None:
-    assert guarded(text) == told
+@pytest.mark.parametrize(("text", "expected"), FORMULAS.items())
+def test_no_cell_of_a_students_is_a_formula(text: str, expected: str) -> None:
+    assert guarded(text) == expected
     table = rows(plain_table([line(text, 3, last_name=text)]).text)
-    assert table[1][:2] == [told, told]
+    assert table[1][:2] == [expected, expected]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|", "\n", "\r", '"', ';"', '\t "'])
@@ -253,7 +253,7 @@ def test_the_plain_table_holds_what_the_gradebook_holds(course: Course) -> None:
         "1 students have written answers that nobody has read yet: their points are not in it",
     )
     assert table["'=zoë"]["status"] == "missing" and table["'=zoë"]["04.scale"] == ""
-    cells = list(next(one for one in sheet if one.student == "bo").cells)
+    cells = list(next(row for row in sheet if row.student == "bo").cells)
     assert [name for name in cells if name in CELLS] == CELLS, "in the order of the notebook"
     assert list(ada)[9:] == [cell.removesuffix("-check").replace("-", ".", 1) for cell in cells]
 
@@ -272,10 +272,13 @@ def test_scores_are_those_of_nbgraders_own_export(course: Course) -> None:
         plugin.export(book)
     with open(course.root / "stock.csv") as file:
         stock = {row["student_id"]: row for row in csv.DictReader(file)}
-    for mine in read_sheet(course, NAME):
-        theirs = stock[mine.student]
-        assert (mine.raw, mine.score) == (float(theirs["raw_score"]), float(theirs["score"]))
-        assert (mine.penalty, mine.max) == (float(theirs["late_submission_penalty"]), float(theirs["max_score"]))
+    for sheet_row in read_sheet(course, NAME):
+        stock_row = stock[sheet_row.student]
+        assert (sheet_row.raw, sheet_row.score) == (float(stock_row["raw_score"]), float(stock_row["score"]))
+        assert (sheet_row.penalty, sheet_row.max) == (
+            float(stock_row["late_submission_penalty"]),
+            float(stock_row["max_score"]),
+        )
     assert len(stock) == 3
 
 

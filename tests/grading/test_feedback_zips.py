@@ -60,12 +60,12 @@ def test_moodle_gets_pages_in_folders_that_name_the_participant(course: Course) 
     done = feedback_zips(course, NAME)
     (path,) = done.zips
     assert (path.name, done.zips[path]) == ("feedback-moodle.zip", 2)
-    found = inside(path)
-    assert list(found) == [
+    pages = inside(path)
+    assert list(pages) == [
         f"Ada Lovelace_81_assignsubmission_file_/{NAME}.html",
         f"Ben OBanneker_82_assignsubmission_file_/{NAME}.html",
     ]
-    for (name, page), student in zip(found.items(), ("ada", "ben"), strict=True):
+    for (name, page), student in zip(pages.items(), ("ada", "ben"), strict=True):
         # As Moodle reads it: at most five parts between underscores, the second is a number, then the plugin.
         assert name.split("/")[0].split("_", 4)[1:4] == [name.split("_")[1], "assignsubmission", "file"]
         assert f"feedback of {student}<" in page and REMOTE in page and "_build" not in page and "Read this" in page

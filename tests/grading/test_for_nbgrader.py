@@ -50,15 +50,15 @@ def test_feedback_reaches_those_of_the_exchange_and_names_the_others(course: Cou
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)
-    said = nbgrader(course.root, "release_feedback", NAME, f"--Exchange.root={exchange}")
-    assert "mistake-2 got no feedback through the exchange" in said
+    output = nbgrader(course.root, "release_feedback", NAME, f"--Exchange.root={exchange}")
+    assert "mistake-2 got no feedback through the exchange" in output
     assert [path.read_text() for path in exchange.rglob("*.html")] == ["half-done's page"]
 
 
 def test_a_course_can_go_back_to_stock_nbgrader(course: Course, tmp_path: Path) -> None:
     lines = (ROOT / "nbgrader_config.py").read_text().splitlines()
-    kept = [line for line in lines if "Autograde.exporter_class" not in line]
-    assert len(kept) == len(lines) - 1
+    stock_lines = [line for line in lines if "Autograde.exporter_class" not in line]
+    assert len(stock_lines) == len(lines) - 1
     copy = Path(shutil.copytree(course.root, tmp_path / "course"))
-    (copy / "nbgrader_config.py").write_text("\n".join(kept))
+    (copy / "nbgrader_config.py").write_text("\n".join(stock_lines))
     nbgrader(copy, "autograde", NAME, "--student", "half-done", "--force")

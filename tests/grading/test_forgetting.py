@@ -41,18 +41,18 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
 
 def everything(course: Course) -> dict[str, str]:
     """All files of a course but the gradebook."""
-    found = {}
+    texts = {}
     for path in course.root.rglob("*"):
         if path.is_file() and path.suffix != ".db" and path.name not in ("lock", ".gradebook.lock"):
-            found[str(path.relative_to(course.root))] = path.read_text()
-    return found
+            texts[str(path.relative_to(course.root))] = path.read_text()
+    return texts
 
 
 @pytest.mark.parametrize("student", ["ada", "bo[1]"])
 def test_nothing_of_the_student_is_left_and_all_of_the_others(course: Course, student: str) -> None:
     others = [name for name in ("ada", "ada-2", "bo[1]") if name != student]
-    told = forget(course, student)
-    assert kept_of(course, student) == [] and len(told) == 9, told
+    removals = forget(course, student)
+    assert kept_of(course, student) == [] and len(removals) == 9, removals
     left = everything(course)
     assert not any(f'"{student}"' in text or f"/{student}/" in f"/{name}" for name, text in left.items())
     for other in others:
@@ -75,10 +75,10 @@ def test_the_ledger_goes_on_after_somebody_was_forgotten(course: Course) -> None
 
 def test_what_is_kept_is_told_and_looking_changes_nothing(course: Course) -> None:
     before = everything(course)
-    told = kept_of(course, "ada")
+    traces = kept_of(course, "ada")
     assert everything(course) == before
-    assert f"the grades of {NAME} in the gradebook" in told and "submitted/ada" in told
-    assert f"3 lines of .grading/{NAME}/ledger-1.jsonl" in told and f"an entry in reports/{NAME}.json" in told
+    assert f"the grades of {NAME} in the gradebook" in traces and "submitted/ada" in traces
+    assert f"3 lines of .grading/{NAME}/ledger-1.jsonl" in traces and f"an entry in reports/{NAME}.json" in traces
     assert kept_of(course, "nobody") == []
 
 
@@ -93,8 +93,8 @@ def test_tables_and_logs_lose_the_lines_of_the_student(course: Course) -> None:
     table.write_bytes(b'\xef\xbb\xbfstudent,name\r\nada,"Lovelace, Ada"\r\nada-2,"a\r\nb"\r\n')
     log = course.log("feedback")
     log.write_text("feedback/ada/x.html written\nfeedback/ada-2/x.html written\n")
-    told = forget(course, "ada")
-    assert f"1 line of reports/{NAME}-csv.csv" in told and "1 line of logs/feedback.log" in told
+    removals = forget(course, "ada")
+    assert f"1 line of reports/{NAME}-csv.csv" in removals and "1 line of logs/feedback.log" in removals
     assert table.read_bytes() == b'\xef\xbb\xbfstudent,name\r\nada-2,"a\r\nb"\r\n'
     assert log.read_text() == "feedback/ada-2/x.html written\n"
 

@@ -64,8 +64,8 @@ def test_a_part_that_was_written_before_makes_the_same_frame(arrays):
 @given(VALUES)
 def test_frames_bring_values_back_as_they_were(value):
     arrays = []
-    told = json.loads(json.dumps(frames.plain(value, arrays)))
-    assert frames.value_of(told, arrays) == value
+    encoded = json.loads(json.dumps(frames.plain(value, arrays)))
+    assert frames.value_of(encoded, arrays) == value
 
 
 def test_frames_keep_arrays_inside_values():
@@ -88,20 +88,20 @@ def test_frames_refuse_what_is_nested_too_deep():
         deep = [deep]
     with pytest.raises(FrameError, match="deep"):
         frames.plain(deep, [])
-    told = None
+    nested = None
     for _ in range(20):
-        told = {"list": [told]}
+        nested = {"list": [nested]}
     with pytest.raises(FrameError, match="deep"):
-        frames.value_of(told, [])
+        frames.value_of(nested, [])
 
 
 @pytest.mark.parametrize(
-    "told",
+    "encoded",
     [{"array": 1}, {"array": -1}, {"array": True}, {"array": "0"}, {"list": 3}, {"x": 1}, {"a": 1, "b": 2}, [1], {}],
 )
-def test_frames_refuse_values_that_are_written_otherwise(told):
+def test_frames_refuse_values_that_are_written_otherwise(encoded):
     with pytest.raises(FrameError, match="not written"):
-        frames.value_of(told, [np.ones(1)])
+        frames.value_of(encoded, [np.ones(1)])
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_frames_of_any_bytes_raise_nothing_but_frame_errors(noise, data):
         try:
             n_header, n_body = frames.sizes(mangled[:16])
             header, arrays = frames.unpack(mangled[16 : 16 + n_header], mangled[16 + n_header : 16 + n_header + n_body])
-            for one in header.values():
-                frames.value_of(one, arrays)
+            for value in header.values():
+                frames.value_of(value, arrays)
         except FrameError:
             pass
 
@@ -179,48 +179,48 @@ def test_frames_of_any_bytes_raise_nothing_but_frame_errors(noise, data):
 )
 def test_frames_of_any_json_raise_nothing_but_frame_errors(header, body):
     try:
-        told, arrays = frames.unpack(json.dumps(header).encode(), body)
-        frames.value_of(told, arrays)
+        unpacked_header, arrays = frames.unpack(json.dumps(header).encode(), body)
+        frames.value_of(unpacked_header, arrays)
     except FrameError:
         pass
 
 
 def test_line_gives_frames_over_in_pieces():
-    ours, theirs = socket.socketpair()
+    judge_end, worker_end = socket.socketpair()
     data = frames.pack({"n": 1}, [np.arange(100_000.0)])
 
     def dribble():
         for start in range(0, len(data), 50_000):
-            theirs.sendall(data[start : start + 50_000])
+            worker_end.sendall(data[start : start + 50_000])
 
     thread = threading.Thread(target=dribble)
     thread.start()
-    header, (array,) = Channel(ours).receive(time.monotonic() + 10)
+    header, (array,) = Channel(judge_end).receive(time.monotonic() + 10)
     thread.join()
     assert header == {"n": 1} and array[-1] == 99_999
-    ours.close(), theirs.close()
+    judge_end.close(), worker_end.close()
 
 
 def test_line_waits_no_longer_than_it_is_told():
-    ours, theirs = socket.socketpair()
-    theirs.send(frames.pack({})[:10])
+    judge_end, worker_end = socket.socketpair()
+    worker_end.send(frames.pack({})[:10])
     begun = time.monotonic()
     with pytest.raises(TooLate):
-        Channel(ours).receive(begun + 0.2)
+        Channel(judge_end).receive(begun + 0.2)
     assert 0.15 < time.monotonic() - begun < 5
     with pytest.raises(TooLate):
-        Channel(ours).receive(begun)
+        Channel(judge_end).receive(begun)
     with pytest.raises(TooLate):
-        Channel(ours).send({}, [np.zeros(4_000_000)], time.monotonic() + 0.2)
-    ours.close(), theirs.close()
+        Channel(judge_end).send({}, [np.zeros(4_000_000)], time.monotonic() + 0.2)
+    judge_end.close(), worker_end.close()
 
 
 def test_line_says_that_the_other_side_is_gone():
-    ours, theirs = socket.socketpair()
-    theirs.send(raw({"arrays": []})[:20])
-    theirs.close()
+    judge_end, worker_end = socket.socketpair()
+    worker_end.send(raw({"arrays": []})[:20])
+    worker_end.close()
     with pytest.raises(ConnectionClosed):
-        Channel(ours).receive(time.monotonic() + 5)
+        Channel(judge_end).receive(time.monotonic() + 5)
     with pytest.raises(ConnectionClosed):
-        Channel(ours).send({}, [np.zeros(1_000_000)], time.monotonic() + 5)
-    ours.close()
+        Channel(judge_end).send({}, [np.zeros(1_000_000)], time.monotonic() + 5)
+    judge_end.close()

@@ -21,10 +21,10 @@ REPORT = Report("04_one_head", 77, (Record("ann", "graded", 2, 2, {"04.scale": T
 def orders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GradeRequest]:
     """Orders that arrive at an engine which grades nothing."""
     (tmp_path / "nbgrader_config.py").write_text("")
-    kept: list[GradeRequest] = []
+    requests: list[GradeRequest] = []
 
     def grade(course: Course, order: GradeRequest, watch: Watcher, executor: object, zygotes: object) -> Report:
-        kept.append(order)
+        requests.append(order)
         watch.begin("grading", 9)
         watch.step("ann", Graded("ann", "graded"))
         if order.students == ("slow",):
@@ -34,7 +34,7 @@ def orders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GradeRequest
         return REPORT
 
     monkeypatch.setattr(engine, "grade_assignment", grade)
-    return kept
+    return requests
 
 
 def call(folder: Path, *words: str) -> Result:

@@ -32,7 +32,7 @@ class Seen(Watcher):
     def __init__(self) -> None:
         self.begun: list[tuple[str, int, int]] = []
         self.steps: list[str] = []
-        self.said: list[str] = []
+        self.sentences: list[str] = []
 
     def begin(self, what: str, total: int, done: int = 0) -> None:
         self.begun.append((what, total, done))
@@ -41,7 +41,7 @@ class Seen(Watcher):
         self.steps.append(name)
 
     def say(self, sentence: str) -> None:
-        self.said.append(sentence)
+        self.sentences.append(sentence)
 
 
 @pytest.fixture(scope="session")
@@ -72,10 +72,10 @@ def runnable(course: Course) -> list[str]:
 
 
 def test_report_is_the_same_with_any_number_of_workers(course: Course) -> None:
-    one = grade(course, seed=5, workers=1)
-    assert [r.student for r in one.records] == course.students() and one.seed == 5
-    two = grade(course, seed=5, again=True, workers=3)
-    assert one.as_json() == two.as_json()
+    first = grade(course, seed=5, workers=1)
+    assert [r.student for r in first.records] == course.students() and first.seed == 5
+    second = grade(course, seed=5, again=True, workers=3)
+    assert first.as_json() == second.as_json()
     assert calls(course) == sorted(2 * runnable(course))
 
 
@@ -86,7 +86,7 @@ def test_what_waited_for_a_processor_is_graded_once_more_after_all_others(course
     called = (course.root / "calls").read_text().split()
     assert sorted(called[:-2]) == runnable(course) and sorted(called[-2:]) == sorted(late)
     assert sorted(seen.steps) == course.students(), "each is counted once"
-    assert sum("graded again, one at a time" in one for one in seen.said) == 1
+    assert sum("graded again, one at a time" in sentence for sentence in seen.sentences) == 1
     (course.root / "calls").unlink()
     assert report.as_json() == grade(course, seed=5, again=True).as_json()
     assert '"crowded": true' not in (course.root / ".grading" / NAME / FILE).read_text()
@@ -117,7 +117,7 @@ def test_nothing_is_graded_twice_and_that_is_told(course: Course) -> None:
     seen = Seen()
     assert grade(course, seen).as_json() == before.as_json()
     assert calls(course) == runnable(course) and seen.steps == []
-    assert any("nothing has changed since" in s for s in seen.said)
+    assert any("nothing has changed since" in s for s in seen.sentences)
     assert seen.begun == [("grading", len(STUDENTS), len(STUDENTS))]
     assert (course.root / ".grading" / NAME / FILE).read_bytes() == ledger
     assert (course.root / "gradebook.db").read_bytes() == book
@@ -150,10 +150,10 @@ def test_a_page_that_takes_too_long_becomes_one_with_the_points(
     monkeypatch.setattr("softlookup.grading.feedback.pages.PATIENCE_S", 0.01)
     seen = Seen()
     report = grade(course, seen, students=("half-done",), feedback=True)
-    record = next(one for one in report.records if one.student == "half-done")
+    record = next(record for record in report.records if record.student == "half-done")
     text = course.notebook("feedback", "half-done", NAME).with_suffix(".html").read_text(encoding="utf-8")
     assert f"Score: {record.score:g} / {record.max:g}" in text and "could not be made" in text
-    assert any("half-done has a feedback page with the points alone" in said for said in seen.said)
+    assert any("half-done has a feedback page with the points alone" in sentence for sentence in seen.sentences)
 
 
 def test_progress_counts_every_submission_once(course: Course) -> None:
@@ -202,7 +202,7 @@ def test_a_new_release_begins_a_new_run(course: Course) -> None:
     path.write_text(path.read_text() + "\n")
     seen = Seen()
     report = grade(course, seen)
-    assert report.seed != 5 and any("ledger-1.jsonl" in s for s in seen.said)
+    assert report.seed != 5 and any("ledger-1.jsonl" in s for s in seen.sentences)
     assert calls(course) == sorted(2 * runnable(course))
 
 
@@ -260,7 +260,7 @@ def test_a_folder_with_an_impossible_name_is_told_and_left_out(course: Course) -
     os.makedirs(os.fsencode(course.root) + b"/submitted/\xff\xfe/04_one_head")
     seen = Seen()
     assert len(grade(course, seen).records) == len(STUDENTS)
-    assert any("'\\udcff\\udcfe' in submitted/ is left out" in s for s in seen.said)
+    assert any("'\\udcff\\udcfe' in submitted/ is left out" in s for s in seen.sentences)
 
 
 def test_a_gradebook_that_cannot_be_written_costs_no_work(course: Course) -> None:
@@ -276,7 +276,7 @@ def test_a_gradebook_that_cannot_be_written_costs_no_work(course: Course) -> Non
             grade(course, seen)
     finally:
         other.close()
-    assert sum("grading continues" in s for s in seen.said) == 1, "told once, and not waited for each time"
+    assert sum("grading continues" in s for s in seen.sentences) == 1, "told once, and not waited for each time"
     assert calls(course) == runnable(course)
     report = grade(course)
     assert calls(course) == runnable(course), "nothing was graded again"

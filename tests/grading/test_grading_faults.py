@@ -95,8 +95,8 @@ def kill_and_go_on(course: Course, kills: int, rng: random.Random) -> None:
             wait_for(functools.partial(called, course, before + more), grader)
             time.sleep(rng.uniform(0, 0.05 if more else 1.5))
             grader.kill()
-        _, said = grader.communicate(timeout=120)
-        assert number < kills or grader.returncode == 0, said.decode()
+        _, output = grader.communicate(timeout=120)
+        assert number < kills or grader.returncode == 0, output.decode()
         repeated = done & set(calls(course)[before:])
         assert not repeated, f"graded twice: {repeated}"
         assert set(lines(course).values()) <= {1}
@@ -104,13 +104,13 @@ def kill_and_go_on(course: Course, kills: int, rng: random.Random) -> None:
 
 
 def check_report(course: Course, big_class: Course) -> None:
-    wanted = (big_class.root.parent / "report.json").read_text()
-    assert (course.root / "report.json").read_text() == wanted
-    submissions = json.loads(wanted)["submissions"]
+    expected = (big_class.root.parent / "report.json").read_text()
+    assert (course.root / "report.json").read_text() == expected
+    submissions = json.loads(expected)["submissions"]
     assert set(lines(course)) == set(submissions) and len(submissions) == CLASS
     with course.gradebook() as book:
         assert {s.student.id: s.score for s in book.assignment_submissions(NAME)} == {
-            student: told["score"] for student, told in submissions.items()
+            student: entry["score"] for student, entry in submissions.items()
         }
 
 
@@ -129,15 +129,15 @@ def test_a_grader_killed_at_any_moment_goes_on(big_class: Course, tmp_path: Path
 
 def children_of(parent: int) -> list[int]:
     """The processes that a process has started, by their parent's number in /proc."""
-    found = []
+    pids = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
                 if int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) == parent:
-                    found.append(int(folder.name))
+                    pids.append(int(folder.name))
             except OSError:
                 continue
-    return sorted(found)
+    return sorted(pids)
 
 
 def workers_of(grader: subprocess.Popen[bytes]) -> list[int]:
@@ -160,8 +160,8 @@ def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path
             time.sleep(rng.uniform(0, 0.02))
             for worker in rng.sample(workers_of(grader), 1) if grader.poll() is None and workers_of(grader) else []:
                 os.kill(worker, signal.SIGKILL)
-        _, said = grader.communicate(timeout=120)
-        assert grader.returncode == 0, said.decode()
+        _, output = grader.communicate(timeout=120)
+        assert grader.returncode == 0, output.decode()
         check_report(course, big_class)
         shutil.rmtree(course.root)
         left -= min(left, 5)
@@ -173,8 +173,8 @@ def test_ctrl_c_stops_cleanly_and_a_second_run_goes_on(big_class: Course, tmp_pa
     wait_for(functools.partial(called, course, 6), grader)
     workers = workers_of(grader)
     grader.send_signal(signal.SIGINT)
-    _, said = grader.communicate(timeout=60)
-    assert grader.returncode == -signal.SIGINT and workers, said.decode()
+    _, output = grader.communicate(timeout=60)
+    assert grader.returncode == -signal.SIGINT and workers, output.decode()
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
     done = set(lines(course))
     before = len(calls(course))

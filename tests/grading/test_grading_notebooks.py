@@ -72,10 +72,10 @@ def cell_with(data: object) -> nbformat.NotebookNode:
 
 
 def test_a_verdict_is_found_and_its_diagnosis_is_a_list() -> None:
-    told = verdict_of(
+    verdict = verdict_of(
         cell_with({"task": "04.scale", "verdict": "wrong", "diagnosis": ["no-sqrt"], "points": 0, "max": 2})
     )
-    assert told is not None and told["diagnosis"] == ["no-sqrt"] and told["message"] == ""
+    assert verdict is not None and verdict["diagnosis"] == ["no-sqrt"] and verdict["message"] == ""
 
 
 @pytest.mark.parametrize(

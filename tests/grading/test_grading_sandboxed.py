@@ -34,18 +34,22 @@ def test_grades_are_the_same_with_another_seed(course, first, tmp_path):
     other = type(course).at(shutil.copytree(course.root, tmp_path / "course"))
     again = grade_assignment(other, GradeRequest(NAME, seed=12, workers=2, feedback=False)).as_json()
     assert again["seed"] == 12
-    for student, told in again["submissions"].items():
-        assert told["score"] == first["submissions"][student]["score"]
-        assert told["tasks"] == first["submissions"][student]["tasks"]
+    for student, entry in again["submissions"].items():
+        assert entry["score"] == first["submissions"][student]["score"]
+        assert entry["tasks"] == first["submissions"][student]["tasks"]
 
 
 def test_stock_nbgrader_gives_the_same_scores(first, report):
     assert report["submissions"].keys() == first["submissions"].keys()
-    for student, told in report["submissions"].items():
-        ours = first["submissions"][student]
-        assert (ours["score"], ours["max"], ours["status"]) == (told["score"], told["max"], told["status"]), student
-        for task, mark in told["tasks"].items():
-            assert ours["tasks"][task]["points"] == mark["points"], (student, task)
+    for student, stock_entry in report["submissions"].items():
+        entry = first["submissions"][student]
+        assert (entry["score"], entry["max"], entry["status"]) == (
+            stock_entry["score"],
+            stock_entry["max"],
+            stock_entry["status"],
+        ), student
+        for task, mark in stock_entry["tasks"].items():
+            assert entry["tasks"][task]["points"] == mark["points"], (student, task)
 
 
 def test_planted_mistakes_are_named(first):

@@ -33,7 +33,7 @@ def test_only_steps_that_there_are_count(steps):
 @pytest.mark.parametrize(
     "cells",
     [None, 4, "cells", [None, 3], [{"outputs": 3}], [{"outputs": [None]}], [{"outputs": [{"data": []}]}]]
-    + [[{"outputs": [{"data": {MIME: one}}]}] for one in (None, [], "x", {"task": 3, "help": 1}, {"help": 1})],
+    + [[{"outputs": [{"data": {MIME: content}}]}] for content in (None, [], "x", {"task": 3, "help": 1}, {"help": 1})],
     ids=repr,
 )
 def test_anything_in_the_place_of_a_notebook_says_nothing(cells):
@@ -47,12 +47,12 @@ def row(student, points):
 
 def test_help_costs_what_a_course_says_and_the_furthest_step_alone():
     rows = [row("ada", {"04-mix-check": 4.0, "04-scale-check": 2.0}), row("ben", {"04-mix-check": 4.0})]
-    asked = {"ada": {"04.mix": 4, "04.scale": 2}}
-    left, notes = less_help(rows, asked, {"solution": 50.0, "formula": 10.0})
-    assert [one.raw for one in left] == [pytest.approx(2.0 + 1.8), 4.0]
+    help_steps = {"ada": {"04.mix": 4, "04.scale": 2}}
+    left, notes = less_help(rows, help_steps, {"solution": 50.0, "formula": 10.0})
+    assert [sheet_row.raw for sheet_row in left] == [pytest.approx(2.0 + 1.8), 4.0]
     assert left[0].cells["04-mix-check"].points == 2.0
     assert notes == ["help cost 1 student 2.2 points together; the gradebook keeps what they earned"]
-    assert [one.raw for one in rows] == [6.0, 4.0]
+    assert [sheet_row.raw for sheet_row in rows] == [6.0, 4.0]
 
 
 def test_a_step_costs_those_who_went_further_too():

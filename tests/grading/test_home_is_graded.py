@@ -25,7 +25,7 @@ MORE = 1
 """How many notebooks of each kind: with the chapters and two courses some two hundred in all."""
 
 
-class Given:
+class ReleasedChapter:
     """A chapter as a course released it, filled in rightly."""
 
     def __init__(self, name, seed):
@@ -46,29 +46,29 @@ class Given:
 
 
 @pytest.fixture(scope="module", params=list(itertools.product(CHAPTERS, (None, "a word of ours"))), ids=str)
-def given(request):
-    return Given(*request.param)
+def chapter(request):
+    return ReleasedChapter(*request.param)
 
 
 @pytest.fixture(scope="module")
-def examiner(given):
+def examiner(chapter):
     limits = Limits(cell_s=10, answer_s=10)
-    with SandboxExaminer(RunSettings(given.name, nbformat.writes(given.release), 7, limits=limits)) as one:
-        yield one
+    with SandboxExaminer(RunSettings(chapter.name, nbformat.writes(chapter.release), 7, limits=limits)) as examiner:
+        yield examiner
 
 
 def sources(notebook):
     named = [(grade_id(cell), cell.source) for cell in notebook.cells if grade_id(cell)]
-    return [one for one in named if not one[0].endswith("-library")]
+    return [pair for pair in named if not pair[0].endswith("-library")]
 
 
 @NEEDS_SANDBOX
-def test_mangled_notebooks_earn_at_home_what_they_earn_graded(given, examiner, tmp_path):
-    rng = random.Random(f"{given.name} {given.best}")
+def test_mangled_notebooks_earn_at_home_what_they_earn_graded(chapter, examiner, tmp_path):
+    rng = random.Random(f"{chapter.name} {chapter.best}")
     seen = {}
     for how, number in itertools.product((*mangled.HARMLESS, *mangled.COSTS), range(MORE)):
-        raw = mangled.mangled(given.right, how, rng, given.blank.__getitem__)
-        home, graded = given.at_home(raw, tmp_path), rebuild(given.release, raw, "x.ipynb")
+        raw = mangled.mangled(chapter.right, how, rng, chapter.blank.__getitem__)
+        home, graded = chapter.at_home(raw, tmp_path), rebuild(chapter.release, raw, "x.ipynb")
         what = f"{how.__name__} {number}: {home.remarks}"
         assert sources(home.notebook) == sources(graded.notebook), what
         assert home.remarks == graded.remarks, what
@@ -77,21 +77,21 @@ def test_mangled_notebooks_earn_at_home_what_they_earn_graded(given, examiner, t
             marks = examiner.examine("somebody", raw).marks
             seen[key] = sum(mark.points or 0 for mark in marks if mark.verdict != "by hand")
         if how in mangled.HARMLESS:
-            assert seen[key] == given.best, what
+            assert seen[key] == chapter.best, what
             assert how not in mangled.UNSEEN or not home.remarks, what
         else:
-            assert seen[key] < given.best and home.remarks, what
+            assert seen[key] < chapter.best and home.remarks, what
 
 
 @pytest.mark.parametrize("how", mangled.AS_FILES)
 def test_a_file_in_another_encoding_is_read(how, tmp_path):
-    given = Given(CHAPTERS[0], None)
-    raw = how(json.dumps(given.right, indent=1).encode())
-    assert given.at_home(raw, tmp_path).remarks == rebuild(given.release, raw, "x.ipynb").remarks == ()
+    chapter = ReleasedChapter(CHAPTERS[0], None)
+    raw = how(json.dumps(chapter.right, indent=1).encode())
+    assert chapter.at_home(raw, tmp_path).remarks == rebuild(chapter.release, raw, "x.ipynb").remarks == ()
 
 
 def test_the_marks_of_a_merge_are_named_with_their_line():
-    raw = mangled.merge_in_the_file(json.dumps(Given(CHAPTERS[0], None).right, indent=1).encode())
+    raw = mangled.merge_in_the_file(json.dumps(ReleasedChapter(CHAPTERS[0], None).right, indent=1).encode())
     with pytest.raises(BadNotebook, match=r"x.ipynb holds the marks of a Git merge \(line \d+\): keep one"):
         cells_in(raw, "x.ipynb")
 
@@ -100,48 +100,50 @@ def test_the_marks_of_a_merge_are_named_with_their_line():
 @pytest.mark.parametrize("name", CHAPTERS[:2])
 def test_a_fresh_kernel_and_the_grader_give_the_same_points(name, tmp_path):
     """Some right, some wrong, some blank; a constant in a cell of one's own; all marks lost."""
-    given, rng = Given(name, "another word"), random.Random(5)
-    spoiled = mangled.answers(given.right)
+    chapter, rng = ReleasedChapter(name, "another word"), random.Random(5)
+    spoiled = mangled.answers(chapter.right)
     spoiled[1]["source"] = spoiled[1]["source"].replace("return ", "return 2 * ", 1)
-    spoiled[-1]["source"] = given.blank[mangled.named(spoiled[-1])]
-    mangled.constant_in_a_cell_of_ones_own(given.right, rng)
-    mangled.no_metadata_and_no_ids(given.right, rng)
+    spoiled[-1]["source"] = chapter.blank[mangled.named(spoiled[-1])]
+    mangled.constant_in_a_cell_of_ones_own(chapter.right, rng)
+    mangled.no_metadata_and_no_ids(chapter.right, rng)
     path = tmp_path / "mine.ipynb"
-    path.write_text(json.dumps(given.right))
+    path.write_text(json.dumps(chapter.right))
     home = rehearse(path)
-    with SandboxExaminer(RunSettings(name, nbformat.writes(given.release), 7)) as one:
-        graded = one.examine("somebody", path.read_bytes())
+    with SandboxExaminer(RunSettings(name, nbformat.writes(chapter.release), 7)) as examiner:
+        graded = examiner.examine("somebody", path.read_bytes())
     marks = {mark.task: mark.points for mark in graded.marks if mark.verdict != "by hand"}
     assert {outcome.task: outcome.points for outcome in home.outcomes} == marks
-    assert 0 < sum(marks.values()) < given.best and set(home.remarks) <= set(graded.remarks)
+    assert 0 < sum(marks.values()) < chapter.best and set(home.remarks) <= set(graded.remarks)
     assert any("`HALF`" in remark and "`WHOLE`" in remark for remark in home.remarks)
 
 
 def test_what_a_check_at_home_cannot_know_is_said(tmp_path):
-    given = Given(CHAPTERS[0], None)
-    mix = next(cell for cell in given.right["cells"] if mangled.named(cell) == "04-mix")
-    given.right["cells"].append(mangled.code(mix["source"], id="again"))
+    chapter = ReleasedChapter(CHAPTERS[0], None)
+    mix = next(cell for cell in chapter.right["cells"] if mangled.named(cell) == "04-mix")
+    chapter.right["cells"].append(mangled.code(mix["source"], id="again"))
     mix["source"] = f"import einops\n\n{mix['source']}"
     path = tmp_path / "mine.ipynb"
-    path.write_text(json.dumps(given.right))
+    path.write_text(json.dumps(chapter.right))
     rebuilt, remarks = _rebuilt(path)
-    assert len(rebuilt.cells) == len(given.release.cells)
-    assert any("The answer to 04.mix imports einops, which the grader may not have" in one for one in remarks)
-    assert any("The answer to 04.mix was taken from its own cell. Another one stands in cell" in one for one in remarks)
+    assert len(rebuilt.cells) == len(chapter.release.cells)
+    assert any("The answer to 04.mix imports einops, which the grader may not have" in remark for remark in remarks)
+    assert any(
+        "The answer to 04.mix was taken from its own cell. Another one stands in cell" in remark for remark in remarks
+    )
 
 
 def test_a_notebook_under_the_name_of_another_chapter_is_told(tmp_path):
-    given, other = Given(CHAPTERS[0], None), Given(CHAPTERS[1], None)
-    path = tmp_path / f"{given.name}.ipynb"
+    chapter, other = ReleasedChapter(CHAPTERS[0], None), ReleasedChapter(CHAPTERS[1], None)
+    path = tmp_path / f"{chapter.name}.ipynb"
     path.write_text(json.dumps(other.right))
-    told = _rebuilt(path)[1][0]
-    assert told == f"The file is called {path.name} and holds the notebook of chapter 08: hand it in for that one."
-    graded = rebuild(given.release, path.read_bytes(), path.name)
+    remark = _rebuilt(path)[1][0]
+    assert remark == f"The file is called {path.name} and holds the notebook of chapter 08: hand it in for that one."
+    graded = rebuild(chapter.release, path.read_bytes(), path.name)
     assert graded.remarks[0] == "The file holds the notebook of chapter 08: hand in that of this assignment."
 
 
 def test_a_notebook_without_its_checks_is_still_the_course_s(tmp_path):
-    given = Given(CHAPTERS[0], None)
-    given.right["cells"] = [cell for cell in given.right["cells"] if not mangled.named(cell).endswith("-check")]
-    home = given.at_home(json.dumps(given.right).encode(), tmp_path)
-    assert sources(home.notebook) == sources(rebuild(given.release, json.dumps(given.right).encode(), "x").notebook)
+    chapter = ReleasedChapter(CHAPTERS[0], None)
+    chapter.right["cells"] = [cell for cell in chapter.right["cells"] if not mangled.named(cell).endswith("-check")]
+    home = chapter.at_home(json.dumps(chapter.right).encode(), tmp_path)
+    assert sources(home.notebook) == sources(rebuild(chapter.release, json.dumps(chapter.right).encode(), "x").notebook)

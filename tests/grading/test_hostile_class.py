@@ -48,10 +48,10 @@ class Notes(Watcher):
     """Keeps what is said."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.sentences: list[str] = []
 
     def say(self, sentence: str) -> None:
-        self.said.append(sentence)
+        self.sentences.append(sentence)
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Batch:
         course: Its folder.
         hostile: The hostile hand-ins, by student; without their files, and without those that cannot be a student's.
         report: The report, as JSON.
-        told: What each student was told.
-        said: What was said while grading went on.
+        messages: What each student was told.
+        sentences: What was said while grading went on.
         before: What lay in the places where an attack may leave something.
         after: The same, afterwards.
     """
@@ -71,8 +71,8 @@ class Batch:
     course: Course
     hostile: dict[str, HostileHandIn]
     report: dict
-    told: dict[str, list[str]]
-    said: list[str]
+    messages: dict[str, list[str]]
+    sentences: list[str]
     before: set[str]
     after: set[str]
 
@@ -83,15 +83,15 @@ class Batch:
 def around(course: Path) -> set[str]:
     """Files and processes with the mark of an attack, wherever one might get at."""
     places = (course, Path(tempfile.gettempdir()), Path("/dev/shm"), Path("/var/tmp"), Path.home(), Path.cwd(), ROOT)
-    found = {str(path) for place in places if place.is_dir() for path in place.glob(f"{TRACE}*")}
-    found |= {str(path) for path in course.rglob(f"*{TRACE}*") if "submitted" not in path.parts}
+    traces = {str(path) for place in places if place.is_dir() for path in place.glob(f"{TRACE}*")}
+    traces |= {str(path) for path in course.rglob(f"*{TRACE}*") if "submitted" not in path.parts}
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and (entry / "comm").read_text().strip() == TRACE[:15]:
-                found.add(f"process {entry.name}")
+                traces.add(f"process {entry.name}")
         except OSError:
             continue
-    return found
+    return traces
 
 
 def graded(folder: Path, source: nbformat.NotebookNode, ones: Iterable[HostileHandIn]) -> Batch:
@@ -104,28 +104,28 @@ def graded(folder: Path, source: nbformat.NotebookNode, ones: Iterable[HostileHa
         path.parent.mkdir(parents=True)
         nbformat.write(filled(release, answers(source)), path)
     hostile = {}
-    for one in ones:
-        write_hand_in(one, course.root / "submitted" / one.student / NAME)
-        if one.student not in NO_IDS:
-            hostile[one.student] = HostileHandIn(**{**vars(one), "files": {}})
+    for hand_in in ones:
+        write_hand_in(hand_in, course.root / "submitted" / hand_in.student / NAME)
+        if hand_in.student not in NO_IDS:
+            hostile[hand_in.student] = HostileHandIn(**{**vars(hand_in), "files": {}})
     before = around(course.root)
     order = engine.GradeRequest(NAME, seed=SEED, workers=1, feedback=True, limits=LIMITS)
     notes = Notes()
     report = engine.grade_assignment(course, order, watch=notes).as_json()
-    return Batch(course, hostile, report, told_in(course), notes.said, before, around(course.root))
+    return Batch(course, hostile, report, told_in(course), notes.sentences, before, around(course.root))
 
 
 def told_in(course: Course) -> dict[str, list[str]]:
     """What each student was told: in the ledger, and in the outputs of the graded notebook."""
-    found = {}
+    texts = {}
     for line in (course.root / ".grading" / NAME / "ledger.jsonl").read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        if "status" in one and "student" in one:
-            messages = [mark["message"] for mark in one["marks"]]
-            path = course.notebook("autograded", one["student"], NAME)
+        entry = json.loads(line)
+        if "status" in entry and "student" in entry:
+            messages = [mark["message"] for mark in entry["marks"]]
+            path = course.notebook("autograded", entry["student"], NAME)
             shown = list(printed(path)) if path.is_file() else []
-            found[one["student"]] = [*one["remarks"], one["reason"], *messages, *shown]
-    return found
+            texts[entry["student"]] = [*entry["remarks"], entry["reason"], *messages, *shown]
+    return texts
 
 
 def printed(path: Path) -> Iterator[str]:
@@ -139,14 +139,16 @@ def printed(path: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Batch:
     release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-    ones = (one for one in hostile_ones(source, release) if QUICK.search(one.student) and not one.archive)
+    ones = (
+        hand_in for hand_in in hostile_ones(source, release) if QUICK.search(hand_in.student) and not hand_in.archive
+    )
     return graded(tmp_path_factory.mktemp("hostile-quick"), source, ones)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Batch:
     release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-    ones = (one for one in hostile_ones(source, release) if not one.archive)
+    ones = (hand_in for hand_in in hostile_ones(source, release) if not hand_in.archive)
     return graded(tmp_path_factory.mktemp("hostile-whole"), source, ones)
 
 
@@ -164,21 +166,21 @@ def test_a_folder_that_cannot_be_a_students_is_left_out_with_its_reason(batch: B
     there = {name: why for name, why in NO_IDS.items() if (batch.course.root / "submitted" / name).exists()}
     assert not there or there == NO_IDS
     for name, why in there.items():
-        told = [sentence for sentence in batch.said if f"the folder {name!r} in submitted/" in sentence]
-        assert len(told) == 1 and why in told[0], batch.said
+        matches = [sentence for sentence in batch.sentences if f"the folder {name!r} in submitted/" in sentence]
+        assert len(matches) == 1 and why in matches[0], batch.sentences
 
 
 def test_hostile_ones_have_what_their_honest_code_deserves(batch: Batch) -> None:
     wrong = {}
-    for student, one in batch.hostile.items():
+    for student, hand_in in batch.hostile.items():
         entry = batch.report["submissions"][student]
-        if one.stops:
+        if hand_in.stops:
             if entry["status"] == "graded" or entry["score"] != 0:
                 wrong[student] = f"{entry['status']} with {entry['score']} points"
         else:
             got = batch.points(student)
             differing = {
-                task: (got.get(task), points) for task, points in one.deserves.items() if got.get(task) != points
+                task: (got.get(task), points) for task, points in hand_in.deserves.items() if got.get(task) != points
             }
             if entry["status"] != "graded" or differing:
                 wrong[student] = f"{entry['status']} {entry.get('reason', '')}: got and deserved {differing}"
@@ -187,9 +189,12 @@ def test_hostile_ones_have_what_their_honest_code_deserves(batch: Batch) -> None
 
 def test_what_was_ignored_or_stopped_is_told_in_a_sentence(batch: Batch) -> None:
     silent = {
-        student: (one.remark, [said for said in batch.told.get(student, []) if said and "agrees" not in said])
-        for student, one in batch.hostile.items()
-        if one.remark and not any(re.search(one.remark, said) for said in batch.told.get(student, []))
+        student: (
+            hand_in.remark,
+            [message for message in batch.messages.get(student, []) if message and "agrees" not in message],
+        )
+        for student, hand_in in batch.hostile.items()
+        if hand_in.remark and not any(re.search(hand_in.remark, message) for message in batch.messages.get(student, []))
     }
     assert silent == {}
 

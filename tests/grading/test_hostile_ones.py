@@ -35,42 +35,44 @@ def bench(source: nbformat.NotebookNode) -> Bench:
 @pytest.fixture(scope="module")
 def hostile(source: nbformat.NotebookNode) -> dict[str, HostileHandIn]:
     made = list(hostile_ones(source, make_release(source)))
-    assert len({one.student for one in made}) == len(made), Counter(one.student for one in made).most_common(3)
-    return {one.student: one for one in made}
+    assert len({hand_in.student for hand_in in made}) == len(made), Counter(
+        hand_in.student for hand_in in made
+    ).most_common(3)
+    return {hand_in.student: hand_in for hand_in in made}
 
 
-def cells_of(one: HostileHandIn) -> list[dict]:
-    return json.loads(one.files[f"{NAME}.ipynb"])["cells"]
+def cells_of(hand_in: HostileHandIn) -> list[dict]:
+    return json.loads(hand_in.files[f"{NAME}.ipynb"])["cells"]
 
 
-def text_of(one: HostileHandIn, name: str) -> str:
-    return next(cell["source"] for cell in cells_of(one) if grade_id(cell) == name)
+def text_of(hand_in: HostileHandIn, name: str) -> str:
+    return next(cell["source"] for cell in cells_of(hand_in) if grade_id(cell) == name)
 
 
 def test_every_row_of_the_list_is_somebodys_and_there_are_more(hostile: dict[str, HostileHandIn]) -> None:
-    rows = Counter(one.row for one in hostile.values())
+    rows = Counter(hand_in.row for hand_in in hostile.values())
     assert set(rows) == set(range(ROWS + 1))
     assert rows[0] >= 23, "attacks beyond the list"
 
 
 def test_each_says_what_it_tries_in_one_sentence(hostile: dict[str, HostileHandIn]) -> None:
-    for one in hostile.values():
-        assert 10 < len(one.does) < 120 and "\n" not in one.does and "$" not in one.does, one.student
+    for hand_in in hostile.values():
+        assert 10 < len(hand_in.does) < 120 and "\n" not in hand_in.does and "$" not in hand_in.does, hand_in.student
 
 
 def test_each_deserves_points_of_every_task_and_no_other(hostile: dict[str, HostileHandIn]) -> None:
     best = {task.id: task.points for task in tasks(4)}
-    for one in hostile.values():
-        assert set(one.deserves) == set(best), one.student
-        assert all(points in (0, best[name]) for name, points in one.deserves.items()), one.student
-        if one.stops:
-            assert not any(one.deserves.values()), one.student
+    for hand_in in hostile.values():
+        assert set(hand_in.deserves) == set(best), hand_in.student
+        assert all(points in (0, best[name]) for name, points in hand_in.deserves.items()), hand_in.student
+        if hand_in.stops:
+            assert not any(hand_in.deserves.values()), hand_in.student
 
 
 def test_remarks_are_regular_expressions_and_every_refusal_has_one(hostile: dict[str, HostileHandIn]) -> None:
-    for one in hostile.values():
-        re.compile(one.remark)
-        assert one.remark or not one.stops, one.student
+    for hand_in in hostile.values():
+        re.compile(hand_in.remark)
+        assert hand_in.remark or not hand_in.stops, hand_in.student
 
 
 def test_target_is_called_by_no_other_answer(bench: Bench) -> None:
@@ -94,37 +96,37 @@ def test_points_before_among_and_after_an_attack(bench: Bench) -> None:
 def test_all_code_is_python_or_ipython_with_nothing_left_to_fill_in(hostile: dict[str, HostileHandIn]) -> None:
     ipython = TransformerManager()
     unsound = set()
-    for one in hostile.values():
-        if one.stops or one.archive or not one.student.startswith("attack-"):
+    for hand_in in hostile.values():
+        if hand_in.stops or hand_in.archive or not hand_in.student.startswith("attack-"):
             continue
-        if any(word in one.student for word in ("many-cells", "long-cell", "lines")):
+        if any(word in hand_in.student for word in ("many-cells", "long-cell", "lines")):
             continue
-        for cell in cells_of(one):
+        for cell in cells_of(hand_in):
             if cell["cell_type"] == "code":
                 if not all(isinstance(line, str) for line in cell["source"]):
-                    unsound.add(one.student)
+                    unsound.add(hand_in.student)
                     continue
                 text = "".join(cell["source"])
                 assert not re.search(r"\$(NAME|TASK|SLUG|RIGHT|WRONG|LEAK|TRACE|POINTS|FULL|ALIKE)\b", text), (
-                    one.student
+                    hand_in.student
                 )
                 try:
                     ast.parse(ipython.transform_cell(text))
                 except (SyntaxError, ValueError, MemoryError, RecursionError):
-                    unsound.add(one.student)
+                    unsound.add(hand_in.student)
     names = ("deep-code", "null-in-cell", "source-kinds", "surrogates-in-cell")
     assert unsound == {f"attack-00-{name}" for name in names}
 
 
 def test_an_attacks_notebook_is_honest_but_for_one_cell(bench: Bench, hostile: dict[str, HostileHandIn]) -> None:
     right = {grade_id(cell): cell.source for cell in bench.notebook().cells if grade_id(cell)}
-    one = hostile["attack-05-do-execute"]
+    hand_in = hostile["attack-05-do-execute"]
     differing = [
-        grade_id(cell) for cell in cells_of(one) if cell["source"] != right.get(grade_id(cell), cell["source"])
+        grade_id(cell) for cell in cells_of(hand_in) if cell["source"] != right.get(grade_id(cell), cell["source"])
     ]
     assert differing == [bench.target.slug]
-    assert "do_execute" in text_of(one, bench.target.slug) and bench.right[bench.target.slug] not in text_of(
-        one, bench.target.slug
+    assert "do_execute" in text_of(hand_in, bench.target.slug) and bench.right[bench.target.slug] not in text_of(
+        hand_in, bench.target.slug
     )
 
 
@@ -149,16 +151,16 @@ def test_attacks_on_answers_can_be_made_for_every_assignment(name: str) -> None:
 
 
 def test_stored_answers_are_those_of_the_home_questions(bench: Bench) -> None:
-    held = json.loads(zlib.decompress(base64.b64decode(stored_answers(bench))))
-    assert len(held) == len(draw(variant_of(bench.target), HOME_SEED))
-    assert all(len(numbers) == math.prod(shape) for shape, numbers in held.values())
+    arrays = json.loads(zlib.decompress(base64.b64decode(stored_answers(bench))))
+    assert len(arrays) == len(draw(variant_of(bench.target), HOME_SEED))
+    assert all(len(numbers) == math.prod(shape) for shape, numbers in arrays.values())
 
 
 def test_files_are_as_broken_as_they_say(hostile: dict[str, HostileHandIn]) -> None:
-    for student, one in hostile.items():
-        raw = one.files.get(f"{NAME}.ipynb")
+    for student, hand_in in hostile.items():
+        raw = hand_in.files.get(f"{NAME}.ipynb")
         if student.startswith("attack-40"):
-            assert one.stops
+            assert hand_in.stops
             if re.search("half|rubbish|empty|spaces|deep$|huge|utf", student):
                 with pytest.raises((ValueError, RecursionError)):
                     json.loads(raw.decode("utf-8"))
@@ -168,7 +170,7 @@ def test_files_are_as_broken_as_they_say(hostile: dict[str, HostileHandIn]) -> N
 
 
 def test_archives_hold_what_they_should_not(hostile: dict[str, HostileHandIn]) -> None:
-    archives = {s: next(iter(one.archive.values())) for s, one in hostile.items() if one.archive}
+    archives = {s: next(iter(hand_in.archive.values())) for s, hand_in in hostile.items() if hand_in.archive}
     assert len(archives) == 8 and all(hostile[s].row == 39 and not hostile[s].files for s in archives)
     names = zipfile.ZipFile(io.BytesIO(archives["attack-39-zip-outside"])).namelist()
     assert "../../gradebook.db" in names
@@ -195,9 +197,9 @@ def test_hand_ins_are_written_with_links_and_pipes_and_nothing_outside(
 
 def test_pairs_come_in_the_order_of_their_names(hostile: dict[str, HostileHandIn]) -> None:
     groups: dict[str, list[str]] = {}
-    for student, one in hostile.items():
-        if one.group:
-            groups.setdefault(one.group, []).append(student)
+    for student, hand_in in hostile.items():
+        if hand_in.group:
+            groups.setdefault(hand_in.group, []).append(student)
     assert set(groups) == {"startup", "site", "files", "keys", "memory"}
     assert all(len(pair) == 2 and pair == sorted(pair) for pair in groups.values())
 

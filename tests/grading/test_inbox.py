@@ -89,19 +89,19 @@ def test_what_is_put_there_after_the_look_is_not_read(
     elsewhere = course.root.parent / "elsewhere"
     real, done = os.open, []
 
-    def opened(path: object, *given: object, **named: object) -> int:
-        fd = real(path, *given, **named)  # type: ignore[arg-type]
+    def opened(path: object, *args: object, **named: object) -> int:
+        fd = real(path, *args, **named)  # type: ignore[arg-type]
         if Path(str(path)).name == stop and not done:
             done.append(stop)
-            kept = course.root.parent / "kept"
+            backup = course.root.parent / "kept"
             if swapped == "student":
-                place(course).parent.rename(kept)
+                place(course).parent.rename(backup)
                 place(course).parent.symlink_to(elsewhere)
             elif swapped == "assignment":
-                place(course).rename(kept)
+                place(course).rename(backup)
                 place(course).symlink_to(elsewhere / NAME)
             else:
-                (place(course) / FILE).rename(kept)
+                (place(course) / FILE).rename(backup)
                 (place(course) / FILE).symlink_to(elsewhere / NAME / FILE)
         return fd
 

@@ -132,6 +132,6 @@ def test_forget_asks_first(run: Run, course: Course) -> None:
 def test_every_command_has_help(run: Run) -> None:
     shown = CliRunner().invoke(main, ["--help"]).output
     assert list(AUDIENCES) == [head for head in AUDIENCES if f"{head}:" in shown]
-    for command in (one for commands in AUDIENCES.values() for one in commands):
+    for command in (command for commands in AUDIENCES.values() for command in commands):
         assert re.search(rf"^  {command.name} .*[^.]\.\n(?!   )", shown, re.MULTILINE), "its sentence is shown whole"
         assert command.help and CliRunner().invoke(command, ["--help"]).exit_code == 0

@@ -31,8 +31,8 @@ def release():
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 20261121, limits=LIMITS)) as one:
-        yield one
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 20261121, limits=LIMITS)) as examiner:
+        yield examiner
 
 
 def points(graded):
@@ -41,11 +41,11 @@ def points(graded):
 
 def test_raw_bytes_in_place_of_a_text_cost_their_own_task_alone():
     source, release = read_solution(ROOT / "solutions" / f"{TEXTS}.py"), released(TEXTS)
-    with SandboxExaminer(RunSettings(TEXTS, nbformat.writes(release), 20261121, limits=LIMITS)) as one:
+    with SandboxExaminer(RunSettings(TEXTS, nbformat.writes(release), 20261121, limits=LIMITS)) as examiner:
         handed = list(raw_answers.hand_ins(Bench(source, release)))
         assert len(handed) > 5
         for hand_in in handed:
-            graded = one.examine(hand_in.student, hand_in.files[f"{TEXTS}.ipynb"])
+            graded = examiner.examine(hand_in.student, hand_in.files[f"{TEXTS}.ipynb"])
             assert (graded.status, graded.remarks, points(graded)) == ("graded", (), hand_in.deserves), hand_in.student
 
 
@@ -54,10 +54,10 @@ def failing(monkeypatch):
     """Let the judge itself fail on one task."""
     sound = examine.judge
 
-    def judge(variant, *given, **named):
+    def judge(variant, *args, **named):
         if variant.task.id == "04.mix":
             raise IndexError("a wanted number: 0.123")
-        return sound(variant, *given, **named)
+        return sound(variant, *args, **named)
 
     monkeypatch.setattr(examine, "judge", judge)
 

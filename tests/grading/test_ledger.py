@@ -123,11 +123,11 @@ def test_a_run_of_everybody_anew_goes_on_until_its_end(tmp_path: Path) -> None:
 
 
 def test_a_seed_is_drawn_once_and_kept(tmp_path: Path) -> None:
-    with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
-        assert one.run.seed != two.run.seed
-        drawn = one.run.seed
-    with opened(tmp_path / "a") as one:
-        assert one.run.seed == drawn
+    with opened(tmp_path / "a") as first, opened(tmp_path / "b") as second:
+        assert first.run.seed != second.run.seed
+        drawn = first.run.seed
+    with opened(tmp_path / "a") as first:
+        assert first.run.seed == drawn
 
 
 def test_a_drawn_seed_is_too_long_to_be_found_by_trying() -> None:
@@ -194,8 +194,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 def test_the_shelf_gives_back_only_whole_notebooks(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
     assert shelf.get("ann") is None
-    shelf.put("ann", '{"a": 1}')
-    shelf.put("../../ann", '{"a": 2}')
+    shelf.store("ann", '{"a": 1}')
+    shelf.store("../../ann", '{"a": 2}')
     assert shelf.get("ann") == '{"a": 1}' and shelf.get("../../ann") == '{"a": 2}'
     (path,) = (p for p in (tmp_path / "waiting").iterdir() if "1" in p.read_text())
     path.write_text('{"a": ')

@@ -30,8 +30,8 @@ TABLE = np.log(np.full((5, 5), 0.2))
 def call(name, *args):
     """A call as a submission writes it."""
     arrays: list[np.ndarray] = []
-    told = {"call": name, "args": frames.plain(list(args), arrays), "named": {"dict": {}}, "upstream": None}
-    return told, arrays
+    header = {"call": name, "args": frames.plain(list(args), arrays), "named": {"dict": {}}, "upstream": None}
+    return header, arrays
 
 
 def owns_of(name):
@@ -40,10 +40,12 @@ def owns_of(name):
 
 def lent(name, *args, most=4096):
     """What a submission is answered that calls a task's function."""
-    told, arrays = call(name, *args)
-    lender = Lender(lambda name, *given: sound(STANDARD.variant(name), *given), 10)
+    header, arrays = call(name, *args)
+    lender = Lender(lambda name, *arguments: sound(STANDARD.variant(name), *arguments), 10)
     try:
-        return sound_answer(lambda *given: lender.answer(*given, time.monotonic() + 60), told, arrays, most, owns_of)
+        return sound_answer(
+            lambda *arguments: lender.answer(*arguments, time.monotonic() + 60), header, arrays, most, owns_of
+        )
     finally:
         lender.close()
 
@@ -51,11 +53,11 @@ def lent(name, *args, most=4096):
 def refused(name, *args, most=4096):
     """The same where nothing may be computed."""
 
-    def compute(told, arrays):
+    def compute(header, arrays):
         raise AssertionError("it was computed")
 
-    told, arrays = call(name, *args)
-    return sound_answer(compute, told, arrays, most, owns_of)[0]["raised"]
+    header, arrays = call(name, *args)
+    return sound_answer(compute, header, arrays, most, owns_of)[0]["raised"]
 
 
 @pytest.fixture
@@ -67,13 +69,13 @@ def lender():
         return begun[-1]
 
     yield start
-    for one in begun:
-        one.close()
+    for lender in begun:
+        lender.close()
 
 
 def answered(lender, *args, seconds=60.0):
-    told, arrays = call("04.a", *args)
-    return lender.answer(told, arrays, time.monotonic() + seconds)
+    header, arrays = call("04.a", *args)
+    return lender.answer(header, arrays, time.monotonic() + seconds)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +115,9 @@ def test_function_in_torch_gives_arrays_of_numbers_alone():
 def test_many_keys_that_collide_cost_no_time():
     # Tuples of whole numbers have the same hash in every process, and equal ones can be computed.
     keys = [[{"tuple": [n * (2**61 - 1)]}, 0] for n in range(60_000)]
-    told, _ = call("04.a")
+    header, _ = call("04.a")
     begun = time.monotonic()
-    answer, _ = sound_answer(None, {**told, "args": {"list": [{"map": keys}]}}, [], 4096, no_own)
+    answer, _ = sound_answer(None, {**header, "args": {"list": [{"map": keys}]}}, [], 4096, no_own)
     assert "larger than those of the question" in answer["raised"] and time.monotonic() - begun < 20
 
 
@@ -125,8 +127,8 @@ def test_deep_nesting_is_a_broken_frame_and_no_exception_of_another_kind(opening
     for depth in (9, 100, 300, 450, 900, 100_000):
         text = '{"arrays":[],"call":"04.a","named":{"dict":{}},"args":' + opening * depth + "1" + closing * depth + "}"
         with pytest.raises(frames.FrameError):
-            told, arrays = frames.unpack(text.encode(), b"")
-            sound_answer(None, told, arrays, 10**9, no_own)
+            header, arrays = frames.unpack(text.encode(), b"")
+            sound_answer(None, header, arrays, 10**9, no_own)
 
 
 @NEEDS_SANDBOX
@@ -179,7 +181,7 @@ def test_call_that_outlasts_the_answers_time_costs_the_next_answer_nothing(begin
     session.run("def f(a): return square(a)\ndef g(a): return a + 1")
     session.check("", {**ABOUT, "earlier": {"square": "04.a"}})
     with pytest.raises(OutOfTime):
-        ask(session, np.ones(2), sound=lambda *given: time.sleep(60), seconds=0.5, **SOUND)
+        ask(session, np.ones(2), sound=lambda *_: time.sleep(60), seconds=0.5, **SOUND)
     assert session.check("", {**ABOUT, "expression": "g"}).there
     np.testing.assert_array_equal(ask(session, np.ones(2)).arrays[0], [2, 2])
 
@@ -194,10 +196,10 @@ def test_call_that_outlasts_the_answers_time_costs_the_next_answer_nothing(begin
 )
 def test_memory_of_a_call_is_limited(lender, hoard):
     take = eval(hoard)
-    one = lender(lambda name, args, named, upstream: take())
+    hoarder = lender(lambda name, args, named, upstream: take())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = answered(one)
-    assert found is None or found[0] == {"raised": TOO_MUCH}
+    answer = answered(hoarder)
+    assert answer is None or answer[0] == {"raised": TOO_MUCH}
     grown_mb = (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss - before) / 1024
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024 and grown_mb < MEMORY_MB + 100
 
@@ -213,7 +215,7 @@ def test_processor_time_is_limited(lender):
 
 @pytest.mark.parametrize("ends", [lambda: os._exit(1), lambda: os.kill(os.getpid(), signal.SIGSEGV)])
 def test_process_that_dies_is_a_call_that_took_too_much(lender, ends):
-    assert answered(lender(lambda *given: ends())) is None
+    assert answered(lender(lambda *_: ends())) is None
 
 
 def test_recursion_without_end_is_an_exception(lender):
@@ -224,15 +226,15 @@ def test_recursion_without_end_is_an_exception(lender):
 
 
 def test_result_that_no_frame_holds_is_told_as_too_much(lender):
-    assert answered(lender(lambda *given: np.zeros(10_000_000)))[0] == {"raised": TOO_MUCH}
+    assert answered(lender(lambda *_: np.zeros(10_000_000)))[0] == {"raised": TOO_MUCH}
 
 
 def test_process_holds_no_descriptor_but_its_own(lender, tmp_path):
     with open(tmp_path / "gradebook", "w"), socket.socket():
-        found = answered(
-            lender(lambda *given: [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")[:-1]])
+        answer = answered(
+            lender(lambda *_: [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")[:-1]])
         )
-    places = found[0]["result"]["list"]
+    places = answer[0]["result"]["list"]
     assert sorted(places)[:3] == ["/dev/null"] * 3 and len(places) == 4 and places[-1].startswith("socket:")
 
 
@@ -277,5 +279,5 @@ def test_nothing_is_forked_where_nothing_is_lent(begin):
     session = begin()
     session.run("def f(a): return a + 1")
     session.check("", ABOUT)
-    ask(session, np.ones(2), sound=lambda *given: 1, **SOUND)
+    ask(session, np.ones(2), sound=lambda *_: 1, **SOUND)
     assert session._lender is None

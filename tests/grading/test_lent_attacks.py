@@ -37,8 +37,8 @@ LAYERS = "def token_flops(*given):\n    return count_model(10, 4, 2, 1, 2, 6, {l
 def test_lent_function_is_not_asked_for_too_much(name, lent, attacked, code, verdicts):
     release = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
     texts = answers(read_solution(ROOT / "solutions" / f"{name}.py"))
-    own = texts[lent].partition("def ")[2].partition("(")[0]
-    texts |= {lent: WRONG.format(name=own), attacked: f"import torch\n\n\n{code}"}
+    function_name = texts[lent].partition("def ")[2].partition("(")[0]
+    texts |= {lent: WRONG.format(name=function_name), attacked: f"import torch\n\n\n{code}"}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with SandboxExaminer(RunSettings(name, nbformat.writes(release), 5, limits=LIMITS)) as examiner:
         graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())

@@ -50,18 +50,18 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
     calls = []
     sound = local.stand_in
 
-    def noted(variant, asking=""):
+    def stand_in(variant, asking=""):
         computed = sound(variant, asking)
 
         def call(*args, **named):
             calls.append(
-                (variant.task.id, [plain(one) for one in args], {key: plain(one) for key, one in named.items()})
+                (variant.task.id, [plain(arg) for arg in args], {key: plain(value) for key, value in named.items()})
             )
             return computed(*args, **named)
 
         return call
 
-    monkeypatch.setattr(local, "stand_in", noted)
+    monkeypatch.setattr(local, "stand_in", stand_in)
     world = defined(name)
     for task in tasks(int(name.split("_")[0])):
         student = local.LocalStudent(variant_of(task), world[task.name])
@@ -73,8 +73,8 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
             most = reason(case.args, in_text=case.frame == "text")
             for task_id, args, named in calls:
                 arrays: list[np.ndarray] = []
-                told = {"call": task_id, "args": frames.plain(args, arrays), "named": frames.plain(named, arrays)}
-                passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns_of)
+                header = {"call": task_id, "args": frames.plain(args, arrays), "named": frames.plain(named, arrays)}
+                passed = sound_answer(lambda *_: ({"result": None}, []), header, arrays, most, owns_of)
                 assert passed == ({"result": None}, []), (task.id, task_id, case.label, most, largest(args, arrays))
 
 
@@ -84,7 +84,7 @@ def test_own_questions_of_every_task_pass_the_checks_of_its_numbers():
             for seed in range(3):
                 for case in draw(variant_of(task), seed):
                     arrays: list[np.ndarray] = []
-                    told = {"call": task.id, "args": frames.plain(list(case.args), arrays), "named": {"dict": {}}}
+                    header = {"call": task.id, "args": frames.plain(list(case.args), arrays), "named": {"dict": {}}}
                     most = reason(case.args, in_text=case.frame == "text")
-                    passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns_of)
+                    passed = sound_answer(lambda *_: ({"result": None}, []), header, arrays, most, owns_of)
                     assert passed == ({"result": None}, []), (task.id, case.label)

@@ -46,8 +46,11 @@ def crowd(size: int, cells: int = 8) -> dict[str, dict[str, str]]:
 
 
 def as_tokens(texts: dict[str, dict[str, str]]) -> dict[str, dict[str, tuple[str, ...]]]:
-    given = code_tokens("def f(x, y):\n    raise NotImplementedError()")
-    return {who: {c: own_tokens(code_tokens(text), given) for c, text in own.items()} for who, own in texts.items()}
+    released_tokens = code_tokens("def f(x, y):\n    raise NotImplementedError()")
+    return {
+        who: {c: own_tokens(code_tokens(text), released_tokens) for c, text in cells.items()}
+        for who, cells in texts.items()
+    }
 
 
 def renamed(text: str) -> str:
@@ -69,10 +72,10 @@ def test_tokens_see_what_the_code_does(old: str, new: str) -> None:
 
 
 def test_what_the_release_gave_is_no_ones_own() -> None:
-    given = code_tokens(BLANK)
-    assert own_tokens(given, given) == ()
-    own = own_tokens(code_tokens(ONE), given)
-    assert own[:4] == ("n4", "=", "n1", "@") and own[-1] == ")" and "def" not in own
+    released_tokens = code_tokens(BLANK)
+    assert own_tokens(released_tokens, released_tokens) == ()
+    student_tokens = own_tokens(code_tokens(ONE), released_tokens)
+    assert student_tokens[:4] == ("n4", "=", "n1", "@") and student_tokens[-1] == ")" and "def" not in student_tokens
 
 
 @pytest.mark.parametrize(
@@ -134,13 +137,13 @@ def test_the_same_class_in_another_order_has_the_same_pairs() -> None:
 
 def test_the_sample_class_shares_the_published_answers_and_has_no_pairs(source: nbformat.NotebookNode) -> None:
     release = make_release(source)
-    given = given_by(release)
-    found = {}
+    released_tokens = given_by(release)
+    submissions = {}
     for handed in hand_ins(source, release):
         if handed.text and handed.student != "not-json":
-            found[handed.student] = cells_of(nbformat.reads(handed.text, as_version=4), given)
-    assert found["blank"] == {} and len(found) > 10
-    assert alike(found) == []
+            submissions[handed.student] = cells_of(nbformat.reads(handed.text, as_version=4), released_tokens)
+    assert submissions["blank"] == {} and len(submissions) > 10
+    assert alike(submissions) == []
 
 
 def test_cells_are_taken_by_name_once_and_only_solutions(source: nbformat.NotebookNode) -> None:
@@ -151,9 +154,9 @@ def test_cells_are_taken_by_name_once_and_only_solutions(source: nbformat.Notebo
     notebook.cells.append(double)
     twin = next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == "04-scale")
     notebook.cells.append(nbformat.from_dict({**twin, "source": "something_else()"}))
-    found = cells_of(notebook, given_by(release))
-    assert set(found) == set(right) and found == cells_of(filled(release, right), given_by(release))
-    assert found["04-uniform"][:2] == ("every", "token")
+    cells = cells_of(notebook, given_by(release))
+    assert set(cells) == set(right) and cells == cells_of(filled(release, right), given_by(release))
+    assert cells["04-uniform"][:2] == ("every", "token")
     assert cells_of(filled(release, {"04-mix": rewritten(right["04-mix"])}), given_by(release)).keys() == {"04-mix"}
 
 

@@ -50,14 +50,14 @@ def test_slowing_ones_process_group_slows_nobody_else(begin):
     slow, neighbour = begin(), begin()
     nice = "import os; print(os.getpriority(os.PRIO_PROCESS, 0))"
     slow.run("import os\nfor kind in (os.PRIO_PGRP, os.PRIO_USER): os.setpriority(kind, 0, 19)")
-    own = str(os.getpriority(os.PRIO_PROCESS, 0))
-    assert [printed(one, nice) for one in (slow, neighbour, begin())] == ["19", own, own]
+    priority = str(os.getpriority(os.PRIO_PROCESS, 0))
+    assert [printed(session, nice) for session in (slow, neighbour, begin())] == ["19", priority, priority]
 
 
 def _inner(of: int) -> list[int]:
     """The processes below one."""
     children = Path(f"/proc/{of}/task/{of}/children").read_text().split()
-    return [int(one) for child in children for one in (child, *_inner(int(child)))]
+    return [int(pid) for child in children for pid in (child, *_inner(int(child)))]
 
 
 def _in_copy(control, code="print('on')") -> str:
@@ -106,13 +106,13 @@ def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
 def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path):
     settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
     named = "import softlookup.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
-    with Zygotes([one.release for one in settings], tmp_path) as zygotes:
-        said, zygote = [], []
+    with Zygotes([setting.release for setting in settings], tmp_path) as zygotes:
+        outputs, zygote = [], []
         for setting in settings:
             with zygotes.lend(setting) as copy:
-                said.append(_in_copy(copy(), named))
+                outputs.append(_in_copy(copy(), named))
             zygote.append(zygotes._shared._zygote.process.pid)
-        assert said == ["hidden", "hidden", ""] and len({*zygote}) == 1
+        assert outputs == ["hidden", "hidden", ""] and len({*zygote}) == 1
     assert not Path(f"/proc/{zygote[0]}").exists()
 
 

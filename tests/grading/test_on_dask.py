@@ -15,7 +15,7 @@ from small_class import NAME, STUDENTS, write_course
 
 pytest.importorskip("distributed", reason="the package distributed is not installed: pip install 'softlookup[dask]'")
 
-from dask_cluster import Cluster, cluster, noted, wait_for
+from dask_cluster import Cluster, cluster, noting_examiner, wait_for
 from own_course import released
 
 from softlookup.grading import Course, CourseError
@@ -77,8 +77,8 @@ def graded_at_home(course: Course, **examiner: object) -> dict:
 
 
 def graded(executor: on_dask.MakeExecutor, *students: str, settings: RunSettings = SETTING) -> dict[str, Graded]:
-    told = [(student, b'{"cells": []}') for student in students]
-    return {one.student: one for one in executor(settings).run(iter(told))}
+    submissions = [(student, b'{"cells": []}') for student in students]
+    return {result.student: result for result in executor(settings).run(iter(submissions))}
 
 
 def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, course: Course) -> None:
@@ -174,8 +174,11 @@ def test_submissions_and_notebooks_may_be_large(shared: Cluster) -> None:
     shared.staff(1)
     large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 12_000_000, id="long")])
     settings = RunSettings(NAME, nbformat.writes(large), 5)
-    told = graded(shared.faked(), "one", "öther ?", settings=settings)
-    assert {len(one.notebook) > 12_000_000 for one in told.values()} == {True} and set(told) == {"one", "öther ?"}
+    results = graded(shared.faked(), "one", "öther ?", settings=settings)
+    assert {len(result.notebook) > 12_000_000 for result in results.values()} == {True} and set(results) == {
+        "one",
+        "öther ?",
+    }
     big = b'{"cells": []}' + b" " * 12_000_000  # Dask would warn of a large graph
     assert [g.status for g in shared.faked()(SETTING).run([("one", big)])] == ["graded"]
 
@@ -185,8 +188,8 @@ def test_another_library_on_a_worker_is_told(shared: Cluster, monkeypatch: pytes
 
     shared.staff(1)
     monkeypatch.setattr(dask_worker, "library_version", lambda: "0.0.1 (abcdef01)")
-    wanted = r"the Dask worker tcp://\S+ cannot grade: it has softlookup .*\), and the grader has 0\.0\.1 \(abcdef01\)"
-    with pytest.raises(CourseError, match=wanted):
+    message = r"the Dask worker tcp://\S+ cannot grade: it has softlookup .*\), and the grader has 0\.0\.1 \(abcdef01\)"
+    with pytest.raises(CourseError, match=message):
         graded(shared.faked(), "one")
 
 
@@ -249,7 +252,7 @@ def test_lost_scheduler_is_told_and_what_was_done_is_kept(tmp_path: Path, course
 def test_examiner_is_kept_for_a_run_and_closed_after_it(shared: Cluster, tmp_path: Path) -> None:
     shared.staff(1)
     log = tmp_path / "log"
-    executor = dask_executor(shared.address, functools.partial(noted, log))
+    executor = dask_executor(shared.address, functools.partial(noting_examiner, log))
     assert len(graded(executor, *(f"student-{number}" for number in range(9)))) == 9
     workers = sum(shared.lives(name) for name in shared.workers)
     wait_for(lambda: log.read_text().count("closed") == log.read_text().count("opened"))
@@ -281,14 +284,14 @@ def test_own_tasks_travel_to_workers_that_cannot_see_their_folder(shared: Cluste
     shared.dismiss()
     shared.hire(2)
     course = released(tmp_path / "course", "99_mine")
-    asked = GradeRequest("99_mine", seed=5, feedback=False)
-    report = grade_assignment(course, asked, executor=dask_executor(shared.address)).as_json()["submissions"]
+    request = GradeRequest("99_mine", seed=5, feedback=False)
+    report = grade_assignment(course, request, executor=dask_executor(shared.address)).as_json()["submissions"]
     assert report["ada"]["score"] == 3
     assert report["ben"]["tasks"]["99.row-means"]["diagnosis"] == ["over-columns"]
     path = course.root / "tasks" / "99_mine_tasks.py"
     path.write_text("import os\n\nassert os.getpid() == " + str(os.getpid()) + "\n" + path.read_text())
     with pytest.raises(CourseError, match="cannot grade: .*99_mine_tasks.py, line 3, could not be read"):
-        grade_assignment(course, asked, executor=dask_executor(shared.address))
+        grade_assignment(course, request, executor=dask_executor(shared.address))
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificate, is not installed")
@@ -301,12 +304,12 @@ def test_cluster_with_tls_is_spoken_to_with_a_certificate_and_not_without(course
     made = ["openssl", "req", *how, "-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
     subprocess.run(made, check=True, capture_output=True)
     pem.write_bytes((tmp_path / "key.pem").read_bytes() + (tmp_path / "cert.pem").read_bytes())
-    own = {f"distributed.comm.tls.{name}": str(pem) for name in ("ca-file", "client.cert", "client.key")}
-    with dask.config.set(own), cluster(tmp_path / "cluster", pem) as begun:
+    tls_settings = {f"distributed.comm.tls.{name}": str(pem) for name in ("ca-file", "client.cert", "client.key")}
+    with dask.config.set(tls_settings), cluster(tmp_path / "cluster", pem) as begun:
         assert begun.address.startswith("tls://")
         begun.hire(1)
         report = grade_assignment(course, order(), executor=begun.faked())
-        without = dict.fromkeys(own, None)
+        without = dict.fromkeys(tls_settings, None)
         with dask.config.set(without), pytest.raises(CourseError, match="no Dask scheduler"):
             grade_assignment(course, order(again=True), executor=begun.faked())
     assert report.as_json() == graded_at_home(course)

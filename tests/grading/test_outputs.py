@@ -17,14 +17,14 @@ from softlookup.grading.judging.pictures import MAX_SIDE, stripped
 PNG = picture_of("png", 3, 2)
 
 
-def kept(*told):
-    outputs = as_outputs(told)
+def valid_outputs(*raw):
+    outputs = as_outputs(raw)
     nbformat.validate(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=outputs)]))
     return outputs
 
 
 def test_outputs_keep_text_exceptions_and_pictures():
-    stream, error, shown = kept(
+    stream, error, shown = valid_outputs(
         {"output_type": "stream", "name": "stderr", "text": "hm\n"},
         {"output_type": "error", "ename": "E", "evalue": "v", "traceback": ["a", "b"]},
         {"output_type": "execute_result", "data": {"text/plain": "3", "image/png": PNG, "text/html": "<script>"}},
@@ -49,13 +49,15 @@ def test_outputs_keep_text_exceptions_and_pictures():
     ],
 )
 def test_outputs_leave_out_what_a_browser_might_run(data):
-    assert kept({"output_type": "display_data", "data": data}) == []
+    assert valid_outputs({"output_type": "display_data", "data": data}) == []
 
 
 def test_outputs_hold_no_control_characters_and_no_more_than_they_may():
-    (one,) = kept({"output_type": "stream", "name": "x", "text": "a\x1b[31mb\x07\x00\ud800c\nd\te" + "z" * 200_000})
-    assert one.name == "stdout" and one.text.startswith("a[31mbc\nd\te") and len(one.text) <= MAX_TEXT
-    assert len(kept(*[{"output_type": "stream", "text": "x"}] * 1000)) == MAX_OUTPUTS
+    (output,) = valid_outputs(
+        {"output_type": "stream", "name": "x", "text": "a\x1b[31mb\x07\x00\ud800c\nd\te" + "z" * 200_000}
+    )
+    assert output.name == "stdout" and output.text.startswith("a[31mbc\nd\te") and len(output.text) <= MAX_TEXT
+    assert len(valid_outputs(*[{"output_type": "stream", "text": "x"}] * 1000)) == MAX_OUTPUTS
     assert clean(3) == "" and clean("abc", 2) == "ab"
 
 
@@ -72,24 +74,24 @@ def test_outputs_hold_no_control_characters_and_no_more_than_they_may():
         max_leaves=10,
     )
 )
-def test_outputs_of_any_kind_do_no_harm(told):
-    kept(told)
+def test_outputs_of_any_kind_do_no_harm(raw):
+    valid_outputs(raw)
 
 
 @pytest.mark.parametrize("text", ["x" * 30_000, "x\n" * 100])
 def test_outputs_of_a_cell_hold_no_more_than_its_limit_and_say_what_was_cut(text):
-    told = [{"output_type": "stream", "name": "stdout", "text": text}] * 1000
-    told += [{"output_type": "error", "ename": "E" * 900, "evalue": "v" * 9000, "traceback": ["t" * 9000] * 900}] * 9
-    told += [{"output_type": "display_data", "data": {"text/plain": text, "image/png": PNG}}] * 9
-    outputs = as_outputs(told, 20_000)
+    raw = [{"output_type": "stream", "name": "stdout", "text": text}] * 1000
+    raw += [{"output_type": "error", "ename": "E" * 900, "evalue": "v" * 9000, "traceback": ["t" * 9000] * 900}] * 9
+    raw += [{"output_type": "display_data", "data": {"text/plain": text, "image/png": PNG}}] * 9
+    outputs = as_outputs(raw, 20_000)
     nbformat.validate(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=outputs)]))
     assert 0 < sum(map(weight, outputs)) < 20_000 + BESIDES + 100 and len(outputs) <= MAX_OUTPUTS
     assert CUT in outputs[-1].text
 
 
 def test_outputs_within_the_limit_are_whole_and_end_with_nothing_of_ours():
-    told = [{"output_type": "stream", "text": "x" * 19_000}, {"output_type": "error", "ename": "E", "traceback": ["t"]}]
-    kinds = [one.output_type for one in as_outputs(told, 20_000)]
+    raw = [{"output_type": "stream", "text": "x" * 19_000}, {"output_type": "error", "ename": "E", "traceback": ["t"]}]
+    kinds = [output.output_type for output in as_outputs(raw, 20_000)]
     assert kinds == ["stream", "error"]
 
 
@@ -103,9 +105,9 @@ def test_pictures_lose_what_is_written_into_them_and_stay_the_same_picture(kind)
     more = {"pnginfo": info} if kind == "png" else {"comment": script, "exif": b"Exif\0\0" + script.encode()}
     image.save(file, kind, **more)
     assert script.encode() in file.getvalue()
-    kept = stripped(file.getvalue())
-    assert script.encode() not in kept
-    assert Image.open(io.BytesIO(kept)).tobytes() == Image.open(file).tobytes()
+    stripped_bytes = stripped(file.getvalue())
+    assert script.encode() not in stripped_bytes
+    assert Image.open(io.BytesIO(stripped_bytes)).tobytes() == Image.open(file).tobytes()
 
 
 def test_pictures_that_are_larger_than_a_browser_can_bear_are_left_out():

@@ -58,17 +58,17 @@ def test_two_courses_in_one_process_know_their_own_tasks_alone():
     other = TEXTS["04_one_head_tasks.py"].replace("scores / tau", "scores * tau")
     words = TEXTS["04_one_head.py"].replace("scores / tau", "scores * tau")
     facts = TEXTS["04_one_head.toml"].replace("scores / tau", "scores * tau").replace('"scores * tau"]', '"scores"]', 1)
-    mine, theirs = (
+    first, second = (
         Checker(Catalogue(own_texts())),
         Checker(Catalogue(own_texts(f04_one_head_tasks_py=other, f04_one_head_py=words, f04_one_head_toml=facts))),
     )
     cold, hot = (lambda scores, tau: (scores / tau).softmax(-1)), (lambda scores, tau: (scores * tau).softmax(-1))
     for _ in range(2):  # one after the other, and again: nothing of the one stays behind for the other
-        assert [one.check("04.colder", cold).verdict for one in (mine, theirs)] == ["pass", "wrong"]
-        assert [one.check("04.colder", hot).verdict for one in (mine, theirs)] == ["wrong", "pass"]
-    assert mine.check("04.colder", hot).diagnosis == ("multiplied",)
+        assert [checker.check("04.colder", cold).verdict for checker in (first, second)] == ["pass", "wrong"]
+        assert [checker.check("04.colder", hot).verdict for checker in (first, second)] == ["wrong", "pass"]
+    assert first.check("04.colder", hot).diagnosis == ("multiplied",)
     assert check("04.colder", cold).verdict == "unknown"
-    assert mine.attempts("04.colder").failures == 3 and theirs.attempts("04.colder").failures == 2
+    assert first.attempts("04.colder").failures == 3 and second.attempts("04.colder").failures == 2
 
 
 _FACTS, _MODULE = TEXTS["99_mine.toml"], TEXTS["99_mine_tasks.py"]
@@ -120,12 +120,12 @@ def test_answer_without_a_heading_or_marks_is_refused(old: str, says: str):
 
 def test_trial_finds_a_wrong_oracle_and_mistakes_that_pass_or_have_no_name_of_their_own():
     sound = Catalogue(own_texts())
-    assert [problems(sound.task(one)) for one in ("04.colder", "99.row-means", "04.scale")] == [[], [], []]
+    assert [problems(sound.task(task_id)) for task_id in ("04.colder", "99.row-means", "04.scale")] == [[], [], []]
     wrong = Catalogue(own_texts(f99_mine_tasks_py=_MODULE.replace("x.shape[-1]", "2")))
     assert "does not give what the oracle gives" in problems(wrong.task("99.row-means"))[0]
     more = TEXTS["04_one_head.toml"].replace("[says]", 'same = ["dim=-1", "-1"]\nas-first = ["/ tau", "* tau"]\n[says]')
     unclear = Catalogue(own_texts(f04_one_head_toml=more + 'same = "Nothing."\nas-first = "Like the first."\n'))
-    assert [said.partition(":")[0] for said in problems(unclear.task("04.colder"))] == [
+    assert [problem.partition(":")[0] for problem in problems(unclear.task("04.colder"))] == [
         "the mistake same passes",
         "the mistake as-first is taken for multiplied, which gives the same results in every case",
     ]
@@ -175,7 +175,7 @@ def test_student_checks_own_tasks_from_the_file_beside_the_notebook(
     wrong = check("04.colder", lambda scores, tau: torch.softmax(scores * tau, -1))
     assert (wrong.verdict, wrong.diagnosis) == ("wrong", ("multiplied",))
     steps = [hint("04.colder").text() for _ in range(3)]
-    assert "softmax(scores / tau)" in steps[-1] and not any("away" in one or "def colder" in one for one in steps)
+    assert "softmax(scores / tau)" in steps[-1] and not any("away" in step or "def colder" in step for step in steps)
     assert check("04.scale", lambda scores, width: scores / width**0.5).verdict == "pass"
     (home / BAKED).write_bytes(b"damaged")
     here.cache_clear()
@@ -214,8 +214,8 @@ def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
     assert (lost["points"], lost["verdict"], lost["diagnosis"]) == (0, "wrong", [mistake])
     page = course.notebook("feedback", "ben", name).with_suffix(".html")
     assert catalogue_of(course.root).task(task).mistake(mistake).says in page.read_text()
-    found = {one.mark.task: one for one in explain(course, name, "ben", SandboxExaminer).tasks}
-    assert found[task].result is not None and found[task].result.diagnosis == (mistake,) and found[task].agrees
+    by_task = {entry.mark.task: entry for entry in explain(course, name, "ben", SandboxExaminer).tasks}
+    assert by_task[task].result is not None and by_task[task].result.diagnosis == (mistake,) and by_task[task].agrees
 
 
 def plant(folder: Path) -> None:
@@ -235,7 +235,7 @@ def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: s
     folder = course.folder("submitted", "ben", name)
     plant(folder)
     evil = own_texts()
-    turned = ((one, text.replace("/ tau", "* tau").replace("dim=-1", "dim=0")) for one, text in evil.texts)
+    turned = ((file, text.replace("/ tau", "* tau").replace("dim=-1", "dim=0")) for file, text in evil.texts)
     baked = Catalogue(OwnTasks(tuple(turned))).for_students(int(name[:2]), [WRONG[name][1]])
     assert baked
     for place in (folder, folder.parent, course.root):
@@ -245,8 +245,8 @@ def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: s
     monkeypatch.setenv("SOFTLOOKUP_TASKS", str(folder / "tasks"))
     here.cache_clear()
     assert grade_assignment(course, order(name, again=True)).as_json()["submissions"] == honest
-    found = {one.mark.task: one for one in explain(course, name, "ben", SandboxExaminer).tasks}
-    assert found[WRONG[name][1]].mark.verdict == "wrong"
+    by_task = {entry.mark.task: entry for entry in explain(course, name, "ben", SandboxExaminer).tasks}
+    assert by_task[WRONG[name][1]].mark.verdict == "wrong"
     assert not list(course.root.rglob("*.ran"))
 
 

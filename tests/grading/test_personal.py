@@ -57,49 +57,49 @@ def answered(course, student, variants):
 
 def test_everybody_is_graded_by_the_notebook_that_was_made_for_them(course):
     (place(course, NAME) / "dan.ipynb").unlink()
-    own = draw_variants(SECRET, "ada")
-    hand_in(course, "ada", answered(course, "ada", own))
+    variants = draw_variants(SECRET, "ada")
+    hand_in(course, "ada", answered(course, "ada", variants))
     hand_in(course, "ben", answered(course, "ben", draw_variants(None)))
-    hand_in(course, "cleo", answered(course, "ada", own))
-    hand_in(course, "dan", answered(course, "ada", own))
+    hand_in(course, "cleo", answered(course, "ada", variants))
+    hand_in(course, "dan", answered(course, "ada", variants))
     report = grade_assignment(course, GradeRequest(NAME, seed=7, feedback=False)).as_json()["submissions"]
-    varied = {task for task, number in own.items() if number and task.startswith("02.")}
+    varied = {task for task, number in variants.items() if number and task.startswith("02.")}
     assert {mark["verdict"] for mark in report["ada"]["tasks"].values()} <= {"pass", "by hand"}
     ben, cleo = report["ben"]["tasks"], report["cleo"]["tasks"]
     assert all(ben[task]["verdict"] != "pass" for task in varied)
     assert sum(ben[task]["diagnosis"] == ["other-variant"] for task in varied) >= len(varied) - 2
-    unlike = {task for task in varied if own[task] != draw_variants(SECRET, "cleo")[task]}
+    unlike = {task for task in varied if variants[task] != draw_variants(SECRET, "cleo")[task]}
     assert unlike and all(cleo[task]["verdict"] != "pass" for task in unlike)
     assert report["dan"]["status"] == "refused"
-    assert any("made for 'ada'" in said for said in explain(course, NAME, "cleo", make_examiner).remarks)
-    assert {one.mark.variant for one in explain(course, NAME, "ben", make_examiner).tasks} != {0}
+    assert any("made for 'ada'" in remark for remark in explain(course, NAME, "cleo", make_examiner).remarks)
+    assert {task.mark.variant for task in explain(course, NAME, "ben", make_examiner).tasks} != {0}
 
 
 def test_notebooks_of_one_student_are_the_same_each_time_and_those_of_two_are_not(course):
-    before = {one: own_release(course, NAME, one) for one in ("ada", "ben")}
+    before = {student: own_release(course, NAME, student) for student in ("ada", "ben")}
     assert run("release", NAME, "--course", course.root, "--course-seed", SECRET).exit_code == 0
-    assert before == {one: own_release(course, NAME, one) for one in ("ada", "ben")}
+    assert before == {student: own_release(course, NAME, student) for student in ("ada", "ben")}
     assert draw_variants(SECRET, "ada") != draw_variants(SECRET, "ben") != draw_variants(SECRET)
     assert b"### BEGIN SOLUTION" not in before["ada"] and b"return" not in before["ada"].split(b"def mix")[1][:400]
 
 
 def test_notebooks_for_each_student_need_a_secret_and_a_class(tmp_path):
-    said = run("release", NAME, "--course", tmp_path / "a", "--per-student")
-    assert said.exit_code != 0 and "--course-seed" in said.output
-    said = run("release", NAME, "--course", tmp_path / "b", "--course-seed", SECRET, "--per-student")
-    assert said.exit_code != 0 and "nobody in the class" in said.output
+    result = run("release", NAME, "--course", tmp_path / "a", "--per-student")
+    assert result.exit_code != 0 and "--course-seed" in result.output
+    result = run("release", NAME, "--course", tmp_path / "b", "--course-seed", SECRET, "--per-student")
+    assert result.exit_code != 0 and "nobody in the class" in result.output
 
 
 def test_metadata_that_do_not_fit_are_told_and_count_for_nothing(course):
-    own = own_release(course, NAME, "ada")
-    changed = json.loads(own)
-    assert list(whose(own, own, "ada")) == []
+    release = own_release(course, NAME, "ada")
+    changed = json.loads(release)
+    assert list(whose(release, release, "ada")) == []
     changed["metadata"]["softlookup"]["bound"] = "0" * 32
-    assert "missing or changed" in next(whose(own, json.dumps(changed).encode(), "ada"))
+    assert "missing or changed" in next(whose(release, json.dumps(changed).encode(), "ada"))
     changed["metadata"]["softlookup"] = [["student", "ada"]]
-    assert "missing or changed" in next(whose(own, json.dumps(changed).encode(), "ada"))
-    assert "made for 'ben'" in next(whose(own, own_release(course, NAME, "ben"), "ada"))
-    assert list(whose(own, b"[" * 100_000, "ada")) != []
+    assert "missing or changed" in next(whose(release, json.dumps(changed).encode(), "ada"))
+    assert "made for 'ben'" in next(whose(release, own_release(course, NAME, "ben"), "ada"))
+    assert list(whose(release, b"[" * 100_000, "ada")) != []
 
 
 def test_submission_and_release_travel_together():

@@ -19,9 +19,9 @@ pytestmark = NEEDS_SANDBOX
 
 @pytest.fixture
 def ahead(zygote: Zygote) -> Iterator[Ahead]:
-    one = Ahead(zygote, LIMITS, 3)
-    yield one
-    one.close()
+    ahead = Ahead(zygote, LIMITS, 3)
+    yield ahead
+    ahead.close()
 
 
 def waiting(ahead: Ahead) -> Place:
@@ -49,13 +49,13 @@ def test_next_place_stands_ready_and_shares_nothing_with_the_present(ahead: Ahea
 
 
 def test_a_submission_keeps_to_the_processors_of_its_judge(zygote: Zygote) -> None:
-    mine = os.sched_getaffinity(0)
-    for few in ({max(mine)}, mine):
+    processors = os.sched_getaffinity(0)
+    for few in ({max(processors)}, processors):
         try:
             os.sched_setaffinity(0, few)
             session = SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 20)
         finally:
-            os.sched_setaffinity(0, mine)
+            os.sched_setaffinity(0, processors)
         assert printed(session, "import os; print(sorted(os.sched_getaffinity(0)))") == str(sorted(few))
         session.close()
 
@@ -73,10 +73,10 @@ def test_place_whose_process_died_is_not_given_out(ahead: Ahead) -> None:
 
 
 def test_place_that_nobody_took_ends(zygote: Zygote) -> None:
-    one = Ahead(zygote, LIMITS, 3)
-    one.take().close()
-    left = waiting(one)
-    one.close()
+    places = Ahead(zygote, LIMITS, 3)
+    places.take().close()
+    left = waiting(places)
+    places.close()
     assert gone(left.pid)
     assert left.group is None or not left.group.folders
 
@@ -84,14 +84,14 @@ def test_place_that_nobody_took_ends(zygote: Zygote) -> None:
 def test_zygote_that_is_gone_is_told() -> None:
     zygote = Zygote("bubblewrap", [])
     zygote.wait()
-    one = Ahead(zygote, LIMITS, 0)
-    place = one.take()
-    ahead = waiting(one)
+    places = Ahead(zygote, LIMITS, 0)
+    place = places.take()
+    ahead = waiting(places)
     os.kill(zygote.process.pid, signal.SIGKILL)
     zygote.process.wait()
     assert gone(place.pid) and gone(ahead.pid)
     with pytest.raises(CourseError):
-        one.take()
+        places.take()
     place.close()
-    one.close()
+    places.close()
     zygote.close()

@@ -11,8 +11,8 @@ PRICES = {"apple": 30, "pineapple": 250, "free": 0}
 def test_a_dictionary_and_a_name_arrive_as_they_were(begin):
     session = begin()
     hold(session, "def f(prices, name, otherwise): return prices.get(name, otherwise)")
-    found = [ask(session, PRICES, name, -7, frame="plain").arrays[0] for name in ("pineapple", "free", "orange")]
-    assert [float(one) for one in found] == [250, 0, -7]
+    prices = [ask(session, PRICES, name, -7, frame="plain").arrays[0] for name in ("pineapple", "free", "orange")]
+    assert [float(price) for price in prices] == [250, 0, -7]
 
 
 def test_a_dictionary_that_is_changed_is_reported(begin):

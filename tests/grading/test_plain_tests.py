@@ -68,24 +68,26 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 def scores(course: Course) -> dict[str, dict[str, float]]:
     with course.gradebook() as book:
         return {
-            one.student.id: {grade.name: float(grade.score) for sheet in one.notebooks for grade in sheet.grades}
-            for one in book.assignment_submissions(NAME)
+            submission.student.id: {
+                grade.name: float(grade.score) for sheet in submission.notebooks for grade in sheet.grades
+            }
+            for submission in book.assignment_submissions(NAME)
         }
 
 
 @NEEDS_SANDBOX
 def test_scores_are_those_of_stock_nbgrader(course: Course, tmp_path: Path) -> None:
     report = grade_assignment(course, GradeRequest(NAME, seed=3, workers=1))
-    ours = scores(course)
-    assert ours["right"] == {"test-double": 3.0, "test-partial": 1.5}
-    assert ours["square"] == {"test-double": 0.0, "test-partial": 1.5}
+    library_scores = scores(course)
+    assert library_scores["right"] == {"test-double": 3.0, "test-partial": 1.5}
+    assert library_scores["square"] == {"test-double": 0.0, "test-partial": 1.5}
     other = write(tmp_path / "stock")
     env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
     command = [sys.executable, "-m", "nbgrader", "autograde", NAME, STOCK]
     done = subprocess.run(command, cwd=other.root, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert ours == scores(other)
-    verdicts = {one.student: one.tasks["test.double"].verdict for one in report.records}
+    assert library_scores == scores(other)
+    verdicts = {record.student: record.tasks["test.double"].verdict for record in report.records}
     assert verdicts["right"] == "pass" and verdicts["square"] == verdicts["missing"] == "wrong"
 
 
@@ -97,9 +99,9 @@ def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(co
     assert "test cells that check no task (test-double, test-partial) ran beside the answers" in done.output
     page = course.notebook("feedback", "square", NAME).with_suffix(".html").read_text()
     assert "AssertionError" in page and "HIDDEN TESTS" not in page
-    told = runner.invoke(main, ["explain", "square", NAME, "--course", str(course.root)])
-    assert told.exit_code == 0 and "test.double: wrong, 0 of 3 points" in told.output, told.output
-    assert "OTHER points" not in told.output and "release has changed" not in told.output
+    result = runner.invoke(main, ["explain", "square", NAME, "--course", str(course.root)])
+    assert result.exit_code == 0 and "test.double: wrong, 0 of 3 points" in result.output, result.output
+    assert "OTHER points" not in result.output and "release has changed" not in result.output
     report = runner.invoke(main, ["report", NAME, "--course", str(course.root)])
     assert report.exit_code == 0, report.output
     again = runner.invoke(main, ["grade", NAME, "--course", str(course.root)])

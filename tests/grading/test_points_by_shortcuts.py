@@ -24,21 +24,21 @@ def bench(source):
 
 @pytest.fixture(scope="module")
 def examiner(bench):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as one:
-        yield one
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as examiner:
+        yield examiner
 
 
 @pytest.mark.parametrize(
     "name", [*(f"hidden-{way}" for way in HIDDEN), *(f"lent-{way}" for way in (*SEEN, "on-purpose"))]
 )
 def test_a_way_to_points_that_are_not_deserved_is_closed(bench, examiner, name):
-    one = next(one for one in hand_ins(bench) if one.student == f"attack-00-{name}")
-    graded = examiner.examine(one.student, one.files[bench.file])
-    assert {mark.task: mark.points for mark in graded.marks if mark.points is not None} == one.deserves
+    hand_in = next(attack for attack in hand_ins(bench) if attack.student == f"attack-00-{name}")
+    graded = examiner.examine(hand_in.student, hand_in.files[bench.file])
+    assert {mark.task: mark.points for mark in graded.marks if mark.points is not None} == hand_in.deserves
     if name.startswith("hidden"):
-        told = next(mark for mark in graded.marks if mark.task == "04.softmax")
-        assert (told.verdict, told.diagnosis) == ("wrong", ("forbidden-shortcut",))
-        assert told.message.startswith("This task asks you to write it yourself: `torch.")
+        softmax_mark = next(mark for mark in graded.marks if mark.task == "04.softmax")
+        assert (softmax_mark.verdict, softmax_mark.diagnosis) == ("wrong", ("forbidden-shortcut",))
+        assert softmax_mark.message.startswith("This task asks you to write it yourself: `torch.")
 
 
 @pytest.mark.parametrize("slug", [mistake.slug for mistake in get_task("04.scores").mistakes])

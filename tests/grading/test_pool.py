@@ -69,14 +69,16 @@ class Where:
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_workers_keep_to_processors_of_their_own_where_there_are_just_as_many(tmp_path: Path, more: int) -> None:
-    mine = sorted(os.sched_getaffinity(0))
-    workers = WorkerPool(Where(), len(mine) + more, log=tmp_path / "log", own_processors=True)
-    jobs = ((f"job-{n}", b"") for n in range(4 * len(mine)))
-    told = {a.content.decode().split(" ", 1)[0]: a.content.decode().split(" ", 1)[1] for a in workers.run(jobs)}
+    processors = sorted(os.sched_getaffinity(0))
+    workers = WorkerPool(Where(), len(processors) + more, log=tmp_path / "log", own_processors=True)
+    jobs = ((f"job-{n}", b"") for n in range(4 * len(processors)))
+    affinities = {a.content.decode().split(" ", 1)[0]: a.content.decode().split(" ", 1)[1] for a in workers.run(jobs)}
     if more:
-        assert set(told.values()) == {str(mine)}
+        assert set(affinities.values()) == {str(processors)}
     else:
-        assert len(set(told.values())) == len(told) and set(told.values()) <= {f"[{one}]" for one in mine}
+        assert len(set(affinities.values())) == len(affinities) and set(affinities.values()) <= {
+            f"[{processor}]" for processor in processors
+        }
 
 
 def test_pool_takes_jobs_only_as_it_needs_them(tmp_path: Path) -> None:

@@ -130,12 +130,12 @@ def grade(course: Course, **options: object) -> Report:
 
 def rows(course: Course) -> dict[str, list[tuple]]:
     with course.gradebook() as book:
-        return {name: [tuple(row) for row in book.db.execute(text(asked))] for name, asked in ROWS.items()}
+        return {name: [tuple(row) for row in book.db.execute(text(query))] for name, query in ROWS.items()}
 
 
 def same(pair: list[Course]) -> dict[str, list[tuple]]:
     """Hold that both gradebooks are equal; SQLite gives text for times and numbers for truth."""
-    told = []
+    tables = []
     for course in pair:
         plain = rows(course)
         for name, told_rows in plain.items():
@@ -153,9 +153,9 @@ def same(pair: list[Course]) -> dict[str, list[tuple]]:
                     row.score,
                 )
                 plain["submissions"].append(told_row)
-        told.append(plain)
-    assert told[0] == told[1]
-    return told[1]
+        tables.append(plain)
+    assert tables[0] == tables[1]
+    return tables[1]
 
 
 def by_hand(course: Course, student: str, points: float) -> None:
@@ -192,10 +192,10 @@ def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> Non
         stamp.write_text("2026-12-03 18:00:00 UTC\n")
     again = [grade(course, again=True) for course in pair]
     assert again[0].as_json() == again[1].as_json()
-    told = same(pair)
-    assert any(row[3] == 1.5 for row in told["grades"]), "points by hand are kept"
-    assert any(row[3] == "Écrit bien, 好" for row in told["comments"])
-    assert {row[0]: row[4] for row in told["submissions"] if len(row) > 2}["half-done"] == 22 * 3600
+    tables = same(pair)
+    assert any(row[3] == 1.5 for row in tables["grades"]), "points by hand are kept"
+    assert any(row[3] == "Écrit bien, 好" for row in tables["comments"])
+    assert {row[0]: row[4] for row in tables["submissions"] if len(row) > 2}["half-done"] == 22 * 3600
     assert grade(pair[1]).as_json() == again[0].as_json(), "what has not changed is known again"
 
 
@@ -205,8 +205,8 @@ def test_exports_are_those_of_sqlite(pair: list[Course]) -> None:
     nbgrader(pair[1], "export", "--to", "grades.csv")
     with pair[0].gradebook() as book:
         CsvExportPlugin(to=str(pair[0].root / "grades.csv")).export(book)
-    told = [(course.root / "grades.csv").read_text(encoding="utf-8") for course in pair]
-    assert told[0] == told[1] and "half-done" in told[1]
+    stock_exports = [(course.root / "grades.csv").read_text(encoding="utf-8") for course in pair]
+    assert stock_exports[0] == stock_exports[1] and "half-done" in stock_exports[1]
     tables = [plain_table(read_sheet(course, NAME)).text for course in pair]
     assert tables[0] == tables[1]
 
@@ -217,8 +217,8 @@ def test_an_id_too_long_for_the_gradebook_is_left_out_of_both(pair: list[Course]
         for length in (128, 129):
             folder = course.folder("submitted", "x" * length, NAME)
             shutil.copytree(course.folder("submitted", "half-done", NAME), folder)
-        told = grade(course).as_json()["submissions"]
-        assert told["x" * 128]["status"] == "graded" and "x" * 129 not in told
+        entries = grade(course).as_json()["submissions"]
+        assert entries["x" * 128]["status"] == "graded" and "x" * 129 not in entries
     assert same(pair)["students"][-1][0] == "x" * 128
     for course in pair:
         shutil.rmtree(course.submitted / ("x" * 129))

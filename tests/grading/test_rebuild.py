@@ -170,8 +170,8 @@ def test_rebuild_takes_no_harm_from_sources_of_any_kind(release, handed):
 def test_rebuild_names_half_a_character_and_the_cell_that_holds_it(release, handed):
     cell_of(handed, "04-softmax")["source"] = ["import math\n", "def softmax\ud800(x):\n", "    return x\n"]
     cell_of(handed, "04-scale")["source"].append("\n# a whole one: \ud83d\ude00")
-    (said,) = rebuilt(release, handed).remarks
-    assert "cell of 04.softmax" in said and "U+D800 in line 2" in said and "delete it" in said
+    (remark,) = rebuilt(release, handed).remarks
+    assert "cell of 04.softmax" in remark and "U+D800 in line 2" in remark and "delete it" in remark
 
 
 @pytest.mark.parametrize(
@@ -232,11 +232,11 @@ def test_asked_in_reads_task_and_variant_from_the_release():
         return nbformat.v4.new_code_cell(text)
 
     assert released_check(code('check("04.scale", scale)'), STANDARD).variant.number == 0
-    one = released_check(code('check("04.scale", scale, variant=1)'), STANDARD)
-    assert one.task.id == "04.scale" and one.variant.number == 1
-    assert (one.expression, one.alone) == ("scale", True)
-    two = released_check(code('import math\nsoftlookup.check("04.scale", functools.partial(scale, 1))'), STANDARD)
-    assert (two.expression, two.alone) == ("functools.partial(scale, 1)", False)
+    first = released_check(code('check("04.scale", scale, variant=1)'), STANDARD)
+    assert first.task.id == "04.scale" and first.variant.number == 1
+    assert (first.expression, first.alone) == ("scale", True)
+    second = released_check(code('import math\nsoftlookup.check("04.scale", functools.partial(scale, 1))'), STANDARD)
+    assert (second.expression, second.alone) == ("functools.partial(scale, 1)", False)
     for text in ('check("04.no-such", f)', "assert f() == 1", "check(", 'check("04.scale", f, variant=99)', "check()"):
         assert released_check(code(text), STANDARD) is None
     assert released_check(nbformat.v4.new_markdown_cell('check("04.scale", scale)'), STANDARD) is None
@@ -265,8 +265,8 @@ def test_asked_in_reads_task_and_variant_from_the_release():
 )
 def test_leaning_reads_the_text_and_believes_nobody(release, source, texts, lent):
     notebook = filled(release, {**answers(source), "04-head": "def one_head(q): return q", **texts})
-    asked = released_check(cell_of(release, "04-weights-check"), STANDARD)
-    assert Leaning(notebook).on(asked.task) == tuple(f"04.{name}" for name in lent.split())
+    weights_check = released_check(cell_of(release, "04-weights-check"), STANDARD)
+    assert Leaning(notebook).on(weights_check.task) == tuple(f"04.{name}" for name in lent.split())
 
 
 def test_rebuild_says_that_a_check_is_missing(release, handed):

@@ -141,8 +141,8 @@ def dealt_with(release, raw, folder, number):
     nbformat.validate(rebuilt.notebook)
     json.dumps(rebuilt.notebook, ensure_ascii=False, allow_nan=False).encode()
     for cell in rebuilt.notebook.cells:
-        if is_graded(cell) and (asked := released_check(cell, STANDARD)) is not None:
-            Leaning(rebuilt.notebook).on(asked.task)
+        if is_graded(cell) and (check := released_check(cell, STANDARD)) is not None:
+            Leaning(rebuilt.notebook).on(check.task)
             return
 
 

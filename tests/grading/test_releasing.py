@@ -80,10 +80,12 @@ def test_the_word_is_not_stored(checkout: Path) -> None:
     release(NAME, "--course-seed", WORD)
     record = Path("c", RECORD)
     assert WORD not in record.read_text() and record.stat().st_mode & 0o077 == 0
-    kept = json.loads(record.read_text())["seed"]
-    assert len(bytes.fromhex(kept["salt"])) == 16 and len(bytes.fromhex(kept["scrypt"])) == 64
-    asked = draw_variants(WORD)
-    assert any(f"variant={asked[task]})" in str(notebook("release").cells) for task in asked if task[:2] == NAME[:2])
+    seed = json.loads(record.read_text())["seed"]
+    assert len(bytes.fromhex(seed["salt"])) == 16 and len(bytes.fromhex(seed["scrypt"])) == 64
+    variants = draw_variants(WORD)
+    assert any(
+        f"variant={variants[task]})" in str(notebook("release").cells) for task in variants if task[:2] == NAME[:2]
+    )
 
 
 def test_one_assignment_is_released_alone(checkout: Path) -> None:
@@ -96,9 +98,9 @@ def test_a_changed_source_is_kept_and_named_and_the_others_released(checkout: Pa
     release(NAME)
     change_points(9)
     before = Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes()
-    said = release()
-    assert said.exit_code == 0 and f"kept {NAME} as it is" in said.output and "-check" in said.output
-    assert f"released {OTHER}" in said.output and f"released {NAME}" not in said.output
+    result = release()
+    assert result.exit_code == 0 and f"kept {NAME} as it is" in result.output and "-check" in result.output
+    assert f"released {OTHER}" in result.output and f"released {NAME}" not in result.output
     assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() == before
 
 
@@ -114,8 +116,8 @@ def test_force_replaces_a_changed_source_and_keeps_a_copy(checkout: Path) -> Non
     change_points(9)
     before = Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes()
     assert "a copy of the changed source" in release(NAME, "--force").output
-    (kept,) = Path("c", REPLACED).iterdir()
-    assert kept.read_bytes() == before
+    (backup,) = Path("c", REPLACED).iterdir()
+    assert backup.read_bytes() == before
     assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() != before
 
 

@@ -41,10 +41,10 @@ def test_titles_in_other_languages_are_known(text: str) -> None:
 
 
 def test_rows_that_cannot_be_used_are_named_and_the_others_are_read() -> None:
-    found = read_roster(Table("id,email,Gruppe\nada,a@x.org,1\n,b@x.org,1\na*,c@x.org,1\nAda,d@x.org,1\n"))
-    assert set(found.students) == {"ada"} and "not used: 'Gruppe'" in found.understood
-    assert [note.partition(" was left out: ")[0] for note in found.notes] == ["row 3", "row 4", "row 5"]
-    assert "has no id" in found.notes[0] and "'*'" in found.notes[1] and "stands in an earlier row" in found.notes[2]
+    roster = read_roster(Table("id,email,Gruppe\nada,a@x.org,1\n,b@x.org,1\na*,c@x.org,1\nAda,d@x.org,1\n"))
+    assert set(roster.students) == {"ada"} and "not used: 'Gruppe'" in roster.understood
+    assert [note.partition(" was left out: ")[0] for note in roster.notes] == ["row 3", "row 4", "row 5"]
+    assert "has no id" in roster.notes[0] and "'*'" in roster.notes[1] and "stands in an earlier row" in roster.notes[2]
 
 
 def test_a_column_of_ids_that_is_not_known_is_asked_for() -> None:

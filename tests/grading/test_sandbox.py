@@ -58,8 +58,8 @@ def test_a_submission_finds_nothing_of_the_instructors(begin, monkeypatch, tmp_p
     root = Path(bubble.__file__).parents[5]
     for place in (root / "solutions", root / "tests", root / "lib", root / ".git", "/home", "/var", "/etc/passwd"):
         assert printed(session, f"import os; print(os.path.exists({str(place)!r}))") == "False"
-    told = printed(session, "import os; print(sorted(os.environ))")
-    assert "SOFTLOOKUP" not in told and "SECRET" not in told
+    output = printed(session, "import os; print(sorted(os.environ))")
+    assert "SOFTLOOKUP" not in output and "SECRET" not in output
     assert printed(session, "print(os.listdir('/proc'), os.getpid(), os.getuid())") == "[] 1 1000"
     for name in ("tasks.ch04_one_head", "checking.oracle", "checking.judge", "grading.judging", "authoring", "cli"):
         ran = session.run(f"import softlookup.{name}")
@@ -91,8 +91,8 @@ def test_what_one_submission_writes_no_other_finds(begin):
     first.run(places + "for p in places:\n    try: open(p + '/planted', 'w').write('x')\n    except OSError: pass")
     assert printed(first, "print(os.path.exists('/tmp/planted'))") == "True"
     for session in (second, begin()):
-        told = printed(session, places + "print([p for p in places if os.path.exists(p + '/planted')])")
-        assert told == "[]"
+        output = printed(session, places + "print([p for p in places if os.path.exists(p + '/planted')])")
+        assert output == "[]"
 
 
 @pytest.mark.parametrize(
@@ -167,15 +167,15 @@ def test_nothing_of_a_submission_is_left_when_it_is_over(zygote):
 
 
 def _inside(space):
-    found = []
+    pids = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 if os.readlink(entry / "ns/pid") == space:
-                    found.append(entry.name)
+                    pids.append(entry.name)
             except OSError:
                 pass
-    return found
+    return pids
 
 
 def test_output_is_cut(begin):
@@ -192,24 +192,24 @@ def test_the_same_random_numbers_are_drawn_each_time(begin):
 
 
 def test_a_zygote_that_was_killed_says_so(monkeypatch):
-    one = Zygote("bubblewrap", [])
-    one.wait()
-    assert one.lives()
-    os.kill(one.process.pid, signal.SIGKILL)
-    one.process.wait()
-    assert not one.lives()
+    zygote = Zygote("bubblewrap", [])
+    zygote.wait()
+    assert zygote.lives()
+    os.kill(zygote.process.pid, signal.SIGKILL)
+    zygote.process.wait()
+    assert not zygote.lives()
     with pytest.raises(CourseError):
-        Place(one, LIMITS, 0)
-    one.close()
+        Place(zygote, LIMITS, 0)
+    zygote.close()
 
 
 def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
     first = Zygote("bubblewrap", [])
     copies = [Forking(first.copy()) for _ in range(2)]  # asked for before anything is imported
     first.wait()
-    for one in copies:
-        one.wait()
-    sessions = [SubmissionSession(Place(one, LIMITS, 3), time.monotonic() + 20) for one in copies]
+    for copy in copies:
+        copy.wait()
+    sessions = [SubmissionSession(Place(copy, LIMITS, 3), time.monotonic() + 20) for copy in copies]
     sources = ["open('/tmp/mark', 'w').write('here')", "import os; print(os.path.exists('/tmp/mark'))"]
     outputs = [session.run(source).outputs for session, source in zip(sessions, sources, strict=True)]
     assert outputs[1][0]["text"] == "False\n"
@@ -222,15 +222,15 @@ def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
     assert not copies[1].lives()
     with pytest.raises(CourseError):
         Place(copies[1], LIMITS, 0)
-    for one in (*sessions, copies[1]):
-        one.close()
+    for process in (*sessions, copies[1]):
+        process.close()
 
 
 def test_a_zygote_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr(bubble, "_INSIDE", ("--no-such-option",))
-    one = Zygote("bubblewrap", [])
+    zygote = Zygote("bubblewrap", [])
     with pytest.raises(CourseError, match="the sandbox does not start here .*no-such-option"):
-        one.wait()
+        zygote.wait()
 
 
 def test_a_python_below_an_emptied_folder_is_moved_in_the_sandbox():
@@ -253,14 +253,14 @@ def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
 
 
 def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
-    one = Zygote("none", ["numpy", "torch"])
-    one.wait()
-    session = SubmissionSession(Place(one, LIMITS, 3), time.monotonic() + 20)
-    held = hold(session, "def f(a): return a + 1")
-    assert held.there and ask(session, np.ones(2)).arrays[0][0] == 2
+    zygote = Zygote("none", ["numpy", "torch"])
+    zygote.wait()
+    session = SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 20)
+    student_object = hold(session, "def f(a): return a + 1")
+    assert student_object.there and ask(session, np.ones(2)).arrays[0][0] == 2
     session.close()
-    stage = one.stage
-    one.close()
+    stage = zygote.stage
+    zygote.close()
     assert not stage.exists()
 
 
@@ -278,11 +278,11 @@ def test_the_filter_is_a_sound_program(machine):
     kind = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}[machine]
     names = {pair[column]: name for name, pair in FORBIDDEN.items()}
     assert len(names) == len(FORBIDDEN)
-    special = {one[column] for one in (filter.CLONE, filter.CLONE3, filter.SOCKET, filter.SOCKETPAIR)}
+    special = {call[column] for call in (filter.CLONE, filter.CLONE3, filter.SOCKET, filter.SOCKETPAIR)}
     for number in range(600):
         if number not in special:
-            wanted = errno.EPERM if number in names else 0
-            assert _came_to(machine, kind, number, 0x10000000) == wanted, names.get(number, number)
+            expected = errno.EPERM if number in names else 0
+            assert _came_to(machine, kind, number, 0x10000000) == expected, names.get(number, number)
     assert _came_to(machine, kind, 0x40000000 + 1) == errno.EPERM
     assert _came_to(machine, kind ^ 0x80000000, 1) == "killed"
     assert _came_to(machine, kind, filter.CLONE3[column]) == errno.ENOSYS
@@ -305,16 +305,16 @@ def _came_to(machine, kind, number, first=0):
     code = program(machine)
     steps = [struct.unpack("HBBI", code[at : at + 8]) for at in range(0, len(code), 8)]
     data = struct.pack("<iIQ6Q", number, kind, 0, first, *[0] * 5)
-    at = held = 0
+    at = value = 0
     while True:
         operation, yes, no, operand = steps[at]
         at += 1
         if operation == 0x20:
-            held = struct.unpack_from("<I", data, operand)[0]
+            value = struct.unpack_from("<I", data, operand)[0]
         elif operation == 0x06:
             return {0x7FFF: 0, 0x8000: "killed"}.get(operand >> 16, operand & 0xFFFF)
         else:
-            holds = {0x15: held == operand, 0x35: held >= operand, 0x45: bool(held & operand)}[operation]
+            holds = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[operation]
             at += yes if holds else no
 
 

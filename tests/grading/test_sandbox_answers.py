@@ -24,8 +24,8 @@ MISUSE = """
 
 def test_answers_come_back_as_arrays(begin):
     session = begin()
-    held = hold(session, "def f(a, n=2):\n    print('seen')\n    return a * n")
-    assert held.there and held.callable and held.kind == "function"
+    student_object = hold(session, "def f(a, n=2):\n    print('seen')\n    return a * n")
+    assert student_object.there and student_object.callable and student_object.kind == "function"
     answer = ask(session, np.arange(6.0).reshape(2, 3), 3)
     np.testing.assert_array_equal(answer.arrays[0], [[0, 3, 6], [9, 12, 15]])
     assert answer.printed == "seen\n" and answer.failure is None
@@ -139,7 +139,7 @@ def test_whoever_calls_what_was_not_lent_is_stopped(begin):
         """,
     )
     with pytest.raises(Dead, match="was not lent"):
-        ask(session, np.ones(3), sound=lambda *given: 1, **SOUND)
+        ask(session, np.ones(3), sound=lambda *_: 1, **SOUND)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_gradient_is_lent_only_where_one_is_asked_for(begin):
         """,
     )
     with pytest.raises(Dead, match="a gradient that was not lent"):
-        ask(session, np.ones(3), sound=lambda *given: 1, lent=("04.a",))
+        ask(session, np.ones(3), sound=lambda *_: 1, lent=("04.a",))
 
 
 def test_an_answer_that_goes_down_a_gradient_is_lent_it(begin):
@@ -219,12 +219,12 @@ def test_an_answer_that_goes_down_a_gradient_is_lent_it(begin):
     def sound(name, args, named, upstream):
         return [2 * args[0] * upstream[0]] if upstream else args[0] ** 2
 
-    found = ask(session, np.array([1.0, -2.0]), sound=sound, descends=True, **SOUND)
-    np.testing.assert_array_equal(found.arrays[0], [0.5, -1.0])
+    answer = ask(session, np.array([1.0, -2.0]), sound=sound, descends=True, **SOUND)
+    np.testing.assert_array_equal(answer.arrays[0], [0.5, -1.0])
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         ("return text.split()", ["Zoë's", "café\ud83d"]),
         ("from collections import Counter; return Counter({(k, 1): 2 for k in text[:2]})", {("Z", 1): 2, ("o", 1): 2}),
@@ -232,11 +232,11 @@ def test_an_answer_that_goes_down_a_gradient_is_lent_it(begin):
         ("import numpy as np; return {'é': np.array([[1, 2]])}", {"é": [[1, 2]]}),
     ],
 )
-def test_texts_come_back_as_bytes_that_equal_the_right_ones(begin, body, wanted):
+def test_texts_come_back_as_bytes_that_equal_the_right_ones(begin, body, expected):
     session = begin()
     hold(session, f"def f(text):\n    {body}")
     answer = ask(session, "Zoë's  café\ud83d"[:11] + "\ud83d"[:1], frame="text")
-    np.testing.assert_array_equal(answer.arrays[0], texts.to_bytes(wanted))
+    np.testing.assert_array_equal(answer.arrays[0], texts.to_bytes(expected))
 
 
 @pytest.mark.parametrize(
@@ -269,8 +269,8 @@ def test_a_number_that_is_declared_as_no_size_may_be_any(begin, call, fits):
     session.check("", {**ABOUT, "earlier": {"power": "04.a"}})
     lent = {**SOUND, "sound": lambda name, args, named, up: args[1] ** -args[0]}
     question = Case("", (np.ones(3),), frame="numpy")
-    own = Own({"width": NumberBounds(), "base": NumberBounds(real=True)})
-    answer = session.ask([question], 1, lent["lent"], lent["sound"], time.monotonic() + 3, lambda name: own)[0]
+    bounds = Own({"width": NumberBounds(), "base": NumberBounds(real=True)})
+    answer = session.ask([question], 1, lent["lent"], lent["sound"], time.monotonic() + 3, lambda name: bounds)[0]
     assert (answer.failure is None) == fits
     assert fits or "larger than those of the question" in answer.failure.message
 
@@ -288,11 +288,11 @@ def test_a_lent_function_takes_texts_but_not_large_ones(begin):
     session.run("def count(words): raise NotImplementedError\n")
     about = {**ABOUT, "earlier": {"count": "03.a"}}
     lent = {"lent": ("03.a",), "frame": "text", "sound": lambda name, args, named, up: {("a", "b"): len(args[0])}}
-    for argument, wanted in (("[('a', 2)]", {("a", "b"): 1}), ("[['ab' * 50] * 30]", None)):
+    for argument, expected in (("[('a', 2)]", {("a", "b"): 1}), ("[['ab' * 50] * 30]", None)):
         session.run(f"def f(a):\n    return count({argument})")
         session.check("", about)
         answer = ask(session, "x", **lent)
-        if wanted is None:
+        if expected is None:
             assert "larger than those of the question" in answer.failure.message
         else:
-            np.testing.assert_array_equal(answer.arrays[0], texts.to_bytes(wanted))
+            np.testing.assert_array_equal(answer.arrays[0], texts.to_bytes(expected))

@@ -19,9 +19,9 @@ def test_candidates_are_made_beside_the_students_code(begin):
     assert hold(session, source).callable
     task = get_task("09.find-dropout")
     for case in draw(variant_of(task), 2):
-        wanted = any(use > 0 for _, use in case.args[0]["shares"])
+        expected = any(use > 0 for _, use in case.args[0]["shares"])
         answer = ask(session, *case.args, frame=case.frame, seconds=20.0)
-        assert answer.failure is None and answer.arrays[0] == np.array(wanted), case.label
+        assert answer.failure is None and answer.arrays[0] == np.array(expected), case.label
 
 
 def test_losses_and_models_can_be_called_in_the_sandbox(begin):

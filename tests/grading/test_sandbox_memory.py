@@ -58,7 +58,7 @@ def test_group_holds_a_submission_and_all_that_it_starts_and_is_removed_with_it(
     )
     session.run(f"{source}\nos.wait()")
     first = session.place.pid
-    there = {int(one) for one in (session.place.group.memory / "cgroup.procs").read_text().split()}
+    there = {int(pid) for pid in (session.place.group.memory / "cgroup.procs").read_text().split()}
     assert there > set(family(first)) and len(family(first)) == 2, "and the one that prepared it"
     folders = list(session.place.group.folders)
     assert folders and all(folder.is_dir() for folder in folders)
@@ -89,22 +89,24 @@ def _tree(tmp_path: Path, kind: str, options: str, groups: str) -> Places:
     return cgroups._places(tmp_path / "mounts", tmp_path / "own")
 
 
-@pytest.mark.parametrize(("given", "wanted"), [("cpu memory pids", "slice"), ("memory", "memory alone"), ("pids", "")])
-def test_version_2_is_used_where_the_folder_above_hands_memory_on(tmp_path, monkeypatch, given, wanted):
+@pytest.mark.parametrize(
+    ("controllers", "expected"), [("cpu memory pids", "slice"), ("memory", "memory alone"), ("pids", "")]
+)
+def test_version_2_is_used_where_the_folder_above_hands_memory_on(tmp_path, monkeypatch, controllers, expected):
     slice_ = tmp_path / "fs" / "user.slice"
     (slice_ / "run.scope").mkdir(parents=True)
     (slice_ / "run.scope" / "cgroup.subtree_control").write_text("")
-    (slice_ / "cgroup.subtree_control").write_text(given + "\n")
+    (slice_ / "cgroup.subtree_control").write_text(controllers + "\n")
     (slice_ / "cgroup.procs").write_text("")
     monkeypatch.setattr(cgroups, "_works", lambda folder, version: version == 2)
-    found = _tree(tmp_path, "cgroup2", "rw,nsdelegate", "0::/user.slice/run.scope\n")
+    places = _tree(tmp_path, "cgroup2", "rw,nsdelegate", "0::/user.slice/run.scope\n")
     assert (
-        found
+        places
         == {
             "slice": Places(slice_, slice_, 2, slice_),
             "memory alone": Places(slice_, None, 2, slice_),
             "": Places(),
-        }[wanted]
+        }[expected]
     )
 
 

@@ -57,10 +57,10 @@ def test_one_thread_looks_at_all_until_each_is_closed():
     before = threading.active_count()
     second = watch("second")
     assert threading.active_count() == before
-    assert all(one.wait(20) for one in looked.values()), "and what goes wrong with one hinders no other"
+    assert all(event.wait(20) for event in looked.values()), "and what goes wrong with one hinders no other"
     first.close()
-    for one in looked.values():
-        one.clear()
+    for event in looked.values():
+        event.clear()
     assert looked["second"].wait(20) and not looked["first"].is_set()
     second.close()
 
@@ -94,9 +94,9 @@ def busy_on(processor: int, count: int):
     try:
         yield
     finally:
-        for one in crowd:
-            one.kill()
-            one.wait()
+        for process in crowd:
+            process.kill()
+            process.wait()
 
 
 @NEEDS_SANDBOX

@@ -49,15 +49,15 @@ answer = make()
 
 def test_functions_that_close_over_each_other_are_found_once_and_lent_to() -> None:
     answer = made(MUTUAL, "answer")
-    assert [one.__name__ for one in functions_behind(answer)] == ["even", "odd"]
-    with standing_in(answer, {"softmax": lambda own: lambda n: "lent"}):
+    assert [function.__name__ for function in functions_behind(answer)] == ["even", "odd"]
+    with standing_in(answer, {"softmax": lambda student_function: lambda n: "lent"}):
         assert answer(2) == "lent"
     assert answer(2) == "own"
 
 
 def test_a_lent_function_replaces_one_that_is_a_default() -> None:
     answer = made("def softmax(x): return 'own'\ndef answer(x, soft=softmax): return soft(x)", "answer")
-    with standing_in(answer, {"softmax": lambda own: lambda x: "lent"}):
+    with standing_in(answer, {"softmax": lambda student_function: lambda x: "lent"}):
         assert answer(0) == "lent"
     assert answer(0) == "own"
 
@@ -115,12 +115,12 @@ def test_a_helper_that_is_a_lambda_is_followed_to_earlier_tasks() -> None:
 
 
 def lent_to(task_id: str, cells: dict[str, str]) -> tuple[str, ...]:
-    told = [
+    code_cells = [
         nbformat.v4.new_code_cell(text, metadata={"nbgrader": {"grade_id": name, "solution": True}})
         for name, text in cells.items()
     ]
     task = get_task(task_id)
-    return Leaning(nbformat.v4.new_notebook(cells=told)).on(task)
+    return Leaning(nbformat.v4.new_notebook(cells=code_cells)).on(task)
 
 
 def test_a_lent_function_is_called_with_the_names_of_the_students_own() -> None:
@@ -146,13 +146,13 @@ class Slow:
 
 
 def test_a_round_with_lent_functions_that_takes_too_long_takes_no_points() -> None:
-    asked = ReleasedCheck(variant_of(get_task("04.weights")), "attention_weights", True, ())
+    check = ReleasedCheck(variant_of(get_task("04.weights")), "attention_weights", True, ())
     cases = [Case("a", ()), Case("b", ()), Case("c", ())]
     known = {"04.softmax": variant_of(get_task("04.softmax"))}
-    found = list(Remote(Slow(1), asked, dict, 5.0, known).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
-    assert [one.failure and one.failure.kind for one in found] == [None, "raised", "raised"]
+    answers = list(Remote(Slow(1), check, dict, 5.0, known).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
+    assert [answer.failure and answer.failure.kind for answer in answers] == [None, "raised", "raised"]
     with pytest.raises(OutOfTime):
-        list(Remote(Slow(0), asked, dict, 5.0, {}).answers(cases, 1))  # type: ignore[arg-type]
+        list(Remote(Slow(0), check, dict, 5.0, {}).answers(cases, 1))  # type: ignore[arg-type]
 
 
 class Named(torch.Tensor):
@@ -206,9 +206,11 @@ def forward_mode() -> Any:
 
 
 def fused_adam() -> Any:
-    one = [torch.ones(2)]
+    tensors = [torch.ones(2)]
     numbers = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.0, "eps": 1e-8}
-    return torch._fused_adam_(one, one, one, one, [], [torch.ones(())], amsgrad=False, maximize=False, **numbers)
+    return torch._fused_adam_(
+        tensors, tensors, tensors, tensors, [], [torch.ones(())], amsgrad=False, maximize=False, **numbers
+    )
 
 
 def encoder_layer() -> Any:
@@ -286,8 +288,8 @@ def test_compiled_code_is_seen_in_every_question(begin: Callable[..., Any]) -> N
     assert hold(session, compiled + later).there
     session.check("", {**ABOUT, "forbids": ["torch.softmax"]})
     cases = [Case("", (np.zeros(1),), frame="torch") for _ in range(3)]
-    found = session.ask(cases, 1, (), functools.partial(int), time.monotonic() + 3)
-    assert [one.failure and one.failure.kind for one in found] == [None, None, "shortcut"]
+    answers = session.ask(cases, 1, (), functools.partial(int), time.monotonic() + 3)
+    assert [answer.failure and answer.failure.kind for answer in answers] == [None, None, "shortcut"]
 
 
 @NEEDS_SANDBOX

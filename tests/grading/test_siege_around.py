@@ -50,14 +50,14 @@ def _unpacked(tmp_path: Path, entries: dict[str, bytes], **limits: int) -> tuple
     with zipfile.ZipFile(archive / "all.zip", "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in entries.items():
             file.writestr(name, content)
-    said = _Said()
+    handler = _LogLines()
     log = logging.Logger("unpacking")
-    log.addHandler(said)
+    log.addHandler(handler)
     CarefulExtractor(log=log, **limits).extract(str(archive), str(tmp_path / "extracted"))
-    return sorted(path.name for path in (tmp_path / "extracted").rglob("*.ipynb")), said.lines
+    return sorted(path.name for path in (tmp_path / "extracted").rglob("*.ipynb")), handler.lines
 
 
-class _Said(logging.Handler):
+class _LogLines(logging.Handler):
     """Keeps what is logged."""
 
     def __init__(self) -> None:
@@ -70,9 +70,9 @@ class _Said(logging.Handler):
 
 def test_collecting_large_notebooks_leave_room_for_small_ones(tmp_path: Path) -> None:
     entries = {f"aaa_1_{n}_a.ipynb": b"\0" * 1_000 for n in range(5)} | {"ben_2_9_b.ipynb": b"{}" + b" " * 598}
-    names, said = _unpacked(tmp_path, entries, most_bytes=2_500)
+    names, messages = _unpacked(tmp_path, entries, most_bytes=2_500)
     assert names == ["aaa_1_0_a.ipynb", "ben_2_9_b.ipynb"]
-    assert sum("more than 2,500 bytes" in one for one in said) == 4
+    assert sum("more than 2,500 bytes" in message for message in messages) == 4
 
 
 def test_collecting_other_files_do_not_use_up_the_entries(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_collecting_a_notebook_that_is_too_large_is_not_unpacked(
     opened: list[str] = []
     usual = collecting._read
 
-    def noted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    def read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         opened.append(entry.filename)
         return usual(archive, entry)
 
-    monkeypatch.setattr(collecting, "_read", noted)
-    names, said = _unpacked(tmp_path, {"aaa_1_1_a.ipynb": b"\0" * (MAX_BYTES + 1), "ben_2_9_b.ipynb": b"{}"})
+    monkeypatch.setattr(collecting, "_read", read)
+    names, messages = _unpacked(tmp_path, {"aaa_1_1_a.ipynb": b"\0" * (MAX_BYTES + 1), "ben_2_9_b.ipynb": b"{}"})
     assert names == opened == ["ben_2_9_b.ipynb"]
-    assert any(f"more than {MAX_BYTES:,} bytes" in one for one in said)
+    assert any(f"more than {MAX_BYTES:,} bytes" in message for message in messages)
 
 
 def test_lms_sheet_a_long_answer_of_one_student_costs_nobody_the_file() -> None:
@@ -108,11 +108,11 @@ def test_lms_sheet_a_long_answer_of_one_student_costs_nobody_the_file() -> None:
 
 def test_likeness_nothing_that_is_graded_hides_behind_the_end() -> None:
     assert MAX_CHARACTERS >= MAX_SOURCE
-    own = "\n".join(f"v{n} = {n} * w + u[{n % 7}]" for n in range(80))
-    hidden = '"""' + "p" * (MAX_SOURCE - len(own) - 10) + '"""\n' + own
+    code = "\n".join(f"v{n} = {n} * w + u[{n % 7}]" for n in range(80))
+    hidden = '"""' + "p" * (MAX_SOURCE - len(code) - 10) + '"""\n' + code
     others = {f"student-{n}": {"a": code_tokens(f"x = {n}\n")} for n in range(20)}
-    told = alike({**others, "ann": {"a": code_tokens(own)}, "bob": {"a": code_tokens(hidden)}})
-    assert [(pair.first, pair.second) for pair in told] == [("ann", "bob")]
+    pairs = alike({**others, "ann": {"a": code_tokens(code)}, "bob": {"a": code_tokens(hidden)}})
+    assert [(pair.first, pair.second) for pair in pairs] == [("ann", "bob")]
 
 
 # The first thread ends at once; the other one takes memory and says so.

@@ -38,8 +38,8 @@ def ledger(course: Course, *lines: bytes) -> Path:
     return path
 
 
-def line(told: dict[str, Any]) -> bytes:
-    return json.dumps(told).encode() + b"\n"
+def line(entry: dict[str, Any]) -> bytes:
+    return json.dumps(entry).encode() + b"\n"
 
 
 def test_forget_takes_what_a_killed_grader_was_writing(course: Course) -> None:

@@ -35,8 +35,8 @@ def test_code_of_an_answer_has_colours():
 
 
 def test_the_formgrader_colours_code_with_the_same_bound():
-    told = PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config()
-    assert told.HTMLExporter.filters["highlight_code"] == "softlookup.grading.feedback.page_code.highlighted"
+    config = PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config()
+    assert config.HTMLExporter.filters["highlight_code"] == "softlookup.grading.feedback.page_code.highlighted"
 
 
 @pytest.mark.parametrize("text", ELSEWHERE)

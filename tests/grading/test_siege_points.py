@@ -36,29 +36,33 @@ class AsInGrading:
 
 def judged(task_id: str, obj: Callable[..., Any]) -> CheckResult:
     task = get_task(task_id)
-    return judge(variant_of(task), AsInGrading(task, obj), asked=questions(variant_of(task), 11, shuffled=True))
+    return judge(
+        variant_of(task), AsInGrading(task, obj), task_questions=questions(variant_of(task), 11, shuffled=True)
+    )
 
 
 def from_logs(log_sum: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda x: (x - torch.as_tensor(log_sum(x))).exp()
 
 
-@pytest.mark.parametrize("own", [torch._softmax_backward_data, torch.ops.aten._softmax_backward_data.default])
-def test_a_derivative_of_torchs_own_is_a_shortcut_where_gradients_are_to_be_written(own: Any) -> None:
+@pytest.mark.parametrize(
+    "torch_backward", [torch._softmax_backward_data, torch.ops.aten._softmax_backward_data.default]
+)
+def test_a_derivative_of_torchs_own_is_a_shortcut_where_gradients_are_to_be_written(torch_backward: Any) -> None:
     def softmax_backward(a: np.ndarray, da: np.ndarray) -> np.ndarray:
-        return own(torch.from_numpy(da), torch.from_numpy(a), -1, torch.float64).numpy()
+        return torch_backward(torch.from_numpy(da), torch.from_numpy(a), -1, torch.float64).numpy()
 
-    assert (found := judged("04.softmax-backward", softmax_backward)).points == 0
-    assert found.diagnosis == ("forbidden-shortcut",)
+    assert (result := judged("04.softmax-backward", softmax_backward)).points == 0
+    assert result.diagnosis == ("forbidden-shortcut",)
 
 
 def test_a_layer_norms_derivative_of_torchs_own_is_a_shortcut() -> None:
     def layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> Any:
-        as_torch = [torch.as_tensor(one) for one in (g, x, gain)]
+        as_torch = [torch.as_tensor(array) for array in (g, x, gain)]
         mean, var = as_torch[1].mean(-1, keepdim=True), as_torch[1].var(-1, keepdim=True, correction=0)
         sizes, mask = [as_torch[1].shape[-1]], [True, True, True]
-        own = torch.ops.aten.native_layer_norm_backward
-        return own(*as_torch[:2], sizes, mean, (var + eps).rsqrt(), as_torch[2], as_torch[2], mask)
+        torch_backward = torch.ops.aten.native_layer_norm_backward
+        return torch_backward(*as_torch[:2], sizes, mean, (var + eps).rsqrt(), as_torch[2], as_torch[2], mask)
 
     assert judged("07.layer-norm-backward", layer_norm_backward).diagnosis == ("forbidden-shortcut",)
 

@@ -50,18 +50,18 @@ while True:
 
 @pytest.fixture(scope="module")
 def zygote() -> Iterator[Zygote]:
-    one = Zygote("bubblewrap", ["numpy"])
-    one.wait()
-    yield one
-    one.close()
+    zygote = Zygote("bubblewrap", ["numpy"])
+    zygote.wait()
+    yield zygote
+    zygote.close()
 
 
 @pytest.fixture
 def begun(zygote: Zygote) -> Iterator[list[SubmissionSession]]:
     sessions: list[SubmissionSession] = []
     yield sessions
-    for one in sessions:
-        one.close()
+    for session in sessions:
+        session.close()
 
 
 def session(zygote: Zygote, begun: list[SubmissionSession], cell_s: float = 10.0) -> SubmissionSession:
@@ -69,19 +69,19 @@ def session(zygote: Zygote, begun: list[SubmissionSession], cell_s: float = 10.0
     return begun[-1]
 
 
-def printed(one: SubmissionSession, source: str) -> str:
-    return "".join(output.get("text", "") for output in one.run(source).outputs)
+def printed(session: SubmissionSession, source: str) -> str:
+    return "".join(output.get("text", "") for output in session.run(source).outputs)
 
 
 @NEEDS_SANDBOX
 @pytest.mark.parametrize("failure", ['[[], "", ""]', '[{}, "", ""]', "[]", '["raised", ""]', '"raised"', "7"])
 def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[SubmissionSession], failure: str) -> None:
-    one = session(zygote, begun)
-    one.run(REPLY.replace("FAILURE", failure))
+    student_session = session(zygote, begun)
+    student_session.run(REPLY.replace("FAILURE", failure))
     about = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}, "layers": {}}
-    assert one.check("", about).callable
+    assert student_session.check("", about).callable
     with pytest.raises(Dead, match="in another way than it was asked"):
-        one.ask([Case("", (1.0,))], 1, (), lambda *_: None, time.monotonic() + 5)
+        student_session.ask([Case("", (1.0,))], 1, (), lambda *_: None, time.monotonic() + 5)
 
 
 @NEEDS_SANDBOX
@@ -121,11 +121,11 @@ def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(
 ) -> None:
     if cgroups.places().counts is None:
         pytest.skip("no control group counts processor time here")
-    one = session(zygote, begun, cell_s=2.0)
-    ran = one.run(WAITING)
+    student_session = session(zygote, begun, cell_s=2.0)
+    ran = student_session.run(WAITING)
     assert ran.trouble == "time"
     assert ran.seconds < 4.0  # with such a wait left out, three times the limit
-    assert not one.watch.crowded
+    assert not student_session.watch.crowded
 
 
 def test_standing_counts_no_wait_for_the_submissions_own_processes() -> None:

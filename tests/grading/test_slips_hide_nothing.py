@@ -23,7 +23,7 @@ def diagnoses(name, planted):
     texts = answers(read_solution(ROOT / "solutions" / f"{name}.py"))
     for task_id, slug in planted.items():
         task = get_task(task_id)
-        mistake = next(one for one in task.mistakes if one.slug == slug)
+        mistake = next(mistake for mistake in task.mistakes if mistake.slug == slug)
         texts[task.slug] = mistake.applied_to(texts[task.slug])
     with SandboxExaminer(RunSettings(name, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
         graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())
@@ -61,14 +61,14 @@ def diagnoses(name, planted):
     ],
 )
 def test_every_planted_mistake_is_named(name, planted):
-    found = diagnoses(name, planted)
+    verdicts = diagnoses(name, planted)
     for task_id, slug in planted.items():
-        assert found[task_id] == ("wrong", (slug,)), task_id
-    others = {task_id: verdict for task_id, (verdict, _) in found.items() if task_id not in planted}
+        assert verdicts[task_id] == ("wrong", (slug,)), task_id
+    others = {task_id: verdict for task_id, (verdict, _) in verdicts.items() if task_id not in planted}
     assert set(others.values()) <= {"pass", "by hand"}, others
 
 
 def test_a_wrong_layer_costs_the_model_built_of_it_nothing():
-    found = diagnoses("08_decoder_and_masks", {"08.decoder-layer": "post-norm"})
-    assert found["08.decoder-layer"] == ("wrong", ("post-norm",))
-    assert found["08.transformer"] == ("pass", ())
+    verdicts = diagnoses("08_decoder_and_masks", {"08.decoder-layer": "post-norm"})
+    assert verdicts["08.decoder-layer"] == ("wrong", ("post-norm",))
+    assert verdicts["08.transformer"] == ("pass", ())

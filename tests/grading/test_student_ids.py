@@ -57,10 +57,10 @@ LEFT_OUT = {
 
 class Notes(Watcher):
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.sentences: list[str] = []
 
     def say(self, sentence: str) -> None:
-        self.said.append(sentence)
+        self.sentences.append(sentence)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
 def grade(course: Course, **order: object) -> tuple[Report, list[str]]:
     notes = Notes()
     report = grade_assignment(course, GradeRequest(NAME, seed=5, workers=2, **order), executor=here(), watch=notes)
-    return report, notes.said
+    return report, notes.sentences
 
 
 def page(course: Course, student: str) -> Path:
@@ -81,8 +81,8 @@ def page(course: Course, student: str) -> Path:
 def test_an_unusual_id_has_row_page_report_and_export_and_can_be_forgotten(course: Course) -> None:
     for student in TAKEN:
         hand_in(course, student, {})
-    report, said = grade(course)
-    assert said == [] and sorted(r.student for r in report.records) == sorted(TAKEN)
+    report, sentences = grade(course)
+    assert sentences == [] and sorted(r.student for r in report.records) == sorted(TAKEN)
     assert all(r.status == "graded" and r.score > 0 for r in report.records)
     assert [student for student in TAKEN if not page(course, student).is_file()] == []
     report.write(course.root / "reports" / f"{NAME}.json")
@@ -100,16 +100,16 @@ def test_a_name_that_cannot_be_an_id_is_left_out_with_a_sentence_and_costs_nobod
         hand_in(course, student, {})
     (course.submitted / ".ipynb_checkpoints").mkdir()
     (course.submitted / "circle").symlink_to("circle")
-    report, said = grade(course, feedback=False)
+    report, sentences = grade(course, feedback=False)
     assert [(r.student, r.status) for r in report.records] == [("ada", "graded")]
     with course.gradebook() as book:
         assert [row.id for row in book.students] == ["ada"]
-    assert len(said) == len(LEFT_OUT), said
+    assert len(sentences) == len(LEFT_OUT), sentences
     for name, why in LEFT_OUT.items():
         shown = repr(name if len(name) <= 60 else name[:60] + "…")
-        told = [sentence for sentence in said if f"the folder {shown} in submitted/" in sentence]
-        assert len(told) == 1 and why in told[0] and "rename it and grade again" in told[0]
-        assert told[0].isprintable() and not course.folder("autograded", name, NAME).exists()
+        matches = [sentence for sentence in sentences if f"the folder {shown} in submitted/" in sentence]
+        assert len(matches) == 1 and why in matches[0] and "rename it and grade again" in matches[0]
+        assert matches[0].isprintable() and not course.folder("autograded", name, NAME).exists()
 
 
 def test_a_name_that_is_asked_for_is_refused_with_its_reason(course: Course) -> None:
@@ -126,9 +126,9 @@ def test_a_row_that_leads_outside_is_left_out(course: Course) -> None:
     hand_in(course, "ada", {})
     for student in ("../source/.", "..", "x" * 300):
         in_class(course, student)
-    report, said = grade(course, feedback=False)
-    assert [r.student for r in report.records] == ["ada"] and len(said) == 3
-    assert all("of the gradebook is left out" in sentence for sentence in said)
+    report, sentences = grade(course, feedback=False)
+    assert [r.student for r in report.records] == ["ada"] and len(sentences) == 3
+    assert all("of the gradebook is left out" in sentence for sentence in sentences)
     assert course.notebook("source", ".", NAME).is_file() and course.notebook("release", ".", NAME).is_file()
     assert forget(course, "x" * 300) == ["the name in the gradebook"]
 
@@ -152,9 +152,9 @@ def test_the_report_says_what_was_left_out(course: Course) -> None:
     hand_in(course, "a\x1b[2J", {})
     grade(course, feedback=False)[0].write(course.root / "reports" / f"{NAME}.json")
     group = main
-    told = CliRunner().invoke(group, ["report", NAME, "--course", str(course.root)])
-    assert told.exit_code == 0 and "note: the folder 'a\\x1b[2J' in submitted/ is left out" in told.output
-    assert "\x1b" not in told.output
+    result = CliRunner().invoke(group, ["report", NAME, "--course", str(course.root)])
+    assert result.exit_code == 0 and "note: the folder 'a\\x1b[2J' in submitted/ is left out" in result.output
+    assert "\x1b" not in result.output
 
 
 HOSTILE = "x\x1b]0;owned\x07\x9b2J\u202eab\nada: 37 of 37 [red]"

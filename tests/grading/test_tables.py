@@ -24,7 +24,7 @@ def test_a_table_is_read_and_goes_back_as_it_came(tmp_path: Path, separator: str
     table = read_table(path)
     assert [table.header, *table.rows] == ROWS and table.decimal == ","
     assert f"separated by {SIGNS[separator]}, decimal comma" in table.understood()
-    before, after = (one.decode(table.encoding).replace('"', "") for one in (path.read_bytes(), table.content()))
+    before, after = (raw.decode(table.encoding).replace('"', "") for raw in (path.read_bytes(), table.content()))
     assert after == before
     path.write_bytes(table.content())
     again = read_table(path)

@@ -27,9 +27,9 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
 
 
 def write_times(course: Course, assignment: str, text: str, zone: str = "") -> Times:
-    found = read_times(course, assignment, Table(text), zone_named(zone) if zone else course.zone)
-    module.write_times(course, assignment, found.came)
-    return found
+    times = read_times(course, assignment, Table(text), zone_named(zone) if zone else course.zone)
+    module.write_times(course, assignment, times.came)
+    return times
 
 
 def came(course: Course, student: str) -> str:
@@ -63,12 +63,12 @@ def test_each_row_that_is_left_out_is_named(course: Course) -> None:
     done = write_times(course, NAME, "\n".join(("id,time", *rows)))
     assert set(done.came) == {"ben"}
     assert [note.partition(" was left out: ")[0] for note in done.notes] == ["row 2", "row 4", "row 5", "row 8"]
-    for said, note in zip(
+    for reason, note in zip(
         ("unambiguous", "chen has handed in nothing", "zoe", "as 3 April 2026 or as 4 March 2026"),
         done.notes,
         strict=True,
     ):
-        assert said in note
+        assert reason in note
 
 
 @pytest.mark.parametrize("text", ["", "id,when\nada,2026\n", "name,time\nzoe,2026-12-01\n"])

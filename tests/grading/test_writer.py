@@ -108,21 +108,21 @@ def as_graded(course: Course, student: str) -> Graded:
 
 
 @pytest.mark.parametrize("student", STUDENTS)
-@pytest.mark.parametrize("kept", [True, False])
-def test_rows_are_those_of_stock_autograde(course: Course, student: str, kept: bool) -> None:
-    wanted, graded = rows(course, student), as_graded(course, student)
-    assert any(c[0] == "No response." for c in wanted["comments"].values()) == (student == "half-done")
-    assert wanted["penalty"] == (2.5 if student == "half-done" else None)
-    if not kept:
+@pytest.mark.parametrize("is_entered", [True, False])
+def test_rows_are_those_of_stock_autograde(course: Course, student: str, is_entered: bool) -> None:
+    expected, graded = rows(course, student), as_graded(course, student)
+    assert any(c[0] == "No response." for c in expected["comments"].values()) == (student == "half-done")
+    assert expected["penalty"] == (2.5 if student == "half-done" else None)
+    if not is_entered:
         with course.gradebook() as book:
             book.remove_student(student)
-        if wanted["grades"]["04-uniform"][1] is not None:
-            wanted["score"] -= 2.0
-            wanted["grades"]["04-uniform"] = (None, None, True)
+        if expected["grades"]["04-uniform"][1] is not None:
+            expected["score"] -= 2.0
+            expected["grades"]["04-uniform"] = (None, None, True)
     with GradebookWriter(course, NAME) as writer:
         for _ in range(2):
-            writer.enter(graded, wanted["timestamp"])
-    assert rows(course, student) == wanted
+            writer.enter(graded, expected["timestamp"])
+    assert rows(course, student) == expected
 
 
 def test_a_submission_is_one_commit(course: Course) -> None:
@@ -142,11 +142,11 @@ def test_submissions_together_are_one_commit_and_the_same_rows(course: Course) -
     commits = []
     with GradebookWriter(course, NAME) as writer:
         event.listen(writer._book.engine, "commit", lambda connection: commits.append(1))
-        writer.enter_all([(graded, late), *((one, late) for one in new)])
+        writer.enter_all([(graded, late), *((other, late) for other in new)])
     assert len(commits) == 1
-    wanted = rows(course, "half-done")
-    own = {"students": wanted["students"]}
-    assert [rows(course, one.student) | own for one in new] == [wanted] * 3 and wanted["penalty"] == 2.5
+    expected = rows(course, "half-done")
+    students = {"students": expected["students"]}
+    assert [rows(course, other.student) | students for other in new] == [expected] * 3 and expected["penalty"] == 2.5
 
 
 def test_one_that_cannot_be_entered_hinders_none_before_it(course: Course) -> None:
@@ -157,7 +157,7 @@ def test_one_that_cannot_be_entered_hinders_none_before_it(course: Course) -> No
     with pytest.raises(CourseError, match="late penalty failed for broken"):
         grade_assignment(course, GradeRequest(NAME, seed=1, feedback=False), executor=here())
     with course.gradebook() as book:
-        assert book.find_submission(NAME, "a-first") and "broken" not in [one.id for one in book.students]
+        assert book.find_submission(NAME, "a-first") and "broken" not in [student.id for student in book.students]
 
 
 def test_what_fails_halfway_leaves_no_trace(course: Course) -> None:
@@ -206,7 +206,7 @@ def test_late_rules_that_cannot_be_set_up_are_one_sentence(course: Course) -> No
 
 
 @pytest.fixture(scope="session")
-def ours(stocked: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
+def graded_course(stocked: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """The same course, graded by ours with a fake examiner, and its feedback made."""
     root = tmp_path_factory.mktemp("ours") / "course"
     course = Course.at(Path(shutil.copytree(stocked.root, root)))
@@ -220,44 +220,46 @@ def ours(stocked: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
     return course
 
 
-def test_autograded_holds_what_nbgrader_would_leave_there(ours: Course) -> None:
-    folder = ours.folder("autograded", "half-done", NAME)
+def test_autograded_holds_what_nbgrader_would_leave_there(graded_course: Course) -> None:
+    folder = graded_course.folder("autograded", "half-done", NAME)
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
     assert files == {f"{NAME}.ipynb", "data/numbers.txt", "timestamp.txt"}
     assert {p.stat().st_mode & 0o777 for p in folder.rglob("*") if p.is_file()} == {0o444}
     cells = nbformat.read(folder / f"{NAME}.ipynb", as_version=4).cells
     assert any(is_solution(c) and grade_id(c) == "04-scale" for c in cells)
-    assert not ours.folder("autograded", "broken-file", NAME).exists()
+    assert not graded_course.folder("autograded", "broken-file", NAME).exists()
 
 
-def test_nbgrader_exports_what_was_written(ours: Course, tmp_path: Path) -> None:
-    nbgrader(ours, "export", "--to", str(tmp_path / "grades.csv"))
+def test_nbgrader_exports_what_was_written(graded_course: Course, tmp_path: Path) -> None:
+    nbgrader(graded_course, "export", "--to", str(tmp_path / "grades.csv"))
     with open(tmp_path / "grades.csv", newline="") as file:
         table = {row["student_id"]: row for row in csv.DictReader(file)}
-    assert float(table["mistake-2"]["raw_score"]) == rows(ours, "mistake-2")["score"]
+    assert float(table["mistake-2"]["raw_score"]) == rows(graded_course, "mistake-2")["score"]
     assert float(table["half-done"]["late_submission_penalty"]) == 2.5
     assert (table["broken-file"]["score"], table["absent"]["score"]) == ("0.0", "0.0")
 
 
-def test_nbgrader_makes_feedback(ours: Course, tmp_path: Path) -> None:
-    course = Course.at(Path(shutil.copytree(ours.root, tmp_path / "course")))
+def test_nbgrader_makes_feedback(graded_course: Course, tmp_path: Path) -> None:
+    course = Course.at(Path(shutil.copytree(graded_course.root, tmp_path / "course")))
     page = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     page.unlink()
     nbgrader(course, "generate_feedback", NAME, "--force", "--student", "mistake-2")
     assert f"{rows(course, 'mistake-2')['score']:g}" in page.read_text()
 
 
-def test_the_formgrader_sees_what_is_graded(ours: Course) -> None:
-    api = NbGraderAPI(ours.directory)
+def test_the_formgrader_sees_what_is_graded(graded_course: Course) -> None:
+    api = NbGraderAPI(graded_course.directory)
     assert api.get_autograded_students(NAME) == set(STUDENTS)
-    told = {one["student"]: one for one in api.get_submissions(NAME)}
-    assert told["mistake-2"]["autograded"] and told["mistake-2"]["needs_manual_grade"]
-    assert told["mistake-2"]["score"] == rows(ours, "mistake-2")["score"]
+    submissions = {row["student"]: row for row in api.get_submissions(NAME)}
+    assert submissions["mistake-2"]["autograded"] and submissions["mistake-2"]["needs_manual_grade"]
+    assert submissions["mistake-2"]["score"] == rows(graded_course, "mistake-2")["score"]
     assert {n["name"] for n in api.get_notebook_submissions(NAME, NAME)} == {NAME}
 
 
-def test_feedback_pages_are_made_once_and_again_when_a_person_gives_points(ours: Course, tmp_path: Path) -> None:
-    course = Course.at(Path(shutil.copytree(ours.root, tmp_path / "course")))
+def test_feedback_pages_are_made_once_and_again_when_a_person_gives_points(
+    graded_course: Course, tmp_path: Path
+) -> None:
+    course = Course.at(Path(shutil.copytree(graded_course.root, tmp_path / "course")))
 
     def pages() -> dict[str, int]:
         return {p.parent.parent.name: p.stat().st_mtime_ns for p in (course.root / "feedback").rglob("*.html")}

@@ -19,7 +19,7 @@ def quick():
 
 
 @pytest.fixture(scope="module")
-def kept():
+def full_run():
     return json.loads(KEPT.read_text(encoding="utf-8"))
 
 
@@ -30,16 +30,16 @@ def test_record_of_a_quick_run_leaves_out_smollm2(quick):
         assert quick[name]["smollm2"] is None and quick[name]["writer"]
 
 
-def test_kept_record_has_the_fields_of_a_new_one_and_is_whole(quick, kept):
-    assert measured(kept) == measured(quick)
-    assert kept["sizes"] == json.loads(json.dumps(asdict(InsideSizes())))
-    assert kept["ratio"] > 1 and kept["seconds"] < 360
+def test_kept_record_has_the_fields_of_a_new_one_and_is_whole(quick, full_run):
+    assert measured(full_run) == measured(quick)
+    assert full_run["sizes"] == json.loads(json.dumps(asdict(InsideSizes())))
+    assert full_run["ratio"] > 1 and full_run["seconds"] < 360
     for name in ("induction", "sinks", "lens"):
-        assert kept[name]["smollm2"].keys() == kept[name]["writer"].keys() == quick[name]["writer"].keys()
+        assert full_run[name]["smollm2"].keys() == full_run[name]["writer"].keys() == quick[name]["writer"].keys()
 
 
-def test_gender_is_read_from_the_noun_alone_in_a_new_run_as_in_the_kept_one(quick, kept):
-    for new, old in zip(quick["gender"], kept["gender"][:1], strict=True):
+def test_gender_is_read_from_the_noun_alone_in_a_new_run_as_in_the_kept_one(quick, full_run):
+    for new, old in zip(quick["gender"], full_run["gender"][:1], strict=True):
         assert new["clean_difference"] > new["corrupted_difference"]
         assert new["strongest"] == old["strongest"]
         entering = [new["encoder_states"][0][i] for i in range(len(new["source_tokens"]))]
@@ -47,12 +47,12 @@ def test_gender_is_read_from_the_noun_alone_in_a_new_run_as_in_the_kept_one(quic
         assert sorted(entering)[:-1] == pytest.approx([0] * (len(entering) - 1), abs=1e-3)
 
 
-def test_every_autoencoder_accounts_for_all_its_latents(kept):
-    for run in kept["autoencoder"]["runs"]:
+def test_every_autoencoder_accounts_for_all_its_latents(full_run):
+    for run in full_run["autoencoder"]["runs"]:
         assert run["dead"] + run["unmatched"] + run["recovered"] <= run["latents"]
-        assert run["split"] <= run["recovered"] <= kept["autoencoder"]["features"]
+        assert run["split"] <= run["recovered"] <= full_run["autoencoder"]["features"]
 
 
-def test_children_of_a_family_are_never_found_by_themselves(kept):
-    assert all(run["children"] == 0 for run in kept["families"]["runs"])
-    assert max(run["sums"] for run in kept["families"]["runs"]) == kept["families"]["children"]
+def test_children_of_a_family_are_never_found_by_themselves(full_run):
+    assert all(run["children"] == 0 for run in full_run["families"]["runs"])
+    assert max(run["sums"] for run in full_run["families"]["runs"]) == full_run["families"]["children"]

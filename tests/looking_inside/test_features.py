@@ -69,8 +69,8 @@ def known():
 def test_autoencoder_recovers_features_at_right_angles(known):
     features, states = known
     model = train_autoencoder(states, 8, sparsity=0.2, steps=1500)
-    found, report = recovered_features(model, features, states), model.report(states)
-    assert found.recovered == 8 and found.split == found.dead == found.unmatched == 0
+    recovery, report = recovered_features(model, features, states), model.report(states)
+    assert recovery.recovered == 8 and recovery.split == recovery.dead == recovery.unmatched == 0
     assert report["explained"] > 0.7 and report["active"] < 1.5 and report["dead"] == 0
     torch.testing.assert_close(model.directions.norm(dim=1), torch.ones(8))
 
@@ -88,10 +88,10 @@ def test_count_of_features_says_split_unmatched_and_dead():
         model.w_encoder.copy_(model.directions.mT)
         model.b_encoder.copy_(torch.tensor([0.0, 0, 0, -100, 0]))
     states = torch.randn(200, 3)
-    found = recovered_features(model, 2 * torch.eye(3), states)
-    assert found.latents.tolist() == [2, 0, 0]
-    assert (found.recovered, found.split, found.unmatched, found.dead) == (1, 1, 2, 1)
-    torch.testing.assert_close(found.best, torch.tensor([1.0, 0.6, 0.8]))
+    recovery = recovered_features(model, 2 * torch.eye(3), states)
+    assert recovery.latents.tolist() == [2, 0, 0]
+    assert (recovery.recovered, recovery.split, recovery.unmatched, recovery.dead) == (1, 1, 2, 1)
+    torch.testing.assert_close(recovery.best, torch.tensor([1.0, 0.6, 0.8]))
     assert model.report(states)["dead"] == 1
 
 

@@ -57,8 +57,8 @@ def test_scores_name_the_heads_that_do_it():
     ):
         found_LN = score(staged, ids)
         assert found_LN.shape == (L, N)
-        for head, wanted in enumerate(row):
-            assert found_LN[0, head].item() == pytest.approx(wanted, abs=1e-6), (score, head)
+        for head, expected in enumerate(row):
+            assert found_LN[0, head].item() == pytest.approx(expected, abs=1e-6), (score, head)
     # The fourth head spreads over the second copy, and the token after an earlier copy stands there for one query only.
     assert induction_scores(staged, ids)[0, 3].item() == pytest.approx(1 / 8 / 8)
 
@@ -83,8 +83,8 @@ def test_scores_refuse_texts_that_say_nothing(model):
 def test_silence_by_zero_and_by_mean_puts_those_in_place(model):
     reference = Trace()
     model(OTHER.flip(0), trace=reference)
-    for how, given in (("zero", None), ("mean", reference)):
-        trace = Trace(silence([(0, 1), (0, 3), (1, 0)], how, reference=given))
+    for how, baseline in (("zero", None), ("mean", reference)):
+        trace = Trace(silence([(0, 1), (0, 3), (1, 0)], how, reference=baseline))
         model(IDS, trace=trace)
         for layer, heads in ((0, [1, 3]), (1, [0])):
             for head in range(N):
@@ -122,12 +122,12 @@ def difference(model):
 
 
 def test_patching_whole_states_recovers_everything_where_the_inputs_differ_and_nothing_before(model):
-    found = activation_patching(
+    shares = activation_patching(
         difference(model), IDS[:1], OTHER[:1], [("state", 0), ("state", L)], positions=range(IDS.shape[1])
     )
-    assert found.shape == (2, 6)
-    torch.testing.assert_close(found[0], torch.tensor([0.0, 0, 1, 0, 0, 0]), rtol=0, atol=1e-6)
-    torch.testing.assert_close(found[1], torch.tensor([0.0, 0, 0, 0, 0, 1]), rtol=0, atol=1e-6)
+    assert shares.shape == (2, 6)
+    torch.testing.assert_close(shares[0], torch.tensor([0.0, 0, 1, 0, 0, 0]), rtol=0, atol=1e-6)
+    torch.testing.assert_close(shares[1], torch.tensor([0.0, 0, 0, 0, 0, 1]), rtol=0, atol=1e-6)
     at_once = activation_patching(difference(model), IDS[:1], OTHER[:1], [("state", 1)])
     torch.testing.assert_close(at_once, torch.ones(1, 1))
 
@@ -141,9 +141,9 @@ def test_patching_several_heads_together_is_patching_their_layer(model):
     assert (one_by_one.abs() > 1e-3).any() and one_by_one.shape == (N, 1)
     by_hand, clean = Trace(), Trace()
     run(IDS[:1], clean)
-    put = Trace({("heads", 1): lambda z: torch.cat((z[:, :2], clean.heads[1][:, 2:3], z[:, 3:]), dim=1)})
-    got, wanted = run(OTHER[:1], by_hand), run(IDS[:1], Trace())
-    share = (run(OTHER[:1], put) - got) / (wanted - got)
+    patch = Trace({("heads", 1): lambda z: torch.cat((z[:, :2], clean.heads[1][:, 2:3], z[:, 3:]), dim=1)})
+    got, expected = run(OTHER[:1], by_hand), run(IDS[:1], Trace())
+    share = (run(OTHER[:1], patch) - got) / (expected - got)
     torch.testing.assert_close(one_by_one[2, 0].double(), share, rtol=1e-4, atol=0)
 
 
@@ -154,8 +154,8 @@ def test_patching_reaches_either_stack_of_a_translator():
         return lambda source, trace: two(source, IDS[:1], **{keyword: trace})[0, -1, 5]
 
     for keyword, place in (("trace", "cross_attention"), ("encoder_trace", "state")):
-        found = activation_patching(into(keyword), IDS[:1], OTHER[:1], [[(place, layer) for layer in range(L)]])
-        torch.testing.assert_close(found, torch.ones(1, 1))
+        shares = activation_patching(into(keyword), IDS[:1], OTHER[:1], [[(place, layer) for layer in range(L)]])
+        torch.testing.assert_close(shares, torch.ones(1, 1))
 
 
 @pytest.mark.parametrize(

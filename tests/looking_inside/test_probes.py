@@ -27,10 +27,10 @@ def test_probe_is_ridge_regression_on_one_column_for_each_class():
 def test_control_labels_are_one_for_each_type_and_as_frequent_as_the_real_ones():
     types = torch.arange(4000).repeat(2)
     labels = (torch.arange(8000) % 10 == 0).long()
-    found = control_labels(types, labels)
-    assert torch.equal(found[:4000], found[4000:])
-    assert found.double().mean().item() == pytest.approx(0.1, abs=0.02)
-    assert not torch.equal(found, control_labels(types, labels, seed=1))
+    control = control_labels(types, labels)
+    assert torch.equal(control[:4000], control[4000:])
+    assert control.double().mean().item() == pytest.approx(0.1, abs=0.02)
+    assert not torch.equal(control, control_labels(types, labels, seed=1))
 
 
 def test_selectivity_is_low_where_states_are_the_words_and_high_where_they_are_the_task():
@@ -40,9 +40,9 @@ def test_selectivity_is_low_where_states_are_the_words_and_high_where_they_are_t
     heart = selectivity(words, by_type, types)  # 20 dimensions for 20 words: any labelling of words can be learned
     assert heart.accuracy == heart.control == 1.0 and heart.selectivity == 0.0
     by_place = torch.randint(2, (2000,))
-    told = selectivity(torch.stack((by_place, 1 - by_place), dim=1).float(), by_place, types)
-    assert told.accuracy == 1.0 and told.control < 0.75 and told.selectivity > 0.25
-    assert told.majority == pytest.approx(0.5, abs=0.06)
+    got = selectivity(torch.stack((by_place, 1 - by_place), dim=1).float(), by_place, types)
+    assert got.accuracy == 1.0 and got.control < 0.75 and got.selectivity > 0.25
+    assert got.majority == pytest.approx(0.5, abs=0.06)
 
 
 def test_selectivity_is_the_difference():

@@ -32,11 +32,11 @@ def test_attribution_adds_up_to_the_logit_and_to_a_difference(kind, make):
     model = lively(make(SMALL.but(**KINDS[kind])))
     logits_BTV = model(IDS)
     for other, position in ((None, -1), (7, -1), (7, 2)):
-        found = direct_attribution(model, IDS, 5, other, position=position)
-        wanted_B = logits_BTV[:, position, 5] - (0 if other is None else logits_BTV[:, position, other])
-        torch.testing.assert_close(found.logit, wanted_B, rtol=1e-9, atol=1e-9)
-        torch.testing.assert_close(found.total, wanted_B, rtol=1e-9, atol=1e-9)
-    assert found.heads.shape == (2, 3, 4) and found.feed_forward.shape == found.attention_bias.shape == (2, 3)
+        got = direct_attribution(model, IDS, 5, other, position=position)
+        expected_B = logits_BTV[:, position, 5] - (0 if other is None else logits_BTV[:, position, other])
+        torch.testing.assert_close(got.logit, expected_B, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(got.total, expected_B, rtol=1e-9, atol=1e-9)
+    assert got.heads.shape == (2, 3, 4) and got.feed_forward.shape == got.attention_bias.shape == (2, 3)
 
 
 def test_attribution_of_the_last_layer_is_what_removing_it_takes_while_the_norm_holds_still():
@@ -46,15 +46,15 @@ def test_attribution_of_the_last_layer_is_what_removing_it_takes_while_the_norm_
     last = trace.states[-1][:, -1]
     scale = torch.sqrt(last.var(dim=-1, correction=0, keepdim=True) + SMALL.norm_eps)
     centred = (head - head.mean(dim=-1, keepdim=True)) / scale * model.decoder.norm.gain
-    wanted = centred @ model.embedder.tokens.table[5]
-    torch.testing.assert_close(direct_attribution(model, IDS, 5).heads[:, 2, 1], wanted, rtol=1e-9, atol=1e-9)
+    expected = centred @ model.embedder.tokens.table[5]
+    torch.testing.assert_close(direct_attribution(model, IDS, 5).heads[:, 2, 1], expected, rtol=1e-9, atol=1e-9)
 
 
 def test_attribution_of_the_shipped_writer_adds_up_in_single_precision():
-    own = load_writer()
-    ids = torch.tensor([own.encode("The king is dead, and the queen")])
-    found = direct_attribution(own.model, ids, 100, 200)
-    assert abs(found.total - found.logit).max() < 1e-4
+    writer = load_writer()
+    ids = torch.tensor([writer.encode("The king is dead, and the queen")])
+    attribution = direct_attribution(writer.model, ids, 100, 200)
+    assert abs(attribution.total - attribution.logit).max() < 1e-4
 
 
 def test_lens_ends_in_the_models_own_logits_and_begins_with_the_embeddings():

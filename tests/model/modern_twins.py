@@ -56,12 +56,12 @@ def made(**changes):
 def twins(hf, name, changes, read=True, **description):
     """Make a whole model of theirs and ours with the same weights, from its description where that is read."""
     described = getattr(hf, f"{name}Config")(**(THEIRS | description))
-    theirs = lively(getattr(hf, f"{name}ForCausalLM")._from_config(described, attn_implementation="eager"))
+    hf_model = lively(getattr(hf, f"{name}ForCausalLM")._from_config(described, attn_implementation="eager"))
     config = OURS.but(**changes)
     assert not read or config == llama_config(described)
-    ours = DecoderLM(config).double().eval()
-    ours.load_state_dict(llama_weights(theirs.state_dict(), config))
-    return ours, theirs
+    model = DecoderLM(config).double().eval()
+    model.load_state_dict(llama_weights(hf_model.state_dict(), config))
+    return model, hf_model
 
 
 def rows():
@@ -74,25 +74,25 @@ def step_by_step(model, ids, real=None, prompt=7):
     """Feed a prompt, then one token at a time; give the logits of the prompt's last position and of all after it."""
     state = model.start(*(() if real is None else (real[:, :prompt],)))
     logits, state = model.step(ids[:, :prompt], state)
-    found = [logits]
+    all_logits = [logits]
     for t in range(prompt, ids.shape[1]):
         logits, state = model.step(ids[:, t : t + 1], state)
-        found.append(logits)
-    return torch.stack(found, dim=1), state
+        all_logits.append(logits)
+    return torch.stack(all_logits, dim=1), state
 
 
-def assert_twins(ours, theirs):
+def assert_twins(model, hf_model):
     """Whole and cached, filled up on the left, the logits and their gradients are theirs."""
     ids, real = rows()
     places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
-    wanted = theirs(input_ids=ids, attention_mask=real, position_ids=places).logits
-    got = ours(ids, real)
-    assert wanted[real].std() > 0.3
-    torch.testing.assert_close(got[real], wanted[real], **EXACT)
-    torch.testing.assert_close(step_by_step(ours, ids, real)[0].detach(), wanted[:, 6:].detach(), **EXACT)
+    expected = hf_model(input_ids=ids, attention_mask=real, position_ids=places).logits
+    got = model(ids, real)
+    assert expected[real].std() > 0.3
+    torch.testing.assert_close(got[real], expected[real], **EXACT)
+    torch.testing.assert_close(step_by_step(model, ids, real)[0].detach(), expected[:, 6:].detach(), **EXACT)
     weights = torch.randn_like(got[real])
     (got[real] * weights).sum().backward()
-    (wanted[real] * weights).sum().backward()
-    gradients = {name: weight.grad for name, weight in theirs.named_parameters()}
-    for name, wanted in translated(gradients, shapes(DecoderLM, ours.config), NAMES, same={}).items():
-        torch.testing.assert_close(ours.get_parameter(name).grad, wanted, rtol=1e-7, atol=1e-8)
+    (expected[real] * weights).sum().backward()
+    gradients = {name: weight.grad for name, weight in hf_model.named_parameters()}
+    for name, expected in translated(gradients, shapes(DecoderLM, model.config), NAMES, same={}).items():
+        torch.testing.assert_close(model.get_parameter(name).grad, expected, rtol=1e-7, atol=1e-8)

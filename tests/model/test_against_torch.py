@@ -42,52 +42,59 @@ def stirred(module):
     return module.double()
 
 
-def attention_of(theirs, name, ours):
+def attention_of(torch_tensors, name, library_name):
     """Cut torch's packed projections, and transpose: its Linear keeps (out, in)."""
-    q, k, v = theirs[f"{name}.in_proj_weight"].chunk(3)
-    matrices = {"w_q": q.mT, "w_k": k.mT, "w_v": v.mT, "w_o": theirs[f"{name}.out_proj.weight"].mT}
-    biases = zip(("b_q", "b_k", "b_v"), theirs[f"{name}.in_proj_bias"].chunk(3), strict=True)
-    return {f"{ours}.{key}": value for key, value in (matrices | dict(biases)).items()} | {
-        f"{ours}.b_o": theirs[f"{name}.out_proj.bias"]
+    q, k, v = torch_tensors[f"{name}.in_proj_weight"].chunk(3)
+    matrices = {"w_q": q.mT, "w_k": k.mT, "w_v": v.mT, "w_o": torch_tensors[f"{name}.out_proj.weight"].mT}
+    biases = zip(("b_q", "b_k", "b_v"), torch_tensors[f"{name}.in_proj_bias"].chunk(3), strict=True)
+    return {f"{library_name}.{key}": value for key, value in (matrices | dict(biases)).items()} | {
+        f"{library_name}.b_o": torch_tensors[f"{name}.out_proj.bias"]
     }
 
 
-def norm_of(theirs, name, ours):
-    return {f"{ours}.gain": theirs[f"{name}.weight"], f"{ours}.shift": theirs[f"{name}.bias"]}
+def norm_of(torch_tensors, name, library_name):
+    return {
+        f"{library_name}.gain": torch_tensors[f"{name}.weight"],
+        f"{library_name}.shift": torch_tensors[f"{name}.bias"],
+    }
 
 
-def layer_of(theirs):
+def layer_of(torch_tensors):
     """Name the tensors of one of torch's layers (weights, or their gradients) as ours are named."""
-    ours = attention_of(theirs, "self_attn", "attention") | norm_of(theirs, "norm1", "attention_residual.norm")
+    tensors = attention_of(torch_tensors, "self_attn", "attention") | norm_of(
+        torch_tensors, "norm1", "attention_residual.norm"
+    )
     last = "norm2"
-    if "multihead_attn.in_proj_weight" in theirs:
-        ours |= attention_of(theirs, "multihead_attn", "cross_attention")
-        ours |= norm_of(theirs, "norm2", "cross_residual.norm")
+    if "multihead_attn.in_proj_weight" in torch_tensors:
+        tensors |= attention_of(torch_tensors, "multihead_attn", "cross_attention")
+        tensors |= norm_of(torch_tensors, "norm2", "cross_residual.norm")
         last = "norm3"
-    ours |= norm_of(theirs, last, "feed_forward_residual.norm")
+    tensors |= norm_of(torch_tensors, last, "feed_forward_residual.norm")
     for i in (1, 2):
-        ours[f"feed_forward.w_{i}"] = theirs[f"linear{i}.weight"].mT
-        ours[f"feed_forward.b_{i}"] = theirs[f"linear{i}.bias"]
-    return ours
+        tensors[f"feed_forward.w_{i}"] = torch_tensors[f"linear{i}.weight"].mT
+        tensors[f"feed_forward.b_{i}"] = torch_tensors[f"linear{i}.bias"]
+    return tensors
 
 
-def stack_of(theirs):
+def stack_of(torch_tensors):
     layers = {}
-    for name, tensor in theirs.items():
+    for name, tensor in torch_tensors.items():
         if name.startswith("layers."):
             _, i, rest = name.split(".", 2)
             layers.setdefault(i, {})[rest] = tensor
-    ours = {f"layers.{i}.{name}": t for i, layer in layers.items() for name, t in layer_of(layer).items()}
-    return ours | (norm_of(theirs, "norm", "norm") if "norm.weight" in theirs else {})
+    tensors = {f"layers.{i}.{name}": t for i, layer in layers.items() for name, t in layer_of(layer).items()}
+    return tensors | (norm_of(torch_tensors, "norm", "norm") if "norm.weight" in torch_tensors else {})
 
 
 def gradients(module):
     return {name: weight.grad for name, weight in module.named_parameters()}
 
 
-def assert_same_gradients(ours, theirs_renamed, **inputs):
-    for name, weight in ours.named_parameters():
-        torch.testing.assert_close(weight.grad, theirs_renamed[name], **EXACT, msg=lambda text, n=name: f"{n}: {text}")
+def assert_same_gradients(module, expected_gradients, **inputs):
+    for name, weight in module.named_parameters():
+        torch.testing.assert_close(
+            weight.grad, expected_gradients[name], **EXACT, msg=lambda text, n=name: f"{n}: {text}"
+        )
     for name, (x, y) in inputs.items():
         torch.testing.assert_close(x.grad, y.grad, **EXACT, msg=lambda text, n=name: f"{n}: {text}")
 
@@ -113,14 +120,14 @@ SELF_MASKS = {
 }
 
 
-def ours_of(mask, real):
+def library_mask(mask, real):
     """Both of torch's masks as one of ours, (B, 1, T, S)."""
     both = None if mask is None else mask[None, None]
     keys = None if real is None else real[:, None, None, :]
     return keys if both is None else both if keys is None else both & keys
 
 
-def theirs_of(mask):
+def torch_mask(mask):
     return None if mask is None else ~mask
 
 
@@ -128,17 +135,17 @@ def theirs_of(mask):
 @pytest.mark.parametrize("masks", SELF_MASKS.values(), ids=SELF_MASKS)
 def test_encoder_layer_equals_torchs(pre_norm, activation, masks):
     mask, real = masks
-    theirs = stirred(nn.TransformerEncoderLayer(D, N, F, **options_of(pre_norm, activation)))
-    ours = Layer(config_of(pre_norm, activation)).double()
-    ours.load_state_dict(layer_of(theirs.state_dict()))
+    torch_layer = stirred(nn.TransformerEncoderLayer(D, N, F, **options_of(pre_norm, activation)))
+    layer = Layer(config_of(pre_norm, activation)).double()
+    layer.load_state_dict(layer_of(torch_layer.state_dict()))
     x, y = twice(B, T, D)
-    got = ours(x, None if (both := ours_of(mask, real)) is None else both)
-    wanted = theirs(y, src_mask=theirs_of(mask), src_key_padding_mask=theirs_of(real))
-    torch.testing.assert_close(got, wanted, **EXACT)
+    got = layer(x, None if (both := library_mask(mask, real)) is None else both)
+    expected = torch_layer(y, src_mask=torch_mask(mask), src_key_padding_mask=torch_mask(real))
+    torch.testing.assert_close(got, expected, **EXACT)
     weights = torch.randn_like(got)
     (got * weights).sum().backward()
-    (wanted * weights).sum().backward()
-    assert_same_gradients(ours, layer_of(gradients(theirs)), x=(x, y))
+    (expected * weights).sum().backward()
+    assert_same_gradients(layer, layer_of(gradients(torch_layer)), x=(x, y))
 
 
 @pytest.mark.parametrize(("pre_norm", "activation"), SHAPES, ids=NAMES)
@@ -149,24 +156,24 @@ def test_encoder_layer_equals_torchs(pre_norm, activation, masks):
 )
 def test_decoder_layer_equals_torchs(pre_norm, activation, masks, memory_real):
     mask, real = masks
-    theirs = stirred(nn.TransformerDecoderLayer(D, N, F, **options_of(pre_norm, activation)))
-    ours = Layer(config_of(pre_norm, activation), cross=True).double()
-    ours.load_state_dict(layer_of(theirs.state_dict()))
+    torch_layer = stirred(nn.TransformerDecoderLayer(D, N, F, **options_of(pre_norm, activation)))
+    layer = Layer(config_of(pre_norm, activation), cross=True).double()
+    layer.load_state_dict(layer_of(torch_layer.state_dict()))
     x, y = twice(B, T, D)
     memory, memory_copy = twice(B, S, D)
-    got = ours(x, ours_of(mask, real), memory, ours_of(None, memory_real))
-    wanted = theirs(
+    got = layer(x, library_mask(mask, real), memory, library_mask(None, memory_real))
+    expected = torch_layer(
         y,
         memory_copy,
-        tgt_mask=theirs_of(mask),
-        tgt_key_padding_mask=theirs_of(real),
-        memory_key_padding_mask=theirs_of(memory_real),
+        tgt_mask=torch_mask(mask),
+        tgt_key_padding_mask=torch_mask(real),
+        memory_key_padding_mask=torch_mask(memory_real),
     )
-    torch.testing.assert_close(got, wanted, **EXACT)
+    torch.testing.assert_close(got, expected, **EXACT)
     weights = torch.randn_like(got)
     (got * weights).sum().backward()
-    (wanted * weights).sum().backward()
-    assert_same_gradients(ours, layer_of(gradients(theirs)), x=(x, y), memory=(memory, memory_copy))
+    (expected * weights).sum().backward()
+    assert_same_gradients(layer, layer_of(gradients(torch_layer)), x=(x, y), memory=(memory, memory_copy))
 
 
 def pair_of_transformers(pre_norm, activation):
@@ -178,43 +185,43 @@ def pair_of_transformers(pre_norm, activation):
     with warnings.catch_warnings():
         # torch notes, in words that depend on the options, that its fast path for inference is not taken.
         warnings.filterwarnings("ignore", message="enable_nested_tensor is True", category=UserWarning)
-        theirs = nn.Transformer(D, N, L, L, F, **options_of(pre_norm, activation))
+        torch_transformer = nn.Transformer(D, N, L, L, F, **options_of(pre_norm, activation))
     if not pre_norm:
-        theirs.encoder.norm = theirs.decoder.norm = None
-    theirs = stirred(theirs)
+        torch_transformer.encoder.norm = torch_transformer.decoder.norm = None
+    torch_transformer = stirred(torch_transformer)
     config = config_of(pre_norm, activation)
     encoder, decoder = Encoder(config).double(), Decoder(config).double()
-    encoder.load_state_dict(stack_of(theirs.encoder.state_dict()))
-    decoder.load_state_dict(stack_of(theirs.decoder.state_dict()))
-    return encoder, decoder, theirs
+    encoder.load_state_dict(stack_of(torch_transformer.encoder.state_dict()))
+    decoder.load_state_dict(stack_of(torch_transformer.decoder.state_dict()))
+    return encoder, decoder, torch_transformer
 
 
 @pytest.mark.parametrize(("pre_norm", "activation"), SHAPES, ids=NAMES)
 def test_encoder_and_decoder_equal_nn_transformer(pre_norm, activation):
-    encoder, decoder, theirs = pair_of_transformers(pre_norm, activation)
+    encoder, decoder, torch_transformer = pair_of_transformers(pre_norm, activation)
     x, x_copy = twice(B, S, D)
     y, y_copy = twice(B, T, D)
     memory_mask = padding(S)[:, None, None, :]
     got = decoder(y, encoder(x, memory_mask), memory_mask=memory_mask)
     causal = nn.Transformer.generate_square_subsequent_mask(T, dtype=torch.float64)
-    wanted = theirs(
+    expected = torch_transformer(
         x_copy,
         y_copy,
         tgt_mask=causal,
         src_key_padding_mask=~padding(S),
         memory_key_padding_mask=~padding(S),
     )
-    torch.testing.assert_close(got, wanted, **EXACT)
+    torch.testing.assert_close(got, expected, **EXACT)
     weights = torch.randn_like(got)
     (got * weights).sum().backward()
-    (wanted * weights).sum().backward()
-    assert_same_gradients(encoder, stack_of(gradients(theirs.encoder)), x=(x, x_copy))
-    assert_same_gradients(decoder, stack_of(gradients(theirs.decoder)), y=(y, y_copy))
+    (expected * weights).sum().backward()
+    assert_same_gradients(encoder, stack_of(gradients(torch_transformer.encoder)), x=(x, x_copy))
+    assert_same_gradients(decoder, stack_of(gradients(torch_transformer.decoder)), y=(y, y_copy))
 
 
 @pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])
 def test_transformer_equals_nn_transformer_between_its_embeddings_and_its_head(pre_norm):
-    encoder, decoder, theirs = pair_of_transformers(pre_norm, "relu")
+    encoder, decoder, torch_transformer = pair_of_transformers(pre_norm, "relu")
     model = Transformer(config_of(pre_norm, "relu")).double()
     model.encoder.load_state_dict(encoder.state_dict())
     model.decoder.load_state_dict(decoder.state_dict())
@@ -231,20 +238,20 @@ def test_transformer_equals_nn_transformer_between_its_embeddings_and_its_head(p
     )  # fmt: skip
     places[:, 0::2], places[:, 1::2] = places[:, 0::2].sin(), places[:, 1::2].cos()
     causal = torch.ones(3, 3, dtype=torch.bool).triu(1)
-    states = theirs(
+    states = torch_transformer(
         table[source] * D**0.5 + places[:4],
         table[target] * D**0.5 + places[:3],
         tgt_mask=causal,
         src_key_padding_mask=source == 0,
         memory_key_padding_mask=source == 0,
     )
-    wanted = nn.functional.linear(states, table)
+    expected = nn.functional.linear(states, table)
     real = target != 0
-    torch.testing.assert_close(model(source, target)[real], wanted[real], **EXACT)
+    torch.testing.assert_close(model(source, target)[real], expected[real], **EXACT)
 
 
 def test_the_masks_of_these_tests_leave_no_row_blind():
     # Where a row has nothing to see, torch's paths give NaN or the mean of all values, and this library zeros.
     for (mask, real), memory in itertools.product(SELF_MASKS.values(), (None, padding(S))):
-        for both in (ours_of(mask, real), ours_of(None, memory)):
+        for both in (library_mask(mask, real), library_mask(None, memory)):
             assert both is None or both.any(dim=-1).all()

@@ -21,16 +21,16 @@ def score_of(log_p, length, alpha):
 
 def continuations(language, prompt, limit):
     """List every continuation that ends, or runs to the limit: (log-probability, tokens)."""
-    found, unended = [], [(0.0, ())]
+    ended, unended = [], [(0.0, ())]
     for length in range(1, limit + 1):
         longer = []
         for total, tokens in unended:
             for token, log_p in enumerate(language.log_p([*prompt, *tokens])):
                 if log_p > -INF:
                     ends = token == END or length == limit
-                    (found if ends else longer).append((total + log_p, (*tokens, token)))
+                    (ended if ends else longer).append((total + log_p, (*tokens, token)))
         unended = longer
-    return found
+    return ended
 
 
 def plain_search(language, prompt, beams, limit, alpha, keep):
@@ -53,9 +53,9 @@ def plain_search(language, prompt, beams, limit, alpha, keep):
     return sorted(ended, key=lambda hypothesis: -hypothesis[0])[:keep]
 
 
-def assert_equals(got, row, prompt, wanted, keep):
+def assert_equals(got, row, prompt, expected, keep):
     for k in range(keep):
-        score, log_p, tokens = wanted[k] if k < len(wanted) else (-INF, -INF, ())
+        score, log_p, tokens = expected[k] if k < len(expected) else (-INF, -INF, ())
         padding = (PAD,) * (got.ids.shape[2] - len(prompt) - len(tokens))
         assert tuple(got.ids[row, k].tolist()) == (*prompt, *tokens, *padding)
         assert got.lengths[row, k] == len(tokens)
@@ -92,10 +92,10 @@ def test_batched_search_equals_a_plain_one_in_lists(seed, b, beams, limit, alpha
         length_penalty=alpha,
         keep=keep,
     )
-    wanted = [plain_search(language, prompt, beams, limit, alpha, keep) for prompt in prompts.tolist()]
-    assert got.ids.shape[2] == 2 + max(len(tokens) for row in wanted for _, _, tokens in row)
+    expected = [plain_search(language, prompt, beams, limit, alpha, keep) for prompt in prompts.tolist()]
+    assert got.ids.shape[2] == 2 + max(len(tokens) for row in expected for _, _, tokens in row)
     for row, prompt in enumerate(prompts.tolist()):
-        assert_equals(got, row, prompt, wanted[row], keep)
+        assert_equals(got, row, prompt, expected[row], keep)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([(2, 4), (3, 3), (4, 2)]), alphas, st.integers(1, 3))

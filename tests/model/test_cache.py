@@ -87,8 +87,8 @@ def test_select_of_everything_takes_mask_memory_and_padding_along():
     chosen = state.select(rows)
     for name in ("memory", "memory_mask", "padding"):
         assert torch.equal(getattr(chosen, name), getattr(state, name)[rows])
-    for got, kept in zip((*chosen.layers, *chosen.cross), (*state.layers, *state.cross), strict=True):
-        assert torch.equal(got.k, kept.k[rows])
+    for got, original in zip((*chosen.layers, *chosen.cross), (*state.layers, *state.cross), strict=True):
+        assert torch.equal(got.k, original.k[rows])
     assert chosen.length == 2
     assert KVCache(1).select(rows).cross is None
 
@@ -145,10 +145,10 @@ def test_decoder_with_a_cache_equals_without(positions, n_kv_heads, window):
     ids = torch.randint(11, (2, 7))
     ends = {pieces: torch.tensor(pieces).cumsum(0) - 1 for pieces in PIECES}
     with torch.no_grad():
-        wanted = model(ids)
+        expected = model(ids)
         for pieces in PIECES:
             got = torch.stack(steps(model, ids, None, pieces), dim=1)
-            torch.testing.assert_close(got, wanted[:, ends[pieces]], **EXACT)
+            torch.testing.assert_close(got, expected[:, ends[pieces]], **EXACT)
 
 
 @pytest.mark.parametrize(("positions", "n_kv_heads", "window"), KINDS[: len(POSITIONS)] + [("rotary", 2, 3)])
@@ -159,10 +159,10 @@ def test_encoder_decoder_with_a_cache_equals_without(positions, n_kv_heads, wind
     target = torch.randint(11, (3, 7))
     target[1, 3] = 0
     with torch.no_grad():
-        wanted = model(source, target)
+        expected = model(source, target)
         for pieces in PIECES:
             got = torch.stack(steps(model, target, model.start(source), pieces), dim=1)
-            torch.testing.assert_close(got, wanted[:, torch.tensor(pieces).cumsum(0) - 1], **EXACT)
+            torch.testing.assert_close(got, expected[:, torch.tensor(pieces).cumsum(0) - 1], **EXACT)
 
 
 def test_steps_after_select_continue_the_chosen_rows(device):
@@ -179,8 +179,8 @@ def test_steps_after_select_continue_the_chosen_rows(device):
         source = torch.randint(1, 11, (3, 4), device=device)
         _, state = translator.step(ids, translator.start(source))
         got, _ = translator.step(more, state.select(rows))
-        wanted = translator(source[rows], torch.cat((ids[rows], more), dim=1))[:, -1]
-        torch.testing.assert_close(got, wanted, **EXACT)
+        expected = translator(source[rows], torch.cat((ids[rows], more), dim=1))[:, -1]
+        torch.testing.assert_close(got, expected, **EXACT)
 
 
 def test_gradients_flow_through_a_cache():

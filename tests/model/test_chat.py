@@ -8,9 +8,9 @@ from softlookup.model.generate import generate
 
 
 def test_a_prompt_has_a_turn_for_each_who_speaks(tiny_chat):
-    asked = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
-    assert tiny_chat.prompt("Hi") == "<|im_start|>system\nBe brief.<|im_end|>\n" + asked
-    assert tiny_chat.prompt("Hi", system="Be kind.") == "<|im_start|>system\nBe kind.<|im_end|>\n" + asked
+    user_turn = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    assert tiny_chat.prompt("Hi") == "<|im_start|>system\nBe brief.<|im_end|>\n" + user_turn
+    assert tiny_chat.prompt("Hi", system="Be kind.") == "<|im_start|>system\nBe kind.<|im_end|>\n" + user_turn
     ids = tiny_chat.encode(tiny_chat.prompt("Hi"))
     assert ids.count(1) == 3 and ids.count(2) == 2
     assert tiny_chat.decode(ids) == "system\nBe brief.\nuser\nHi\nassistant\n"
@@ -35,9 +35,9 @@ def test_pieces_are_what_generate_writes_at_once(tiny_chat, settings):
     ids = generate(
         tiny_chat.model, ids, max_new_tokens=40, generator=generator, state=tiny_chat.model.start(), **chance
     )
-    wanted = ids.new_ids[0].tolist()
-    wanted = wanted[: min([i for i, number in enumerate(wanted) if number < 3], default=40)]
-    assert "".join(pieces) == tiny_chat.decode(wanted) and all(pieces)
+    expected = ids.new_ids[0].tolist()
+    expected = expected[: min([i for i, number in enumerate(expected) if number < 3], default=40)]
+    assert "".join(pieces) == tiny_chat.decode(expected) and all(pieces)
     assert tiny_chat.write(text, max_new_tokens=40, **settings) == text + "".join(pieces)
     assert tiny_chat.answer(text, max_new_tokens=9, **settings) == "".join(
         tiny_chat.stream(tiny_chat.prompt(text), max_new_tokens=9, **settings)
@@ -76,8 +76,8 @@ def test_maps_and_logits_go_with_their_tokens(tiny_chat):
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 4, 4))
     assert torch.equal(weights, weights.tril()) and not weights.requires_grad
     with torch.no_grad():
-        wanted = tiny_chat.model(torch.tensor([tiny_chat.encode("a b\n")]))[0, -1]
-    torch.testing.assert_close(tiny_chat.next_logits("a b\n"), wanted)
+        expected = tiny_chat.model(torch.tensor([tiny_chat.encode("a b\n")]))[0, -1]
+    torch.testing.assert_close(tiny_chat.next_logits("a b\n"), expected)
 
 
 def test_a_full_context_ends_the_text(tiny_chat, monkeypatch):
@@ -87,14 +87,14 @@ def test_a_full_context_ends_the_text(tiny_chat, monkeypatch):
 
 
 def test_what_cannot_be_written_is_refused_before_anything_is(tiny_chat):
-    for text, settings, said in (
+    for text, settings, message in (
         ("", {}, "the text has 0 tokens; the model takes 1 to 200"),
         ("a" * 201, {}, "the text has 201 tokens"),
         ("a", {"max_new_tokens": 0}, "max_new_tokens must be at least 1; got 0"),
         ("a", {"temperature": -1}, "temperature must be a finite number"),
         ("a", {"top_p": 2.0}, "top_p must be between 0 and 1"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             tiny_chat.stream(text, **settings)
     with pytest.raises(ValueError, match="id 259 is out of range"):
         tiny_chat.decode([259])

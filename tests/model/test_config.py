@@ -94,14 +94,14 @@ def test_sizes_that_do_not_go_together_are_refused_when_the_model_is_made(change
 @pytest.fixture(scope="module")
 def special_paths():
     """Every way that computes a model beside its own code: its name, a model that it takes, and how it is asked."""
-    one = Config(vocab_size=10, d_model=8, n_heads=2, d_hidden=4, n_layers=1)
+    config = Config(vocab_size=10, d_model=8, n_heads=2, d_hidden=4, n_layers=1)
     writer, translator = load_writer(), load_translator()
     return {
-        "FastLoss": (Transformer(one), FastLoss),
-        "FastStep": (Transformer(one).eval(), FastStep),
+        "FastLoss": (Transformer(config), FastLoss),
+        "FastStep": (Transformer(config).eval(), FastStep),
         "pack writer": (writer.model, lambda model: pack(Writer(model, writer.tokenizer))),
         "pack translator": (translator.model, lambda model: pack(Translator(model, translator.tokenizer))),
-        "ModelRunner": (DecoderLM(one).eval(), lambda model: ModelRunner(model, Blocks(model.config, 2, 2))),
+        "ModelRunner": (DecoderLM(config).eval(), lambda model: ModelRunner(model, Blocks(model.config, 2, 2))),
     }
 
 

@@ -48,19 +48,19 @@ def test_scores_are_cosines_over_the_temperature(device):
         torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(count, dtype=torch.float64, device=device))
     a = model.image_encoder(images) @ model.w_image
     b = model.text_encoder(ids) @ model.w_text
-    wanted = nn.functional.cosine_similarity(a[:, None], b[None], dim=-1) * model.scale()
-    torch.testing.assert_close(model(images, ids), wanted, rtol=1e-10, atol=1e-10)
-    torch.testing.assert_close(model.classify(images, ids), wanted.softmax(dim=-1), rtol=1e-10, atol=1e-10)
+    expected = nn.functional.cosine_similarity(a[:, None], b[None], dim=-1) * model.scale()
+    torch.testing.assert_close(model(images, ids), expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(model.classify(images, ids), expected.softmax(dim=-1), rtol=1e-10, atol=1e-10)
 
 
 def test_loss_is_the_mean_of_both_choices():
     model = pair().double()
     images, ids = torch.randn(4, 1, 8, 8, dtype=torch.float64), torch.randint(1, 9, (4, 5))
-    logits, own = model(images, ids), torch.arange(4)
-    wanted = (nn.functional.cross_entropy(logits, own) + nn.functional.cross_entropy(logits.mT, own)) / 2
-    torch.testing.assert_close(model.loss(images, ids), wanted, rtol=1e-10, atol=1e-10)
+    logits, labels = model(images, ids), torch.arange(4)
+    expected = (nn.functional.cross_entropy(logits, labels) + nn.functional.cross_entropy(logits.mT, labels)) / 2
+    torch.testing.assert_close(model.loss(images, ids), expected, rtol=1e-10, atol=1e-10)
     order = torch.tensor([2, 0, 3, 1])
-    torch.testing.assert_close(model.loss(images[order], ids[order]), wanted, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(model.loss(images[order], ids[order]), expected, rtol=1e-10, atol=1e-10)
     model.loss(images, ids).backward()
     assert all(weight.grad is not None and bool(weight.grad.isfinite().all()) for weight in model.parameters())
     assert model.log_scale.grad != 0
@@ -114,10 +114,10 @@ def test_pictures_find_labels_in_words_that_were_never_classes():
         optimiser.step()
     model.eval()
     images, labels = pictures(40)
-    told = model.classify(images, say(*(f"{pattern} seen" for pattern in PATTERNS)))  # another way to say it
-    torch.testing.assert_close(told.sum(dim=-1), torch.ones(40))
-    assert (told.argmax(dim=-1) == labels).double().mean() > 0.9
-    assert not told.requires_grad
+    probabilities = model.classify(images, say(*(f"{pattern} seen" for pattern in PATTERNS)))  # another way to say it
+    torch.testing.assert_close(probabilities.sum(dim=-1), torch.ones(40))
+    assert (probabilities.argmax(dim=-1) == labels).double().mean() > 0.9
+    assert not probabilities.requires_grad
 
 
 def test_what_does_not_fit_is_refused(unchecked):

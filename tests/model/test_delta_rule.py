@@ -12,14 +12,14 @@ def draw(seed, t=11, dtype=torch.float64, batch=(2, 3)):
     luck = torch.Generator().manual_seed(seed)
     q, k, v = (torch.randn(*batch, t, width, generator=luck, dtype=torch.float64) for width in (4, 4, 5))
     log_decay, strength = (torch.randn(*batch, t, generator=luck, dtype=torch.float64) for _ in range(2))
-    given = (F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, F.logsigmoid(log_decay), strength.sigmoid())
-    return [x.to(dtype) for x in given]
+    inputs = (F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, F.logsigmoid(log_decay), strength.sigmoid())
+    return [x.to(dtype) for x in inputs]
 
 
-def stepwise(given, state=None):
+def stepwise(inputs, state=None):
     outputs = []
-    for t in range(given[0].shape[-2]):
-        out, state = gated_delta_rule_step(state, *(x[:, :, t] for x in given))
+    for t in range(inputs[0].shape[-2]):
+        out, state = gated_delta_rule_step(state, *(x[:, :, t] for x in inputs))
         outputs.append(out)
     return torch.stack(outputs, dim=-2), state
 
@@ -30,86 +30,86 @@ def test_steps_and_chunks_equal_transformers(chunk, start):
     pytest.importorskip("transformers", reason="transformers is not installed")
     from transformers.models.qwen3_next import modeling_qwen3_next as qwen
 
-    given = draw(0, dtype=torch.float32)
+    inputs = draw(0, dtype=torch.float32)
     state = torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(1)) if start else None
-    turned = [x.transpose(1, 2) for x in given]
-    wanted = qwen.torch_recurrent_gated_delta_rule(*turned, initial_state=state, output_final_state=True)
-    for out, last in (gated_delta_rule(*given, state=state, chunk=chunk), stepwise(given, state)):
-        torch.testing.assert_close(out, wanted[0].transpose(1, 2), rtol=1e-5, atol=1e-5)
-        torch.testing.assert_close(last, wanted[1], rtol=1e-5, atol=1e-5)
+    turned = [x.transpose(1, 2) for x in inputs]
+    expected = qwen.torch_recurrent_gated_delta_rule(*turned, initial_state=state, output_final_state=True)
+    for out, last in (gated_delta_rule(*inputs, state=state, chunk=chunk), stepwise(inputs, state)):
+        torch.testing.assert_close(out, expected[0].transpose(1, 2), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(last, expected[1], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_chunks_equal_steps_and_hand_the_state_on(dtype):
-    given = draw(2, t=13, dtype=dtype)
-    wanted, last = stepwise(given)
+    inputs = draw(2, t=13, dtype=dtype)
+    expected, last = stepwise(inputs)
     tolerance = 1e-12 if dtype == torch.float64 else 2e-2
-    first, state = gated_delta_rule(*(x[:, :, :6] for x in given), chunk=4)
+    first, state = gated_delta_rule(*(x[:, :, :6] for x in inputs), chunk=4)
     before = state.clone()
-    second, state_after = gated_delta_rule(*(x[:, :, 6:] for x in given), state=state, chunk=4)
+    second, state_after = gated_delta_rule(*(x[:, :, 6:] for x in inputs), state=state, chunk=4)
     assert torch.equal(state, before) and first.dtype == dtype
-    torch.testing.assert_close(torch.cat((first, second), dim=-2), wanted, rtol=0, atol=tolerance)
+    torch.testing.assert_close(torch.cat((first, second), dim=-2), expected, rtol=0, atol=tolerance)
     torch.testing.assert_close(state_after, last, rtol=0, atol=tolerance)
 
 
 def test_gradients_of_chunks_equal_those_of_steps():
-    given = [x.requires_grad_() for x in draw(3)]
+    inputs = [x.requires_grad_() for x in draw(3)]
     grad = torch.randn(2, 3, 11, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
-    one = torch.autograd.grad(gated_delta_rule(*given, chunk=4)[0], given, grad)
-    other = torch.autograd.grad(stepwise(given)[0], given, grad)
-    for got, wanted in zip(one, other, strict=True):
-        torch.testing.assert_close(got, wanted, rtol=0, atol=1e-10)
+    chunk_gradients = torch.autograd.grad(gated_delta_rule(*inputs, chunk=4)[0], inputs, grad)
+    step_gradients = torch.autograd.grad(stepwise(inputs)[0], inputs, grad)
+    for got, expected in zip(chunk_gradients, step_gradients, strict=True):
+        torch.testing.assert_close(got, expected, rtol=0, atol=1e-10)
 
 
 def test_a_strong_write_replaces_what_the_key_held_and_strong_decay_stays_finite():
     key, value = torch.tensor([1.0, 0.0]), torch.tensor([3.0, -1.0])
     state = torch.randn(2, 2, generator=torch.Generator().manual_seed(5))
-    one, nothing = torch.tensor(1.0), torch.tensor(0.0)
-    out, after = gated_delta_rule_step(state, key, key, value, nothing, one)
+    strength, nothing = torch.tensor(1.0), torch.tensor(0.0)
+    out, after = gated_delta_rule_step(state, key, key, value, nothing, strength)
     torch.testing.assert_close(out, value / 2**0.5)
     torch.testing.assert_close(after[1], state[1])  # the other key's value stays
-    given = draw(6, t=64, dtype=torch.float32)
-    given[3] = torch.full_like(given[3], -30.0)
-    assert all(x.isfinite().all() for x in gated_delta_rule(*given))
+    inputs = draw(6, t=64, dtype=torch.float32)
+    inputs[3] = torch.full_like(inputs[3], -30.0)
+    assert all(x.isfinite().all() for x in gated_delta_rule(*inputs))
 
 
 @pytest.mark.parametrize("least", [-torch.inf, -1e30, -200.0])
 @pytest.mark.parametrize("chunk", [1, 4, 64])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_a_gate_that_forgets_all_forgets_all_in_steps_and_chunks_and_on_the_way_back(dtype, chunk, least):
-    given = draw(8, t=13, dtype=dtype)
-    given[3][..., [0, 5, 6, 11]] = least
-    given[3][0, 0] = least
-    given = [x.requires_grad_() for x in given]
+    inputs = draw(8, t=13, dtype=dtype)
+    inputs[3][..., [0, 5, 6, 11]] = least
+    inputs[3][0, 0] = least
+    inputs = [x.requires_grad_() for x in inputs]
     state = torch.randn(2, 3, 4, 5, dtype=dtype, requires_grad=True)
     grad = torch.randn(2, 3, 13, 5, dtype=dtype)
     results = []
-    for out, last in (gated_delta_rule(*given, state=state, chunk=chunk), stepwise(given, state)):
-        results.append([out, last, *torch.autograd.grad((out * grad).sum() + last.sum(), (*given, state))])
-    for got, wanted in zip(*results, strict=True):
+    for out, last in (gated_delta_rule(*inputs, state=state, chunk=chunk), stepwise(inputs, state)):
+        results.append([out, last, *torch.autograd.grad((out * grad).sum() + last.sum(), (*inputs, state))])
+    for got, expected in zip(*results, strict=True):
         assert got.isfinite().all()
-        torch.testing.assert_close(got, wanted, rtol=0, atol=1e-10 if dtype == torch.float64 else 1e-4)
-    begun_late = [x.detach()[..., 6:, :] if x.ndim == 4 else x.detach()[..., 6:] for x in given]
+        torch.testing.assert_close(got, expected, rtol=0, atol=1e-10 if dtype == torch.float64 else 1e-4)
+    begun_late = [x.detach()[..., 6:, :] if x.ndim == 4 else x.detach()[..., 6:] for x in inputs]
     torch.testing.assert_close(results[0][0][..., 6:, :], gated_delta_rule(*begun_late)[0], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("mistake", ["error before decay", "no scale", "undecayed mask", "no error"])
 def test_known_mistakes_give_other_numbers(mistake):
     q, k, v, log_decay, strength = draw(7, batch=(1, 1), t=6)
-    wanted, _ = gated_delta_rule(q, k, v, log_decay, strength)
+    expected, _ = gated_delta_rule(q, k, v, log_decay, strength)
 
     def loop(mistake):
         state, rows = torch.zeros(4, 5, dtype=torch.float64), []
         for t in range(6):
             a, k_t, v_t = log_decay[0, 0, t].exp(), k[0, 0, t], v[0, 0, t]
             old, state = state, state * (1 if mistake == "undecayed mask" else a)
-            found = 0 if mistake == "no error" else (old if mistake == "error before decay" else state).mT @ k_t
-            state = state + torch.outer(k_t, strength[0, 0, t] * (v_t - found))
+            old_value = 0 if mistake == "no error" else (old if mistake == "error before decay" else state).mT @ k_t
+            state = state + torch.outer(k_t, strength[0, 0, t] * (v_t - old_value))
             rows.append(state.mT @ q[0, 0, t] / (1 if mistake == "no scale" else 2))
         return torch.stack(rows)
 
-    torch.testing.assert_close(wanted[0, 0], loop(None), rtol=0, atol=1e-12)
-    assert (wanted[0, 0] - loop(mistake)).abs().max() > 1e-2
+    torch.testing.assert_close(expected[0, 0], loop(None), rtol=0, atol=1e-12)
+    assert (expected[0, 0] - loop(mistake)).abs().max() > 1e-2
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -12,7 +12,7 @@ from softlookup.model.language import DecoderLM
 D, E, F = 8, 6, 5
 
 
-def theirs(kind, **more):
+def hf_block(kind, **more):
     pytest.importorskip("transformers", reason="transformers is not installed")
     sizes = {"hidden_size": D, "moe_intermediate_size": F, "num_experts_per_tok": 3, "norm_topk_prob": True, **more}
     if kind == "sigmoid":
@@ -32,7 +32,7 @@ def theirs(kind, **more):
     return block
 
 
-def ours(block, kind, renormalise=True):
+def library_experts(block, kind, renormalise=True):
     router = Router(D, E, 3, gate=kind, renormalise=renormalise, factor=2.5 if kind == "sigmoid" else 1.0)
     experts = Experts(router, F, n_shared=2 if kind == "sigmoid" else 0)
     gate, up = block.experts.gate_up_proj.chunk(2, dim=1)
@@ -40,8 +40,8 @@ def ours(block, kind, renormalise=True):
     values["w_2"] = block.experts.down_proj.mT
     if kind == "sigmoid":
         values["router.bias"] = block.gate.e_score_correction_bias
-        for mine, other in (("w_gate", "gate_proj"), ("w_1", "up_proj"), ("w_2", "down_proj")):
-            values[f"shared.{mine}"] = getattr(block.shared_experts, other).weight.mT
+        for name, other in (("w_gate", "gate_proj"), ("w_1", "up_proj"), ("w_2", "down_proj")):
+            values[f"shared.{name}"] = getattr(block.shared_experts, other).weight.mT
     experts.load_state_dict(values)
     return experts
 
@@ -49,14 +49,14 @@ def ours(block, kind, renormalise=True):
 @pytest.mark.parametrize("renormalise", [True, False])
 @pytest.mark.parametrize("kind", ["sigmoid", "softmax"])
 def test_block_equals_that_of_transformers(kind, renormalise):
-    block = theirs(kind, norm_topk_prob=renormalise)
-    experts = ours(block, kind, renormalise)
+    block = hf_block(kind, norm_topk_prob=renormalise)
+    experts = library_experts(block, kind, renormalise)
     x = torch.randn(2, 7, D, generator=torch.Generator().manual_seed(1), requires_grad=True)
-    got, wanted = experts(x), block(x)
-    torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-5)
+    got, expected = experts(x), block(x)
+    torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
     grad = torch.randn(got.shape, generator=torch.Generator().manual_seed(2))
-    one, other = (torch.autograd.grad(y, x, grad)[0] for y in (got, wanted))
-    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+    gradient, expected_gradient = (torch.autograd.grad(y, x, grad)[0] for y in (got, expected))
+    torch.testing.assert_close(gradient, expected_gradient, rtol=1e-4, atol=1e-4)
     _, weights, chosen = block.gate(x)
     my_weights, my_chosen = experts.router(x.reshape(-1, D))
     order, my_order = chosen.argsort(-1), my_chosen.argsort(-1)
@@ -147,24 +147,26 @@ def test_a_whole_model_with_experts_equals_that_of_transformers():
         sizes = {"moe_intermediate_size": 20, "num_experts": E, "num_experts_per_tok": 3, "norm_topk_prob": True}
         described = hf.Qwen3MoeConfig(**(THEIRS | sizes))
         eager = {"attn_implementation": "eager", "experts_implementation": "eager"}
-        theirs = lively(hf.Qwen3MoeForCausalLM._from_config(described, **eager))
+        hf_model = lively(hf.Qwen3MoeForCausalLM._from_config(described, **eager))
         config = OURS.but(qk_norm="head", n_experts=E, experts_per_token=3)
-        found = {name: weight for name, weight in theirs.state_dict().items() if ".mlp." not in name}
+        hf_weights = {name: weight for name, weight in hf_model.state_dict().items() if ".mlp." not in name}
         dense = DecoderLM(config.but(n_experts=0)).double().state_dict()
         for i in range(L):  # placeholders, for names that a model with experts does not have
-            for mine, name in (("w_gate", "gate_proj"), ("w_1", "up_proj"), ("w_2", "down_proj")):
-                found[f"model.layers.{i}.mlp.{name}.weight"] = dense[f"decoder.layers.{i}.feed_forward.{mine}"].mT
-        copied = translated(found, shapes(DecoderLM, config.but(n_experts=0)), NAMES, same={})
+            for library_name, name in (("w_gate", "gate_proj"), ("w_1", "up_proj"), ("w_2", "down_proj")):
+                hf_weights[f"model.layers.{i}.mlp.{name}.weight"] = dense[
+                    f"decoder.layers.{i}.feed_forward.{library_name}"
+                ].mT
+        copied = translated(hf_weights, shapes(DecoderLM, config.but(n_experts=0)), NAMES, same={})
         copied = {name: weight for name, weight in copied.items() if "feed_forward.w" not in name}
-        for i, layer in enumerate(theirs.model.layers):
+        for i, layer in enumerate(hf_model.model.layers):
             gate, up = layer.mlp.experts.gate_up_proj.chunk(2, dim=1)
             parts = {"router.w": layer.mlp.gate.weight.mT, "router.bias": zeros(E), "w_gate": gate.mT, "w_1": up.mT}
             parts["w_2"] = layer.mlp.experts.down_proj.mT
             copied |= {f"decoder.layers.{i}.feed_forward.{name}": weight for name, weight in parts.items()}
-        ours = DecoderLM(config).double().eval()
-        ours.load_state_dict(copied)
+        model = DecoderLM(config).double().eval()
+        model.load_state_dict(copied)
         ids, real = rows()
         places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
-        wanted = theirs(input_ids=ids, attention_mask=real, position_ids=places).logits
-        torch.testing.assert_close(ours(ids, real)[real], wanted[real], **EXACT)
-        torch.testing.assert_close(step_by_step(ours, ids, real)[0], wanted[:, 6:], **EXACT)
+        expected = hf_model(input_ids=ids, attention_mask=real, position_ids=places).logits
+        torch.testing.assert_close(model(ids, real)[real], expected[real], **EXACT)
+        torch.testing.assert_close(step_by_step(model, ids, real)[0], expected[:, 6:], **EXACT)

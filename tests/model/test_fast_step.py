@@ -62,13 +62,13 @@ def sources(device="cpu"):
 def test_every_step_gives_the_plain_models_logits_and_cache(kind, changes, device, dtype, limit):
     model = made(kind, changes, device, dtype)
     fast = FastStep(model)
-    given = (sources(device),) if kind is Transformer else ()
-    state, plain_state = fast.start(*given), model.start(*given)
+    arguments = (sources(device),) if kind is Transformer else ()
+    state, plain_state = fast.start(*arguments), model.start(*arguments)
     text = torch.randint(1, 11, (2, 20), device=device)
     for start, end in [(0, 3), *((n, n + 1) for n in range(3, 18)), (18, 20)]:
         logits, state = fast.step(text[:, start:end], state)
-        wanted, plain_state = model.step(text[:, start:end], plain_state)
-        torch.testing.assert_close(logits, wanted, rtol=limit, atol=limit)
+        expected, plain_state = model.step(text[:, start:end], plain_state)
+        torch.testing.assert_close(logits, expected, rtol=limit, atol=limit)
     for cache, plain_cache in zip(state.layers, plain_state.layers, strict=True):
         torch.testing.assert_close(cache.k, plain_cache.k, rtol=limit, atol=limit)
         torch.testing.assert_close(cache.v, plain_cache.v, rtol=limit, atol=limit)
@@ -80,10 +80,10 @@ def test_other_dtypes_agree_within_their_rounding(device, dtype):
     fast, text = FastStep(model), torch.randint(1, 11, (2, 6), device=device)
     with torch.no_grad():
         state, plain_state = fast.step(text[:, :5])[1], model.step(text[:, :5])[1]
-        logits, wanted = fast.step(text[:, 5:], state)[0], model.step(text[:, 5:], plain_state)[0]
+        logits, expected = fast.step(text[:, 5:], state)[0], model.step(text[:, 5:], plain_state)[0]
     assert logits.dtype == dtype
     limit = 1e-5 if dtype == torch.float32 else 0.05
-    torch.testing.assert_close(logits, wanted, rtol=limit, atol=limit)
+    torch.testing.assert_close(logits, expected, rtol=limit, atol=limit)
 
 
 @pytest.mark.parametrize("name", ["GPT-2's", "Llama's", "multi-query, ALiBi"])
@@ -93,20 +93,20 @@ def test_the_same_text_is_written(name, device):
     mask = torch.tensor([[False, True], [True, True], [True, True]], device=device)
     for prompt_mask in (None, mask):
         settings = {"max_new_tokens": 20, "end_id": 3, "prompt_mask": prompt_mask}
-        got, wanted = generate(FastStep(model), prompts, **settings), generate(model, prompts, **settings)
-        assert torch.equal(got.ids, wanted.ids)
-        torch.testing.assert_close(got.log_probabilities, wanted.log_probabilities)
+        got, expected = generate(FastStep(model), prompts, **settings), generate(model, prompts, **settings)
+        assert torch.equal(got.ids, expected.ids)
+        torch.testing.assert_close(got.log_probabilities, expected.log_probabilities)
 
 
 def test_the_same_translations_are_found(device):
     model = made(Transformer, {"pre_norm": True, "n_heads": 4, "n_kv_heads": 2}, device)
     start = torch.full((2, 1), 2, device=device)
     settings = {"beams": 3, "max_new_tokens": 12, "end_id": 3, "keep": 2}
-    got, wanted = (
+    got, expected = (
         beam_search(step, start, state=step.start(sources(device)), **settings) for step in (FastStep(model), model)
     )
-    assert torch.equal(got.ids, wanted.ids)
-    torch.testing.assert_close(got.scores, wanted.scores)
+    assert torch.equal(got.ids, expected.ids)
+    torch.testing.assert_close(got.scores, expected.scores)
 
 
 def test_a_source_of_nothing_but_padding_gives_what_the_model_gives():
@@ -160,15 +160,15 @@ def test_clocks_decide_once_whether_packing_pays():
 @pytest.mark.parametrize("gone", ["_reorder_linear_weight", "_linear_pointwise"])
 def test_where_torchs_own_operation_is_gone_nothing_is_packed_and_the_text_is_the_same(gone, monkeypatch):
     model, prompts = made(DecoderLM, CONFIGS["Llama's"], dtype=torch.float32), torch.tensor([[4, 5], [6, 7]])
-    wanted = generate(model, prompts, max_new_tokens=4).ids
+    expected = generate(model, prompts, max_new_tokens=4).ids
 
-    def none(*given):
+    def none(*arguments):
         raise AttributeError(f"'_OpNamespace' 'mkldnn' object has no attribute '{gone}'")
 
     monkeypatch.setattr(torch.ops.mkldnn, gone, none)
     _packing_pays.cache_clear()
     assert not _packing_pays()
-    assert torch.equal(generate(FastStep(model), prompts, max_new_tokens=4).ids, wanted)
+    assert torch.equal(generate(FastStep(model), prompts, max_new_tokens=4).ids, expected)
     _packing_pays.cache_clear()
 
 

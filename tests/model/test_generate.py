@@ -40,15 +40,15 @@ def test_greedy_rows_equal_each_row_written_alone(seed, b, t, limit, end_id, pad
     prompts = torch.randint(4, (b, t), generator=torch.Generator().manual_seed(seed))
     step = language.stateful if remembers else language.stateless
     got = generate(step, prompts, max_new_tokens=limit, end_id=end_id, pad_id=pad_id, drop_finished=drop)
-    wanted = [by_hand(language, prompt, limit, end_id) for prompt in prompts.tolist()]
-    longest = max(len(written) for written, _ in wanted)
+    expected = [by_hand(language, prompt, limit, end_id) for prompt in prompts.tolist()]
+    longest = max(len(written) for written, _ in expected)
     rows = [
         prompt + written + [pad_id] * (longest - len(written))
-        for prompt, (written, _) in zip(prompts.tolist(), wanted, strict=True)
+        for prompt, (written, _) in zip(prompts.tolist(), expected, strict=True)
     ]
     assert got.ids.tolist() == rows
-    assert got.lengths.tolist() == [len(written) for written, _ in wanted]
-    assert got.log_probabilities.tolist() == pytest.approx([total for _, total in wanted], abs=1e-12)
+    assert got.lengths.tolist() == [len(written) for written, _ in expected]
+    assert got.log_probabilities.tolist() == pytest.approx([total for _, total in expected], abs=1e-12)
     assert got.new_ids.tolist() == [row[t:] for row in rows] and got.prompt_length == t
 
 
@@ -99,9 +99,9 @@ def test_a_state_is_given_new_tokens_only_and_no_state_all_of_them():
 def test_a_state_from_before_the_prompt_is_continued_from():
     language = ToyLanguage(2, 4)
     whole = torch.tensor([[2, 3, 2], [3, 3, 0]])
-    wanted = generate(language.stateful, whole, max_new_tokens=4)
+    expected = generate(language.stateful, whole, max_new_tokens=4)
     got = generate(language.stateful, whole[:, 2:], max_new_tokens=4, state=Seen(whole[:, :2]))
-    assert torch.equal(got.new_ids, wanted.new_ids)
+    assert torch.equal(got.new_ids, expected.new_ids)
 
 
 def test_a_model_with_a_method_step_may_be_given():
@@ -180,9 +180,9 @@ def test_almost_no_temperature_draws_what_greedy_takes():
     prompts = torch.randint(6, (4, 2))
     greedy = generate(language.stateless, prompts, max_new_tokens=5, end_id=END)
     cold = generate(language.stateless, prompts, max_new_tokens=5, end_id=END, temperature=1e-4)
-    one = generate(language.stateless, prompts, max_new_tokens=5, end_id=END, temperature=1.0, top_k=1)
-    assert torch.equal(greedy.ids, cold.ids) and torch.equal(greedy.ids, one.ids)
-    torch.testing.assert_close(greedy.log_probabilities, one.log_probabilities)
+    top_1 = generate(language.stateless, prompts, max_new_tokens=5, end_id=END, temperature=1.0, top_k=1)
+    assert torch.equal(greedy.ids, cold.ids) and torch.equal(greedy.ids, top_1.ids)
+    torch.testing.assert_close(greedy.log_probabilities, top_1.log_probabilities)
 
 
 class Masked(ToyLanguage):
@@ -203,8 +203,8 @@ class Masked(ToyLanguage):
                 [[i for i, real in zip(*p, strict=True) if real] for p in zip(ids.tolist(), mask.tolist(), strict=True)]
             )
         assert mask is None
-        kept = Kept([old + new for old, new in zip(state.rows, ids.tolist(), strict=True)])
-        return torch.stack([self.row(prefix) for prefix in kept.rows]), kept
+        new_state = Kept([old + new for old, new in zip(state.rows, ids.tolist(), strict=True)])
+        return torch.stack([self.row(prefix) for prefix in new_state.rows]), new_state
 
     def start(self, mask):
         return Started(mask)

@@ -75,13 +75,13 @@ def test_values_and_tensors_are_read_as_the_specification_says(path):
 
 def test_the_library_reads_the_same_bit_for_bit(path):
     gguf = pytest.importorskip("gguf", reason="the library gguf is not installed")
-    ours = read_gguf(path)
+    file = read_gguf(path)
     reader = gguf.GGUFReader(path)
-    assert {t.name for t in reader.tensors} == set(ours.tensors)
+    assert {t.name for t in reader.tensors} == set(file.tensors)
     for tensor in reader.tensors:
-        theirs = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-        np.testing.assert_array_equal(ours.tensors[tensor.name].numbers(), theirs.reshape(*tensor.shape[::-1]))
-    for name, value in ours.description.items():
+        expected = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        np.testing.assert_array_equal(file.tensors[tensor.name].numbers(), expected.reshape(*tensor.shape[::-1]))
+    for name, value in file.description.items():
         assert reader.fields[name].contents() == value
 
 
@@ -89,7 +89,7 @@ def test_other_files_are_refused_with_a_sentence(tmp_path, path):
     other = tmp_path / "other.gguf"
     with pytest.raises(FileNotFoundError):
         read_gguf(other)
-    for data, said in (
+    for data, message in (
         (b"", "empty"),
         (b"GGUF", "is damaged or cut short"),
         (b"PK\x03\x04" + bytes(40), "begins with b'PK"),
@@ -102,5 +102,5 @@ def test_other_files_are_refused_with_a_sentence(tmp_path, path):
         (gguf_bytes({}, {"w": ("Q8_0", (2, 16), bytes(34))}), r"w of shape \(2, 16\) wants"),
     ):
         other.write_bytes(data)
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             read_gguf(other)

@@ -81,12 +81,12 @@ def test_padding_on_either_side_changes_nothing_a_decoder_says(decoders, positio
         torch.testing.assert_close(got, model(ids), **EXACT)
         if left:  # and written on from there, one token at a time
             more = torch.randint(V, (2, 2), generator=torch.Generator().manual_seed(n))
-            wanted = model(torch.cat((ids, more), dim=1))
+            expected = model(torch.cat((ids, more), dim=1))
             logits, state = model.step(long, model.start(mask))
-            torch.testing.assert_close(logits, wanted[:, length - 1], **EXACT)
+            torch.testing.assert_close(logits, expected[:, length - 1], **EXACT)
             for i in range(2):
                 logits, state = model.step(more[:, i : i + 1], state)
-                torch.testing.assert_close(logits, wanted[:, length + i], **EXACT)
+                torch.testing.assert_close(logits, expected[:, length + i], **EXACT)
 
 
 def test_a_window_hides_what_is_farther_back():
@@ -183,10 +183,10 @@ def test_a_trace_of_a_step_has_the_newest_token_alone():
     trace, whole = Trace(), Trace()
     model.step(ids[:, 4:], state, trace=trace)
     model(ids, trace=whole)
-    for got, wanted in zip(trace.weights, whole.weights, strict=True):
-        torch.testing.assert_close(got, wanted[:, :, 4:], **EXACT)
-    for got, wanted in zip(trace.states, whole.states, strict=True):
-        torch.testing.assert_close(got, wanted[:, 4:], **EXACT)
+    for got, expected in zip(trace.weights, whole.weights, strict=True):
+        torch.testing.assert_close(got, expected[:, :, 4:], **EXACT)
+    for got, expected in zip(trace.states, whole.states, strict=True):
+        torch.testing.assert_close(got, expected[:, 4:], **EXACT)
 
 
 def test_dropout_acts_while_training_alone_and_keeps_the_mean():
@@ -196,9 +196,11 @@ def test_dropout_acts_while_training_alone_and_keeps_the_mean():
     model.train()
     assert not torch.equal(model(ids), model(ids))
     embedded = model.embedder(ids.repeat(4000, 1)).unflatten(0, (4000, 2))
-    wanted = model.eval().embedder(ids)
+    expected = model.eval().embedder(ids)
     # A number is x/0.7 with probability 0.7: deviation |x| sqrt(0.3/0.7), over the root of 4000; four of those.
-    assert bool(((embedded.mean(dim=0) - wanted).abs() <= 4.5 * wanted.abs() * (0.3 / 0.7 / 4000) ** 0.5 + 1e-9).all())
+    assert bool(
+        ((embedded.mean(dim=0) - expected).abs() <= 4.5 * expected.abs() * (0.3 / 0.7 / 4000) ** 0.5 + 1e-9).all()
+    )
     assert (embedded == 0).double().mean() == pytest.approx(0.3, abs=0.01)
 
 
@@ -222,8 +224,8 @@ def test_dropout_falls_on_what_a_sublayer_gives_not_on_what_passes_beside_it():
         layer = Layer(SMALL.but(dropout=0.9999999, pre_norm=pre_norm)).double().train()
         x = torch.randn(1, 3, D, dtype=torch.float64)
         norm = nn.functional.layer_norm
-        wanted = x if pre_norm else norm(norm(x, (D,)), (D,))
-        torch.testing.assert_close(layer(x), wanted, rtol=1e-4, atol=1e-4)
+        expected = x if pre_norm else norm(norm(x, (D,)), (D,))
+        torch.testing.assert_close(layer(x), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_a_row_that_padding_shares_with_a_real_token_learns():
@@ -332,5 +334,5 @@ def test_decoder_and_encoder_say_and_learn_the_same_on_a_gpu(dtype, positions):
             logits.double().square().mean().backward()
             gradients = torch.cat([weight.grad.flatten() for weight in model.parameters()])
             results.append((logits.detach().cpu().double(), gradients.cpu().double()))
-        for wanted, got in zip(*results, strict=True):
-            assert (got - wanted).norm() <= TOLERANCES[dtype] * wanted.norm()
+        for expected, got in zip(*results, strict=True):
+            assert (got - expected).norm() <= TOLERANCES[dtype] * expected.norm()

@@ -49,50 +49,50 @@ def pair(query_latent):
     block = deepseek.DeepseekV3Attention(config, layer_idx=0).eval()
     for i, weight in enumerate(block.parameters()):
         weight.data = seeded(i, *weight.shape) * 0.5 + (weight.ndim == 1)
-    ours = LatentAttention(16, 3, d_query_latent=query_latent, **SIZES)
-    ours.load_state_dict(weights_of(block, 3, 10, 6))
+    attention = LatentAttention(16, 3, d_query_latent=query_latent, **SIZES)
+    attention.load_state_dict(weights_of(block, 3, 10, 6))
     x = seeded(99, 2, T, 16)
     turns = deepseek.DeepseekV3RotaryEmbedding(config)(x, torch.arange(T)[None])
     hidden = torch.zeros(1, 1, T, T).masked_fill(~torch.ones(T, T).bool().tril(), -torch.inf)
     with torch.no_grad():
-        return ours, x, block(x, position_embeddings=turns, attention_mask=hidden)[0]
+        return attention, x, block(x, position_embeddings=turns, attention_mask=hidden)[0]
 
 
 @pytest.mark.parametrize("absorbed", [False, True])
 @pytest.mark.parametrize("query_latent", [None, 8])
 def test_whole_and_cached_equal_transformers(query_latent, absorbed):
-    ours, x, wanted = pair(query_latent)
+    attention, x, expected = pair(query_latent)
     mask = causal_mask(T)
     with torch.no_grad():
-        torch.testing.assert_close(ours(x, mask, absorbed=absorbed), wanted, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(attention(x, mask, absorbed=absorbed), expected, rtol=1e-4, atol=1e-4)
         cache = LayerCache()
-        parts = [ours(x[:, :3], mask[..., :3, :3], cache=cache, absorbed=absorbed)]
-        parts += [ours(x[:, t : t + 1], cache=cache, absorbed=absorbed) for t in range(3, T)]
-    torch.testing.assert_close(torch.cat(parts, dim=1), wanted, rtol=1e-4, atol=1e-4)
-    kept = sum(tensor.numel() * tensor.element_size() for tensor in (cache.k, cache.v))
-    assert kept == 2 * T * ours.bytes_per_token == 2 * T * 4 * (10 + 4)
+        parts = [attention(x[:, :3], mask[..., :3, :3], cache=cache, absorbed=absorbed)]
+        parts += [attention(x[:, t : t + 1], cache=cache, absorbed=absorbed) for t in range(3, T)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), expected, rtol=1e-4, atol=1e-4)
+    cached_bytes = sum(tensor.numel() * tensor.element_size() for tensor in (cache.k, cache.v))
+    assert cached_bytes == 2 * T * attention.bytes_per_token == 2 * T * 4 * (10 + 4)
 
 
 @pytest.mark.parametrize("mistake", ["halves", "scale of the latent width", "no norm"])
 def test_known_mistakes_give_other_numbers(mistake):
-    ours, x, wanted = pair(8)
+    attention, x, expected = pair(8)
     if mistake == "halves":
-        ours.rotary = RotaryPositions(4, pairing="halves")
+        attention.rotary = RotaryPositions(4, pairing="halves")
     elif mistake == "no norm":
-        ours.latent_norm = torch.nn.Identity()
+        attention.latent_norm = torch.nn.Identity()
     else:
-        ours.scale = (10 + 4) ** -0.5
+        attention.scale = (10 + 4) ** -0.5
     with torch.no_grad():
-        assert (ours(x, causal_mask(T), absorbed=True) - wanted).abs().max() > 1e-2
+        assert (attention(x, causal_mask(T), absorbed=True) - expected).abs().max() > 1e-2
 
 
 def test_expanded_equals_absorbed_with_gradients():
-    ours = LatentAttention(16, 3, **SIZES).double()
+    attention = LatentAttention(16, 3, **SIZES).double()
     x, grad = seeded(1, 2, T, 16).double(), seeded(2, 2, T, 16).double()
-    given = list(ours.parameters())
-    got = [torch.autograd.grad(ours(x, causal_mask(T), absorbed=way), given, grad) for way in (False, True)]
-    for one, other in zip(*got, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
+    weights = list(attention.parameters())
+    got = [torch.autograd.grad(attention(x, causal_mask(T), absorbed=way), weights, grad) for way in (False, True)]
+    for expanded, absorbed in zip(*got, strict=True):
+        torch.testing.assert_close(expanded, absorbed, rtol=0, atol=1e-10)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -136,31 +136,31 @@ def test_a_whole_model_by_config_equals_that_of_transformers(rope, scaling):
             **(THEIRS | sizes | {"num_key_value_heads": N, "head_dim": 4, "first_k_dense_replace": L})
             | ({} if rope is None else {"rope_parameters": rope})
         )
-        theirs = lively(hf.DeepseekV3ForCausalLM._from_config(described, attn_implementation="eager"))
+        hf_model = lively(hf.DeepseekV3ForCausalLM._from_config(described, attn_implementation="eager"))
         sizes = {"latent_width": 10, "latent_rotary_width": 4, "latent_query_width": 8}
         config = OURS.but(positions="rotary", n_kv_heads=None, rotary_scaling=scaling, **sizes)
-        ours = DecoderLM(config).double().eval()
+        model = DecoderLM(config).double().eval()
         plain = config.but(latent_width=None, rotary_scaling=None)
-        found = {name: weight for name, weight in theirs.state_dict().items() if ".self_attn." not in name}
+        hf_weights = {name: weight for name, weight in hf_model.state_dict().items() if ".self_attn." not in name}
         for i in range(L):  # placeholders, for names that this attention does not have
-            for mine, name in (("w_q", "q_proj"), ("w_k", "k_proj"), ("w_v", "v_proj"), ("w_o", "o_proj")):
-                shape = shapes(DecoderLM, plain)[f"decoder.layers.{i}.attention.{mine}"]
-                found[f"model.layers.{i}.self_attn.{name}.weight"] = torch.zeros(*shape).mT
-        copied = translated(found, shapes(DecoderLM, plain), NAMES, same={})
+            for library_name, name in (("w_q", "q_proj"), ("w_k", "k_proj"), ("w_v", "v_proj"), ("w_o", "o_proj")):
+                shape = shapes(DecoderLM, plain)[f"decoder.layers.{i}.attention.{library_name}"]
+                hf_weights[f"model.layers.{i}.self_attn.{name}.weight"] = torch.zeros(*shape).mT
+        copied = translated(hf_weights, shapes(DecoderLM, plain), NAMES, same={})
         copied = {name: weight for name, weight in copied.items() if ".attention." not in name}
-        for i, layer in enumerate(theirs.model.layers):
+        for i, layer in enumerate(hf_model.model.layers):
             values = weights_of(layer.self_attn, N, 10, H)
             copied |= {f"decoder.layers.{i}.attention.{name}": weight for name, weight in values.items()}
-        ours.load_state_dict(copied)
+        model.load_state_dict(copied)
         ids, real = rows()
         places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
-        wanted = theirs(input_ids=ids, attention_mask=real, position_ids=places).logits
-        torch.testing.assert_close(ours(ids, real)[real], wanted[real], **EXACT)
-        logits, state = step_by_step(ours, ids, real)
-        torch.testing.assert_close(logits, wanted[:, 6:], **EXACT)
+        expected = hf_model(input_ids=ids, attention_mask=real, position_ids=places).logits
+        torch.testing.assert_close(model(ids, real)[real], expected[real], **EXACT)
+        logits, state = step_by_step(model, ids, real)
+        torch.testing.assert_close(logits, expected[:, 6:], **EXACT)
         assert state.layers[0].k.shape[-1] == 4 and state.layers[0].v.shape[1:] == (1, 15, 10)
         trace = Trace()
-        torch.testing.assert_close(ours(ids, real, trace=trace)[real], wanted[real], **EXACT)
+        torch.testing.assert_close(model(ids, real, trace=trace)[real], expected[real], **EXACT)
         assert trace.weights[0].shape == (3, N, 15, 15)
         sums = trace.weights[0].sum(-1).mT[real]
         torch.testing.assert_close(sums, torch.ones_like(sums))

@@ -40,9 +40,9 @@ def test_sums_equal_the_weights_written_out(device, seed, batch, dtype, t, s, fe
     mask = torch.from_numpy(np.random.default_rng(seed).random((*batch[:1], *(1,) * len(batch[1:]), 1, s)) < 0.6)
     mask = mask if masked else None  # all keys hidden is among the drawn ones
     got = linear_attention(q, k, v, feature=feature, mask=None if mask is None else mask.to(device))
-    wanted = written_out(*map(numbers, (q, k, v)), None if mask is None else mask.numpy(), feature=feature)
+    expected = written_out(*map(numbers, (q, k, v)), None if mask is None else mask.numpy(), feature=feature)
     assert got.dtype == dtype
-    np.testing.assert_allclose(numbers(got), wanted, rtol=0, atol=TOLERANCE[dtype] * max(1.0, abs(wanted).max()))
+    np.testing.assert_allclose(numbers(got), expected, rtol=0, atol=TOLERANCE[dtype] * max(1.0, abs(expected).max()))
 
 
 @given(
@@ -57,9 +57,9 @@ def test_causal_sums_equal_the_weights_written_out(device, seed, batch, dtype, t
     q, k, v = draw(seed, device, dtype, batch, t, t)
     keys = torch.from_numpy(np.random.default_rng(seed).random((1, t)) < 0.6) if masked else torch.ones(1, t).bool()
     got = linear_attention(q, k, v, causal=True, feature=feature, mask=keys.to(device) if masked else None)
-    wanted = written_out(*map(numbers, (q, k, v)), np.tri(t, dtype=bool) & keys.numpy(), feature=feature)
+    expected = written_out(*map(numbers, (q, k, v)), np.tri(t, dtype=bool) & keys.numpy(), feature=feature)
     assert got.dtype == dtype
-    np.testing.assert_allclose(numbers(got), wanted, rtol=0, atol=TOLERANCE[dtype] * max(1.0, abs(wanted).max()))
+    np.testing.assert_allclose(numbers(got), expected, rtol=0, atol=TOLERANCE[dtype] * max(1.0, abs(expected).max()))
 
 
 @pytest.mark.parametrize("feature", FEATURES)
@@ -67,14 +67,14 @@ def test_causal_sums_equal_the_weights_written_out(device, seed, batch, dtype, t
 @pytest.mark.parametrize("batch", BATCHES)
 def test_step_by_step_equals_all_at_once(device, feature, dtype, batch):
     q, k, v = draw(1, device, dtype, batch, 7, 7)
-    wanted = linear_attention(q, k, v, causal=True, feature=feature)
+    expected = linear_attention(q, k, v, causal=True, feature=feature)
     state = None
     for t in range(7):
         before = None if state is None else (state.key_values.clone(), state.keys.clone())
         given_state = state
         got, state = linear_attention_step(state, q[..., t, :], k[..., t, :], v[..., t, :], feature=feature)
         assert got.dtype == dtype and state.keys.shape == (*batch, 4) and state.key_values.shape == (*batch, 4, 3)
-        torch.testing.assert_close(got, wanted[..., t, :], rtol=0, atol=TOLERANCE[dtype])
+        torch.testing.assert_close(got, expected[..., t, :], rtol=0, atol=TOLERANCE[dtype])
         if before is not None:
             assert torch.equal(given_state.key_values, before[0]) and torch.equal(given_state.keys, before[1])
 
@@ -94,11 +94,11 @@ def test_gradients_equal_those_of_the_quadratic_form(device, causal):
     similar = (torch.nn.functional.elu(q) + 1) @ (torch.nn.functional.elu(k) + 1).mT
     similar = similar.tril() if causal else similar
     (similar / similar.sum(-1, keepdim=True) @ v).backward(grad)
-    wanted = [x.grad.clone() for x in (q, k, v)]
+    expected = [x.grad.clone() for x in (q, k, v)]
     for x in (q, k, v):
         x.grad = None
     linear_attention(q, k, v, causal=causal).backward(grad)
-    for x, want in zip((q, k, v), wanted, strict=True):
+    for x, want in zip((q, k, v), expected, strict=True):
         torch.testing.assert_close(x.grad, want, rtol=0, atol=1e-11)
 
 
@@ -118,8 +118,8 @@ def test_nothing_to_see_gives_zeros_and_zero_gradients(device):
 
 def test_features_are_the_papers(device):
     x = torch.tensor([-200.0, -1.0, 0.0, 2.0], dtype=torch.float64, device=device)
-    wanted = torch.where(x > 0, x + 1, x.exp())
-    torch.testing.assert_close(feature_of(x, "elu+1"), wanted, rtol=0, atol=1e-15)
+    expected = torch.where(x > 0, x + 1, x.exp())
+    torch.testing.assert_close(feature_of(x, "elu+1"), expected, rtol=0, atol=1e-15)
     assert feature_of(x, "relu").tolist() == [0, 0, 0, 2]
 
 
@@ -147,11 +147,11 @@ def test_tensors_on_several_devices_are_refused_with_a_sentence():
         for attention in (linear_attention, model.attend, model.scaled_dot_product_attention, model.tiled_attention):
             with pytest.raises(ValueError, match=says):
                 attention(*qkv)
-    one = torch.zeros(3, dtype=torch.float64)
+    gate = torch.zeros(3, dtype=torch.float64)
     with pytest.raises(ValueError, match="the state is on meta, beside cpu"):
-        model.gated_delta_rule(q, k, v, one, one, state=state.key_values.to("meta"))
+        model.gated_delta_rule(q, k, v, gate, gate, state=state.key_values.to("meta"))
     with pytest.raises(ValueError, match="strength is on meta, beside cpu"):
-        model.gated_delta_rule(q, k, v, one, one.to("meta"))
+        model.gated_delta_rule(q, k, v, gate, gate.to("meta"))
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -40,9 +40,9 @@ def test_blocks_equal_attend_under_the_window_in_values_and_gradients(device, se
         torch.randn(*batch, t, h, generator=luck, dtype=torch.float64).to(device, dtype) for h in (4, 4, 3, 3)
     )
     mask = window(t, width, causal).to(device)
-    wanted = run(lambda *x: attend(*x, mask)[0], *(x.double() for x in (q, k, v, grad)))
+    expected = run(lambda *x: attend(*x, mask)[0], *(x.double() for x in (q, k, v, grad)))
     got = run(lambda *x: local_attention(*x, width, causal=causal), q, k, v, grad)
-    for a, b in zip(got, wanted, strict=True):
+    for a, b in zip(got, expected, strict=True):
         assert a.dtype == dtype
         torch.testing.assert_close(a.double(), b, rtol=0, atol=TOLERANCE[dtype] * max(1.0, b.abs().max().item()))
 

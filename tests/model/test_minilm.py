@@ -62,11 +62,11 @@ def test_attention_maps_and_states_go_with_their_tokens(encoder):
 
 def test_ids_are_those_of_the_tokenizers_library(encoder):
     tokenizers = pytest.importorskip("tokenizers")
-    theirs = tokenizers.Tokenizer.from_file(str(minilm._folder() / "tokenizer.json"))
-    theirs.no_padding()
-    theirs.no_truncation()
+    tokenizer = tokenizers.Tokenizer.from_file(str(minilm._folder() / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
     for text in [*SENTENCES, *PARAPHRASES, "", "Ünïcödé – naïve 日本 #hashtag x²", "supercalifragilistic" * 6]:
-        assert encoder.ids([text])[0].tolist() == theirs.encode(text).ids
+        assert encoder.ids([text])[0].tolist() == tokenizer.encode(text).ids
 
 
 def test_it_has_the_published_sizes(encoder):

@@ -63,12 +63,12 @@ def test_open_and_fused_equal_the_reference_in_values_and_gradients(device, seed
     mask = mask if masked else None  # rows with nothing to see are among the drawn ones
     mask_np = None if mask is None else mask.cpu().numpy()
     arrays = [numbers(x) for x in (q, k, v)]
-    wanted = [
+    expected = [
         reference.scaled_dot_product_attention(*arrays, mask_np),
         *reference.attention_backward(*arrays, numbers(grad), mask_np),
     ]
     for form in (in_the_open, model.scaled_dot_product_attention):
-        for got, want in zip(run(form, q, k, v, grad, mask), wanted, strict=True):
+        for got, want in zip(run(form, q, k, v, grad, mask), expected, strict=True):
             assert got.dtype == dtype
             scale = max(1.0, abs(want).max())
             np.testing.assert_allclose(numbers(got), want, rtol=0, atol=TOLERANCE[dtype] * scale)
@@ -80,9 +80,9 @@ def test_both_forms_equal_torch_where_something_is_seen(device, batch, masked):
     q, k, v, grad, mask = draw(1, device, torch.float64, batch)
     mask[..., 0] = True
     mask = mask if masked else None
-    wanted = run(lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m), q, k, v, grad, mask)
+    expected = run(lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m), q, k, v, grad, mask)
     for form in (in_the_open, model.scaled_dot_product_attention):
-        for got, want in zip(run(form, q, k, v, grad, mask), wanted, strict=True):
+        for got, want in zip(run(form, q, k, v, grad, mask), expected, strict=True):
             torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-12)
 
 
@@ -120,11 +120,11 @@ def test_fused_form_needs_no_help_from_torch_on_rows_with_nothing_to_see(device,
 
     q, k, v, grad, mask = draw(2, device)
     mask[1] = False
-    wanted = run(model.scaled_dot_product_attention, q, k, v, grad, mask)
+    expected = run(model.scaled_dot_product_attention, q, k, v, grad, mask)
     monkeypatch.setattr(F, "scaled_dot_product_attention", textbook)
     assert textbook(q, k, v, mask)[1].isnan().all()
     for form in (model.scaled_dot_product_attention, hiding_by_bias(model.scaled_dot_product_attention)):
-        for got, want in zip(run(form, q, k, v, grad, mask), wanted, strict=True):
+        for got, want in zip(run(form, q, k, v, grad, mask), expected, strict=True):
             torch.testing.assert_close(got, want)
 
 
@@ -135,11 +135,11 @@ def test_minus_infinity_in_a_bias_hides_as_a_mask_does(device, dtype, share, for
     q, k, v, grad, mask = draw(10, device, dtype, (2, 3))
     mask[0, 1, 1] = False
     for tested in (mask, mask[1, 2], torch.zeros_like(mask)):  # one shape for all, and a batch that sees nothing
-        wanted = run(in_the_open if form is model.attend else form, q, k, v, grad, tested)
+        expected = run(in_the_open if form is model.attend else form, q, k, v, grad, tested)
         got = run(hiding_by_bias(form, share), q, k, v, grad, tested)
-        for one, other in zip(got, wanted, strict=True):
-            assert one.dtype == dtype
-            torch.testing.assert_close(one, other, rtol=0, atol=TOLERANCE[dtype])
+        for g, w in zip(got, expected, strict=True):
+            assert g.dtype == dtype
+            torch.testing.assert_close(g, w, rtol=0, atol=TOLERANCE[dtype])
         assert (got[0].masked_select(~tested.any(-1, keepdim=True)) == 0).all()
 
 
@@ -190,27 +190,27 @@ def test_half_precision_survives_dot_products_that_overflow_and_many_small_weigh
 def test_scores_near_a_thousand_stay_finite_and_right(device, form):
     q, k, v, grad, _ = draw(5, device)
     k = k + 1000 * q[0] / (q[0] @ q[0])
-    wanted = reference.attention_backward(*map(numbers, (q, k, v, grad)))
+    expected = reference.attention_backward(*map(numbers, (q, k, v, grad)))
     got = run(form, q, k, v, grad, None)
     np.testing.assert_allclose(
         numbers(got[0]), reference.scaled_dot_product_attention(*map(numbers, (q, k, v))), atol=1e-10
     )
-    for g, w in zip(got[1:], wanted, strict=True):
+    for g, w in zip(got[1:], expected, strict=True):
         np.testing.assert_allclose(numbers(g), w, atol=1e-8)
 
 
 @pytest.mark.parametrize("form", [in_the_open, model.scaled_dot_product_attention], ids=["open", "fused"])
 def test_inputs_are_left_unchanged_and_need_not_be_contiguous(device, form):
     q, k, v, grad, mask = draw(6, device, batch=(2,))
-    wanted = run(form, q, k, v, grad, mask)
+    expected = run(form, q, k, v, grad, mask)
     views = [x.mT.contiguous().mT for x in (q, k, v, grad, mask)]
     assert not any(x.is_contiguous() for x in views)
-    for got, want in zip(run(form, *views), wanted, strict=True):
+    for got, want in zip(run(form, *views), expected, strict=True):
         torch.testing.assert_close(got, want)
     for view, original in zip(views, (q, k, v, grad, mask), strict=True):
         assert torch.equal(view, original)
     again = run(form, q, k, v, grad, mask)
-    assert all(torch.equal(a, b) for a, b in zip(again, wanted, strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(again, expected, strict=True))
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (1, 5), (3, 1), (1, 1, 5), (2, 1, 5), (2, 3, 5)])
@@ -218,8 +218,8 @@ def test_inputs_are_left_unchanged_and_need_not_be_contiguous(device, form):
 def test_masks_of_every_fitting_shape_equal_the_mask_written_out(device, form, shape):
     q, k, v, grad, _ = draw(7, device, batch=(2,))
     mask = torch.rand(shape) < 0.5
-    wanted = run(form, q, k, v, grad, mask.to(device).expand(2, 3, 5).contiguous())
-    for got, want in zip(run(form, q, k, v, grad, mask.to(device)), wanted, strict=True):
+    expected = run(form, q, k, v, grad, mask.to(device).expand(2, 3, 5).contiguous())
+    for got, want in zip(run(form, q, k, v, grad, mask.to(device)), expected, strict=True):
         torch.testing.assert_close(got, want)
 
 
@@ -233,9 +233,9 @@ def test_no_keys_at_all_give_zeros(device, form):
 def test_autocast_may_mix_dtypes(device):
     q, k, v, _, mask = draw(9, device, torch.float32)
     mask[1] = False
-    wanted = model.attend(q, k, v, mask)[0]
+    expected = model.attend(q, k, v, mask)[0]
     with torch.autocast(device.type, dtype=torch.bfloat16):
         for form in (in_the_open, model.scaled_dot_product_attention):
             got = form(q.bfloat16(), k, v, mask)
-            torch.testing.assert_close(got.float(), wanted, rtol=0, atol=5e-2)
+            torch.testing.assert_close(got.float(), expected, rtol=0, atol=5e-2)
             assert (got[1] == 0).all()

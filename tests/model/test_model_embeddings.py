@@ -30,21 +30,21 @@ def test_lookup_equals_one_hot_times_table_and_the_reference(device, dtype, scal
     one_hot = torch.eye(V, dtype=torch.float64, device=device)[ids.long()]
     factor = 1.0 if scale is None else scale
     torch.testing.assert_close(layer(ids), factor * one_hot @ layer.table, rtol=1e-12, atol=1e-12)
-    wanted = reference.embed(ids.cpu().numpy(), layer.table.detach().cpu().numpy(), factor)
-    np.testing.assert_allclose(layer(ids).detach().cpu(), wanted, rtol=0, atol=1e-12)
+    expected = reference.embed(ids.cpu().numpy(), layer.table.detach().cpu().numpy(), factor)
+    np.testing.assert_allclose(layer(ids).detach().cpu(), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("pad_id", [None, 3])
 def test_gradient_equals_torch_layer_and_spares_the_row_of_padding(device, pad_id):
-    ours, ids = make(device, pad_id=pad_id), draw_ids(device)
-    theirs = nn.Embedding(V, D, padding_idx=pad_id, device=device, dtype=torch.float64)
+    library_layer, ids = make(device, pad_id=pad_id), draw_ids(device)
+    torch_layer = nn.Embedding(V, D, padding_idx=pad_id, device=device, dtype=torch.float64)
     with torch.no_grad():
-        theirs.weight.copy_(ours.table)
+        torch_layer.weight.copy_(library_layer.table)
     grad = torch.randn(2, 4, D, dtype=torch.float64).to(device)
-    for layer in (ours, theirs):
+    for layer in (library_layer, torch_layer):
         layer(ids).backward(grad)
-    torch.testing.assert_close(ours.table.grad, theirs.weight.grad, rtol=1e-12, atol=1e-12)
-    assert (ours.table.grad[3] == 0).all() == (pad_id == 3)
+    torch.testing.assert_close(library_layer.table.grad, torch_layer.weight.grad, rtol=1e-12, atol=1e-12)
+    assert (library_layer.table.grad[3] == 0).all() == (pad_id == 3)
 
 
 def test_logits_equal_dot_products_with_every_row_whatever_the_scale(device):
@@ -53,8 +53,8 @@ def test_logits_equal_dot_products_with_every_row_whatever_the_scale(device):
     logits = layer.logits(x)
     for b, t, v in ((0, 0, 0), (1, 3, 10), (0, 2, 2)):
         assert logits[b, t, v].item() == pytest.approx((x[b, t] @ layer.table[v]).item(), rel=1e-12)
-    wanted = reference.tied_logits(x.cpu().numpy(), layer.table.detach().cpu().numpy())
-    np.testing.assert_allclose(logits.detach().cpu(), wanted, rtol=0, atol=1e-12)
+    expected = reference.tied_logits(x.cpu().numpy(), layer.table.detach().cpu().numpy())
+    np.testing.assert_allclose(logits.detach().cpu(), expected, rtol=0, atol=1e-12)
     logits.sum().backward()
     assert (layer.table.grad[2] != 0).all()  # as an output, padding's row learns to be unlikely
     torch.testing.assert_close(layer.logits(x[0, 0]), logits[0, 0])

@@ -46,58 +46,58 @@ def test_output_equals_the_reference(device, activation, bias):
     layer = make(activation, bias, device)
     x = tokens(device)
     weights = {name: w.detach().cpu().numpy() for name, w in layer.named_parameters()}
-    wanted = reference.feed_forward(x.cpu().numpy(), **weights, activation=activation)
-    np.testing.assert_allclose(layer(x).detach().cpu(), wanted, rtol=1e-12, atol=1e-12)
+    expected = reference.feed_forward(x.cpu().numpy(), **weights, activation=activation)
+    np.testing.assert_allclose(layer(x).detach().cpu(), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("activation", PLAIN)
 @pytest.mark.parametrize("bias", [True, False])
 def test_plain_kinds_equal_torch_layers_in_values_and_gradients(device, activation, bias):
-    ours = make(activation, bias, device)
-    theirs = nn.Sequential(nn.Linear(D, HIDDEN, bias=bias), PLAIN[activation], nn.Linear(HIDDEN, D, bias=bias)).to(
-        device, torch.float64
-    )
+    layer = make(activation, bias, device)
+    torch_layers = nn.Sequential(
+        nn.Linear(D, HIDDEN, bias=bias), PLAIN[activation], nn.Linear(HIDDEN, D, bias=bias)
+    ).to(device, torch.float64)
     with torch.no_grad():
-        for linear, number in ((theirs[0], 1), (theirs[2], 2)):
-            linear.weight.copy_(getattr(ours, f"w_{number}").mT)
+        for linear, number in ((torch_layers[0], 1), (torch_layers[2], 2)):
+            linear.weight.copy_(getattr(layer, f"w_{number}").mT)
             if bias:
-                linear.bias.copy_(getattr(ours, f"b_{number}"))
+                linear.bias.copy_(getattr(layer, f"b_{number}"))
     x, grad = tokens(device), tokens(device)
-    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(gradients(ours, x, grad), gradients(theirs, x, grad), rtol=1e-12, atol=1e-12)
-    for linear, number in ((theirs[0], 1), (theirs[2], 2)):
-        w = getattr(ours, f"w_{number}")
+    torch.testing.assert_close(layer(x), torch_layers(x), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(gradients(layer, x, grad), gradients(torch_layers, x, grad), rtol=1e-12, atol=1e-12)
+    for linear, number in ((torch_layers[0], 1), (torch_layers[2], 2)):
+        w = getattr(layer, f"w_{number}")
         torch.testing.assert_close(w.grad, linear.weight.grad.mT, rtol=1e-12, atol=1e-12)
         assert w.grad.is_contiguous()
         if bias:
-            torch.testing.assert_close(getattr(ours, f"b_{number}").grad, linear.bias.grad, rtol=1e-12, atol=1e-12)
+            torch.testing.assert_close(getattr(layer, f"b_{number}").grad, linear.bias.grad, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_swiglu_equals_llama(device, bias):
-    ours = make("swiglu", bias, device)
-    theirs = LlamaMLP(
+    layer = make("swiglu", bias, device)
+    llama_mlp = LlamaMLP(
         LlamaConfig(hidden_size=D, num_attention_heads=1, head_dim=4, intermediate_size=HIDDEN, mlp_bias=bias)
     ).to(device, torch.float64)
     with torch.no_grad():
-        for linear, name in ((theirs.up_proj, "1"), (theirs.gate_proj, "gate"), (theirs.down_proj, "2")):
-            linear.weight.copy_(getattr(ours, f"w_{name}").mT)
+        for linear, name in ((llama_mlp.up_proj, "1"), (llama_mlp.gate_proj, "gate"), (llama_mlp.down_proj, "2")):
+            linear.weight.copy_(getattr(layer, f"w_{name}").mT)
             if bias:
-                linear.bias.copy_(getattr(ours, f"b_{name}"))
+                linear.bias.copy_(getattr(layer, f"b_{name}"))
     x = tokens(device)
-    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(layer(x), llama_mlp(x), rtol=1e-12, atol=1e-12)
 
 
 def test_geglu_equals_t5_of_the_second_kind(device):
-    ours = make("geglu_tanh", False, device)
+    layer = make("geglu_tanh", False, device)
     config = T5Config(d_model=D, d_ff=HIDDEN, feed_forward_proj="gated-gelu", dropout_rate=0.0)
-    theirs = T5DenseGatedActDense(config).to(device, torch.float64)
+    t5_layer = T5DenseGatedActDense(config).to(device, torch.float64)
     with torch.no_grad():
-        theirs.wi_0.weight.copy_(ours.w_gate.mT)
-        theirs.wi_1.weight.copy_(ours.w_1.mT)
-        theirs.wo.weight.copy_(ours.w_2.mT)
+        t5_layer.wi_0.weight.copy_(layer.w_gate.mT)
+        t5_layer.wi_1.weight.copy_(layer.w_1.mT)
+        t5_layer.wo.weight.copy_(layer.w_2.mT)
     x = tokens(device)
-    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(layer(x), t5_layer(x), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -107,9 +107,9 @@ def test_other_dtypes_stay_close_to_float64(device, dtype, activation):
     x = tokens(device, dtype)
     got = layer(x)
     assert got.dtype == dtype
-    wanted = layer.double()(x.double())
-    tolerance = {torch.float32: 1e-5, torch.bfloat16: 4e-2}[dtype] * wanted.abs().max().item()
-    torch.testing.assert_close(got.double(), wanted, rtol=0, atol=tolerance)
+    expected = layer.double()(x.double())
+    tolerance = {torch.float32: 1e-5, torch.bfloat16: 4e-2}[dtype] * expected.abs().max().item()
+    torch.testing.assert_close(got.double(), expected, rtol=0, atol=tolerance)
 
 
 def test_under_autocast_the_biased_sum_stays_in_the_product_dtype(device):
@@ -118,8 +118,8 @@ def test_under_autocast_the_biased_sum_stays_in_the_product_dtype(device):
     with torch.autocast(device.type, dtype=torch.bfloat16):
         got = layer(x)
     assert got.dtype == torch.bfloat16
-    wanted = layer(x)
-    torch.testing.assert_close(got.float(), wanted, rtol=0, atol=4e-2 * wanted.abs().max().item())
+    expected = layer(x)
+    torch.testing.assert_close(got.float(), expected, rtol=0, atol=4e-2 * expected.abs().max().item())
 
 
 def test_tokens_do_not_see_each_other_and_leading_axes_are_free():
@@ -138,9 +138,9 @@ def test_dropout_is_off_by_default_and_falls_on_the_hidden_numbers_while_trainin
     with torch.no_grad():
         layer.w_1.fill_(1.0)
         layer.w_2.fill_(1.0)
-    kept = layer(x).item() * 0.75
-    assert kept == pytest.approx(round(kept), abs=1e-2)  # so many of the 1000, each times 1 / 0.75
-    assert 690 < kept < 810
+    n_kept = layer(x).item() * 0.75
+    assert n_kept == pytest.approx(round(n_kept), abs=1e-2)  # so many of the 1000, each times 1 / 0.75
+    assert 690 < n_kept < 810
     assert layer.eval()(x).item() == 1000
 
 

@@ -32,8 +32,8 @@ def test_window_mask_lets_see_the_nearest_alone(device, length, width, causal, k
     for t, s in itertools.product(*map(range, mask.shape)):
         back = t + offset - s
         assert mask[t, s].item() == (0 <= back < width if causal else abs(back) < width)
-    wanted = reference.window_mask(length, width, causal=causal, offset=offset, keys=keys)
-    np.testing.assert_array_equal(mask.cpu(), wanted)
+    expected = reference.window_mask(length, width, causal=causal, offset=offset, keys=keys)
+    np.testing.assert_array_equal(mask.cpu(), expected)
 
 
 def test_default_masks_are_the_ones_everybody_draws():
@@ -74,18 +74,18 @@ def test_combined_mask_lets_see_only_what_every_mask_does(device, seed):
     got = combine_masks(None, *(mask.to(device) for mask in masks), None)
     assert got.shape == (2, 5, 3, 4)
     for b, n, t, s in itertools.product(range(2), range(5), range(3), range(4)):
-        wanted = masks[0][t, s] & masks[1][0, s] & masks[2][b, 0, 0, s] & masks[3][b, n, t, 0] & masks[4][0, 0, t, s]
-        assert got[b, n, t, s].item() == wanted.item()
+        expected = masks[0][t, s] & masks[1][0, s] & masks[2][b, 0, 0, s] & masks[3][b, n, t, 0] & masks[4][0, 0, t, s]
+        assert got[b, n, t, s].item() == expected.item()
     assert all(torch.equal(mask, copy) for mask, copy in zip(masks, copies, strict=True))
     np.testing.assert_array_equal(got.cpu(), reference.combine_masks(*(mask.numpy() for mask in masks)))
 
 
 def test_nothing_to_combine_is_no_restriction():
     assert combine_masks() is None and combine_masks(None, None) is None
-    one = causal_mask(3)
-    assert torch.equal(combine_masks(None, one), one)
+    causal = causal_mask(3)
+    assert torch.equal(combine_masks(None, causal), causal)
     three_axes = torch.zeros(2, 3, 3, dtype=torch.bool)
-    assert torch.equal(combine_masks(one, three_axes), three_axes)
+    assert torch.equal(combine_masks(causal, three_axes), three_axes)
 
 
 def yes(*shape, device="cpu"):

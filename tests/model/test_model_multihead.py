@@ -31,7 +31,7 @@ def test_output_equals_the_reference(device, head_width, n_kv_heads, cross, retu
     mask = torch.rand(B, N, T, S if cross else T) < 0.6
     mask[0, :, 1] = False
     got = layer(x, x_kv if cross else None, mask.to(device), return_weights=return_weights)
-    wanted = reference.multi_head_attention(
+    expected = reference.multi_head_attention(
         *map(numbers, (x, layer.w_q, layer.w_k, layer.w_v, layer.w_o)),
         N,
         n_kv_heads,
@@ -41,7 +41,7 @@ def test_output_equals_the_reference(device, head_width, n_kv_heads, cross, retu
     if return_weights:
         got, weights = got
         torch.testing.assert_close(weights.sum(-1), mask.any(-1).double().to(device))
-    np.testing.assert_allclose(numbers(got), wanted, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(numbers(got), expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize(("head_width", "n_kv_heads"), WIDTHS)
@@ -72,39 +72,39 @@ def test_open_and_fused_paths_have_equal_values_and_gradients(device, head_width
 
 @pytest.mark.parametrize(("bias", "cross", "masked"), list(itertools.product([False, True], repeat=3)))
 def test_copied_weights_equal_torch_layer_in_values_and_gradients(device, bias, cross, masked):
-    theirs = nn.MultiheadAttention(D, N, bias=bias, batch_first=True, dtype=torch.float64, device=device)
+    torch_layer = nn.MultiheadAttention(D, N, bias=bias, batch_first=True, dtype=torch.float64, device=device)
     if bias:
-        nn.init.normal_(theirs.in_proj_bias)
-        nn.init.normal_(theirs.out_proj.bias)
-    ours = MultiHeadAttention.from_torch(theirs)
+        nn.init.normal_(torch_layer.in_proj_bias)
+        nn.init.normal_(torch_layer.out_proj.bias)
+    layer = MultiHeadAttention.from_torch(torch_layer)
     x, x_kv = tokens(device)
     x_kv = x_kv if cross else x
     mask = torch.ones(T, x_kv.shape[1], dtype=torch.bool, device=device).tril() if masked else None
-    wanted, wanted_weights = theirs(
+    expected, expected_weights = torch_layer(
         x, x_kv, x_kv, attn_mask=None if mask is None else ~mask, average_attn_weights=False
     )
-    got, weights = ours(x, x_kv if cross else None, mask, return_weights=True)
-    torch.testing.assert_close(weights, wanted_weights, rtol=1e-10, atol=1e-12)
-    torch.testing.assert_close(got, wanted, rtol=1e-10, atol=1e-12)
-    torch.testing.assert_close(ours(x, x_kv if cross else None, mask), wanted, rtol=1e-10, atol=1e-12)
-    wanted.square().sum().backward()
+    got, weights = layer(x, x_kv if cross else None, mask, return_weights=True)
+    torch.testing.assert_close(weights, expected_weights, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(layer(x, x_kv if cross else None, mask), expected, rtol=1e-10, atol=1e-12)
+    expected.square().sum().backward()
     got.square().sum().backward()
-    stacked = torch.cat([ours.w_q.grad.mT, ours.w_k.grad.mT, ours.w_v.grad.mT])
-    torch.testing.assert_close(stacked, theirs.in_proj_weight.grad, rtol=1e-9, atol=1e-11)
-    torch.testing.assert_close(ours.w_o.grad.mT, theirs.out_proj.weight.grad, rtol=1e-9, atol=1e-11)
+    stacked = torch.cat([layer.w_q.grad.mT, layer.w_k.grad.mT, layer.w_v.grad.mT])
+    torch.testing.assert_close(stacked, torch_layer.in_proj_weight.grad, rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(layer.w_o.grad.mT, torch_layer.out_proj.weight.grad, rtol=1e-9, atol=1e-11)
     if bias:
-        torch.testing.assert_close(ours.b_o.grad, theirs.out_proj.bias.grad, rtol=1e-9, atol=1e-11)
-        both = torch.cat([ours.b_q.grad, ours.b_k.grad, ours.b_v.grad])
-        torch.testing.assert_close(both, theirs.in_proj_bias.grad, rtol=1e-9, atol=1e-11)
+        torch.testing.assert_close(layer.b_o.grad, torch_layer.out_proj.bias.grad, rtol=1e-9, atol=1e-11)
+        both = torch.cat([layer.b_q.grad, layer.b_k.grad, layer.b_v.grad])
+        torch.testing.assert_close(both, torch_layer.in_proj_bias.grad, rtol=1e-9, atol=1e-11)
 
 
 def test_padding_of_keys_equals_torch_key_padding_mask(device):
-    theirs = nn.MultiheadAttention(D, N, batch_first=True, dtype=torch.float64, device=device)
+    torch_layer = nn.MultiheadAttention(D, N, batch_first=True, dtype=torch.float64, device=device)
     x, x_kv = tokens(device)
     keep = torch.tensor([[True, True, True, False, False], [True] * 5], device=device)
-    wanted, _ = theirs(x, x_kv, x_kv, key_padding_mask=~keep)
-    got = MultiHeadAttention.from_torch(theirs)(x, x_kv, keep[:, None, None, :])
-    torch.testing.assert_close(got, wanted, rtol=1e-10, atol=1e-12)
+    expected, _ = torch_layer(x, x_kv, x_kv, key_padding_mask=~keep)
+    got = MultiHeadAttention.from_torch(torch_layer)(x, x_kv, keep[:, None, None, :])
+    torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_grouped_heads_equal_a_full_layer_whose_key_columns_are_repeated(device):
@@ -128,8 +128,8 @@ def test_masks_of_every_accepted_shape_equal_the_mask_written_out(device, shape,
     x, x_kv = tokens(device)
     mask = (torch.rand(shape) < 0.5).to(device)
     got = layer(x, x_kv, mask, return_weights=return_weights)
-    wanted = layer(x, x_kv, mask.expand(B, N, T, S).contiguous(), return_weights=return_weights)
-    torch.testing.assert_close(got, wanted)
+    expected = layer(x, x_kv, mask.expand(B, N, T, S).contiguous(), return_weights=return_weights)
+    torch.testing.assert_close(got, expected)
 
 
 def test_a_batch_with_nothing_to_see_gives_zeros_and_zero_gradients(device):
@@ -163,7 +163,7 @@ def test_a_row_hidden_by_mask_and_bias_together_gives_zeros_with_a_cache_too(dev
     torch.testing.assert_close(torch.cat(parts, dim=1), whole)
     assert (whole[:, 1] == 0).all() and (whole[:, [0, 2]].abs().sum(-1) > 0).all()
     whole.sum().backward()
-    assert all(one.grad.isfinite().all() for one in (x, *layer.parameters()))
+    assert all(tensor.grad.isfinite().all() for tensor in (x, *layer.parameters()))
 
 
 @pytest.mark.parametrize(("head_width", "n_kv_heads"), WIDTHS)
@@ -198,13 +198,13 @@ def test_split_heads_gives_head_i_its_own_columns_and_merge_undoes_it(device):
 
 
 def test_from_torch_keeps_dtype_and_mode_and_shares_nothing():
-    theirs = nn.MultiheadAttention(D, N, dtype=torch.float64, dropout=0.1).eval()
-    ours = MultiHeadAttention.from_torch(theirs)
-    assert ours.w_q.dtype == torch.float64 and not ours.training
-    before = ours.w_q.clone()
+    torch_layer = nn.MultiheadAttention(D, N, dtype=torch.float64, dropout=0.1).eval()
+    layer = MultiHeadAttention.from_torch(torch_layer)
+    assert layer.w_q.dtype == torch.float64 and not layer.training
+    before = layer.w_q.clone()
     with torch.no_grad():
-        theirs.in_proj_weight.zero_()
-    assert torch.equal(ours.w_q, before)
+        torch_layer.in_proj_weight.zero_()
+    assert torch.equal(layer.w_q, before)
 
 
 def test_the_layer_runs_on_meta_tensors_so_that_operations_can_be_counted_without_numbers():

@@ -46,13 +46,13 @@ def through(layer, names):
 def test_layer_norm_equals_torch_layer_in_values_and_gradients(device, shape, eps, bias):
     x, gain, shift, grad = draw(device, shape=shape)
     weights = (gain, shift) if bias else (gain,)
-    theirs = nn.LayerNorm(D, eps=eps, bias=bias).to(x)
-    ours = norms.LayerNorm(D, eps=eps, bias=bias).to(x)
-    wanted = run(through(theirs, ["weight", "bias"][: len(weights)]), x, *weights, grad=grad)
+    torch_layer = nn.LayerNorm(D, eps=eps, bias=bias).to(x)
+    layer = norms.LayerNorm(D, eps=eps, bias=bias).to(x)
+    expected = run(through(torch_layer, ["weight", "bias"][: len(weights)]), x, *weights, grad=grad)
     in_the_open = run(lambda x, *w: norms.layer_norm(x, *w, eps=eps), x, *weights, grad=grad)
-    as_layer = run(through(ours, ["gain", "shift"][: len(weights)]), x, *weights, grad=grad)
+    as_layer = run(through(layer, ["gain", "shift"][: len(weights)]), x, *weights, grad=grad)
     for got in (in_the_open, as_layer):
-        for g, w in zip(got, wanted, strict=True):
+        for g, w in zip(got, expected, strict=True):
             torch.testing.assert_close(g, w, rtol=1e-12, atol=1e-12)
 
 
@@ -60,17 +60,17 @@ def test_layer_norm_equals_torch_layer_in_values_and_gradients(device, shape, ep
 @pytest.mark.parametrize("eps", [1e-6, 0.3])
 def test_rms_norm_equals_torch_layer_in_values_and_gradients(device, shape, eps):
     x, gain, _, grad = draw(device, shape=shape)
-    wanted = run(through(nn.RMSNorm(D, eps=eps).to(x), ["weight"]), x, gain, grad=grad)
+    expected = run(through(nn.RMSNorm(D, eps=eps).to(x), ["weight"]), x, gain, grad=grad)
     got = run(through(norms.RMSNorm(D, eps=eps).to(x), ["gain"]), x, gain, grad=grad)
-    for g, w in zip(got, wanted, strict=True):
+    for g, w in zip(got, expected, strict=True):
         torch.testing.assert_close(g, w, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_rms_norm_equals_llama_to_the_last_bit(device, dtype):
     x, gain, _, _ = draw(device, dtype)
-    theirs = loaded(LlamaRMSNorm(D, eps=1e-6), x, weight=gain)
-    assert torch.equal(loaded(norms.RMSNorm(D), x, gain=gain)(x), theirs(x))
+    llama_norm = loaded(LlamaRMSNorm(D, eps=1e-6), x, weight=gain)
+    assert torch.equal(loaded(norms.RMSNorm(D), x, gain=gain)(x), llama_norm(x))
 
 
 def test_both_equal_the_reference(device):
@@ -89,17 +89,17 @@ def test_both_equal_the_reference(device):
 def test_half_precision_takes_its_statistics_in_float32(device, dtype):
     x = torch.tensor([[300.0, 400.0, 500.0, 600.0] * 2], device=device, dtype=dtype)  # squares overflow in float16
     gain, shift = torch.ones(8, device=device, dtype=dtype), torch.zeros(8, device=device, dtype=dtype)
-    wanted_layer = norms.layer_norm(x.double(), gain.double(), shift.double())
-    wanted_rms = norms.rms_norm(x.double(), gain.double())
+    expected_layer = norms.layer_norm(x.double(), gain.double(), shift.double())
+    expected_rms = norms.rms_norm(x.double(), gain.double())
     layer, rms = norms.LayerNorm(8).to(device, dtype), norms.RMSNorm(8).to(device, dtype)
-    for got, wanted in (
-        (norms.layer_norm(x, gain, shift), wanted_layer),
-        (layer(x), wanted_layer),
-        (norms.rms_norm(x, gain), wanted_rms),
-        (rms(x), wanted_rms),
+    for got, expected in (
+        (norms.layer_norm(x, gain, shift), expected_layer),
+        (layer(x), expected_layer),
+        (norms.rms_norm(x, gain), expected_rms),
+        (rms(x), expected_rms),
     ):
         assert got.dtype == dtype
-        torch.testing.assert_close(got.double(), wanted, rtol=2 * torch.finfo(dtype).eps, atol=0)
+        torch.testing.assert_close(got.double(), expected, rtol=2 * torch.finfo(dtype).eps, atol=0)
 
 
 def test_tokens_of_equal_numbers_give_the_shift_and_tokens_of_zeros_stay_zeros(device):
@@ -113,8 +113,8 @@ def test_each_token_is_normalised_by_itself(device):
     x, gain, shift, _ = draw(device)
     other = x.clone()
     other[0, 1] = -7
-    for one in (lambda x: norms.layer_norm(x, gain, shift), lambda x: norms.rms_norm(x, gain)):
-        same = (one(x) == one(other)).all(-1)
+    for norm in (lambda x: norms.layer_norm(x, gain, shift), lambda x: norms.rms_norm(x, gain)):
+        same = (norm(x) == norm(other)).all(-1)
         assert same.sum() == 5 and not same[0, 1]
 
 

@@ -65,10 +65,10 @@ def test_sinusoids_equal_the_reference(device, layout, length, width, offset, ba
 
 
 def test_halves_equal_a_published_model_and_interleaved_are_the_same_columns(device):
-    theirs = MarianSinusoidalPositionalEmbedding(40, 12).create_weight()
+    expected = MarianSinusoidalPositionalEmbedding(40, 12).create_weight()
     got = sinusoidal(40, 12, layout="halves", device=device)
     assert got.dtype == torch.float32
-    torch.testing.assert_close(got.cpu(), theirs, rtol=0, atol=1e-7)
+    torch.testing.assert_close(got.cpu(), expected, rtol=0, atol=1e-7)
     interleaved = sinusoidal(40, 12, device=device)
     assert torch.equal(torch.cat([interleaved[:, 0::2], interleaved[:, 1::2]], dim=1), got)
 
@@ -87,27 +87,27 @@ def test_moving_on_by_some_steps_is_one_rotation_for_all_positions(step, start):
 
 def test_angles_of_far_positions_are_exact_whatever_the_result_dtype():
     far = 10**6
-    wanted = reference.sinusoidal(1, D, offset=far)[0]
+    expected = reference.sinusoidal(1, D, offset=far)[0]
     got = sinusoidal(1, D, offset=far, dtype=torch.float32)[0]
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-7)
     got = SinusoidalPositions(D)(torch.zeros(1, 1, D), offset=far)[0, 0]
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_sinusoidal_module_adds_the_rows(device, layout):
     x = tokens(device)
     got = SinusoidalPositions(D, base=30.0, layout=layout)(x, offset=2)
-    wanted = x + sinusoidal(T, D, offset=2, base=30.0, layout=layout, dtype=torch.float64, device=device)
-    torch.testing.assert_close(got, wanted, rtol=0, atol=1e-12)
+    expected = x + sinusoidal(T, D, offset=2, base=30.0, layout=layout, dtype=torch.float64, device=device)
+    torch.testing.assert_close(got, expected, rtol=0, atol=1e-12)
 
 
 def test_offsets_of_a_batch_give_each_row_its_own_start(device):
     offset = torch.tensor([0, -2, 7], device=device)
     got = sinusoidal(4, D, offset=offset, dtype=torch.float64)
     for row, start in zip(got, (0, -2, 7), strict=True):
-        wanted = reference.sinusoidal(4, D, offset=start)
-        np.testing.assert_allclose(row.cpu(), wanted, rtol=0, atol=1e-12)
+        expected = reference.sinusoidal(4, D, offset=start)
+        np.testing.assert_allclose(row.cpu(), expected, rtol=0, atol=1e-12)
 
 
 def test_results_take_the_default_dtype_or_the_one_asked_for():
@@ -127,9 +127,9 @@ def test_learned_rows_are_added_by_position_and_get_the_gradient(device):
     got = layer(x, offset=3)
     torch.testing.assert_close(got, x + layer.table[3:8])
     got.backward(torch.ones_like(got))
-    wanted = torch.zeros(9, D, dtype=torch.float64)
-    wanted[3:8] = B
-    assert torch.equal(layer.table.grad.cpu(), wanted)
+    expected = torch.zeros(9, D, dtype=torch.float64)
+    expected[3:8] = B
+    assert torch.equal(layer.table.grad.cpu(), expected)
 
 
 def test_learned_rows_begin_small_and_serve_up_to_the_last(device):
@@ -151,8 +151,8 @@ def test_learned_rows_begin_small_and_serve_up_to_the_last(device):
 def test_rotation_equals_the_reference(device, pairing, offset, base):
     x = heads(device)
     got = RotaryPositions(D, base=base, pairing=pairing)(x, offset)
-    wanted = reference.rotary(x.cpu().numpy(), offset=offset, base=base, pairing=pairing)
-    np.testing.assert_allclose(got.cpu(), wanted, rtol=0, atol=1e-12)
+    expected = reference.rotary(x.cpu().numpy(), offset=offset, base=base, pairing=pairing)
+    np.testing.assert_allclose(got.cpu(), expected, rtol=0, atol=1e-12)
 
 
 def test_neighbours_are_complex_numbers_times_unit_numbers(device):
@@ -160,8 +160,8 @@ def test_neighbours_are_complex_numbers_times_unit_numbers(device):
     speeds = 10000.0 ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
     angles = torch.outer(torch.arange(4, 4 + T, dtype=torch.float64), speeds)
     unit = torch.polar(torch.ones_like(angles), angles).to(device)
-    wanted = torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * unit).flatten(-2)
-    torch.testing.assert_close(RotaryPositions(D)(x, 4), wanted, rtol=0, atol=1e-12)
+    expected = torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * unit).flatten(-2)
+    torch.testing.assert_close(RotaryPositions(D)(x, 4), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("offset", [0, 29])
@@ -171,8 +171,8 @@ def test_halves_equal_llama(device, offset):
     positions = torch.arange(offset, offset + T, device=device)[None].expand(B, T)
     cos, sin = LlamaRotaryEmbedding(config).to(device)(q, positions)
     rotary = RotaryPositions(D, base=config.rope_parameters["rope_theta"], pairing="halves")
-    for got, wanted in zip((rotary(q, offset), rotary(k, offset)), apply_rotary_pos_emb(q, k, cos, sin), strict=True):
-        torch.testing.assert_close(got, wanted, rtol=0, atol=1e-5)
+    for got, expected in zip((rotary(q, offset), rotary(k, offset)), apply_rotary_pos_emb(q, k, cos, sin), strict=True):
+        torch.testing.assert_close(got, expected, rtol=0, atol=1e-5)
 
 
 def test_the_two_pairings_are_one_rotation_of_columns_in_another_order(device):
@@ -204,10 +204,10 @@ def test_half_precision_turns_by_float32_angles(device, dtype):
     x = heads(device, dtype)
     got = RotaryPositions(D).to(dtype)(x, offset=5000)
     assert got.dtype == dtype
-    wanted = RotaryPositions(D)(x.double(), offset=5000)
+    expected = RotaryPositions(D)(x.double(), offset=5000)
     # In half precision the result is rounded once, at the end: half a unit of its last place.
-    limit = (4 if dtype == torch.float32 else 0.51) * torch.finfo(dtype).eps * wanted.abs().max().item()
-    torch.testing.assert_close(got.double(), wanted, rtol=0, atol=limit)
+    limit = (4 if dtype == torch.float32 else 0.51) * torch.finfo(dtype).eps * expected.abs().max().item()
+    torch.testing.assert_close(got.double(), expected, rtol=0, atol=limit)
 
 
 def test_rotate_turns_a_point_by_a_right_angle():

@@ -76,9 +76,9 @@ def test_other_dtypes_stay_close_to_float64(device, kind, dtype):
     q, k = draw(device, dtype)
     got = module(q, k, 2)
     assert got.dtype == dtype
-    wanted = module.double()(q.double(), k.double(), 2)
-    tolerance = {torch.float32: 2e-5, torch.bfloat16: 6e-2}[dtype] * wanted.abs().max().item()
-    torch.testing.assert_close(got.double(), wanted, rtol=0, atol=tolerance)
+    expected = module.double()(q.double(), k.double(), 2)
+    tolerance = {torch.float32: 2e-5, torch.bfloat16: 6e-2}[dtype] * expected.abs().max().item()
+    torch.testing.assert_close(got.double(), expected, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MODULES if "alibi" not in kind])
@@ -105,8 +105,8 @@ def test_distances_count_from_the_query_to_the_key():
 @pytest.mark.parametrize("n_heads", [1, 2, 3, 5, 6, 8, 12, 16, 20, 24, 71])
 def test_slopes_equal_a_published_model_and_the_reference(n_heads):
     slopes = alibi_slopes(n_heads)
-    theirs = build_alibi_tensor(torch.ones(1, 2), n_heads, torch.float32)[:, 0, 1]
-    torch.testing.assert_close(slopes.float(), theirs, rtol=1e-6, atol=0)
+    expected = build_alibi_tensor(torch.ones(1, 2), n_heads, torch.float32)[:, 0, 1]
+    torch.testing.assert_close(slopes.float(), expected, rtol=1e-6, atol=0)
     np.testing.assert_allclose(slopes, reference.alibi_slopes(n_heads), rtol=1e-14)
 
 
@@ -129,8 +129,8 @@ def test_alibi_equals_the_reference_and_loops(device, causal, offset):
     module = ALiBi(N, causal=causal).to(device)
     got = module.between(T, S, offset)
     assert got.dtype == torch.float64  # exact until the caller casts it
-    wanted = reference.alibi_bias(N, T, S, offset=offset, causal=causal)
-    np.testing.assert_allclose(got[0].cpu(), wanted, rtol=0, atol=1e-12)
+    expected = reference.alibi_bias(N, T, S, offset=offset, causal=causal)
+    np.testing.assert_allclose(got[0].cpu(), expected, rtol=0, atol=1e-12)
     for n, t, s in itertools.product(range(N), range(T), range(S)):
         back = offset + t - s
         distance = max(back, 0) if causal else abs(back)
@@ -142,10 +142,10 @@ def test_alibi_equals_the_reference_and_loops(device, causal, offset):
 def test_alibi_gives_the_weights_of_a_published_model(device):
     scores = torch.randn(1, 4, S, S, dtype=torch.float64).to(device)
     hidden = torch.ones(S, S, dtype=torch.bool, device=device).triu(1)
-    theirs = build_alibi_tensor(torch.ones(1, S, device=device), 4, torch.float64).unflatten(0, (1, 4))
-    biases = (ALiBi(4).to(device).between(S, S), theirs)
-    ours, wanted = (torch.softmax((scores + bias).masked_fill(hidden, -torch.inf), -1) for bias in biases)
-    torch.testing.assert_close(ours, wanted, rtol=0, atol=1e-12)
+    published_bias = build_alibi_tensor(torch.ones(1, S, device=device), 4, torch.float64).unflatten(0, (1, 4))
+    biases = (ALiBi(4).to(device).between(S, S), published_bias)
+    got, expected = (torch.softmax((scores + bias).masked_fill(hidden, -torch.inf), -1) for bias in biases)
+    torch.testing.assert_close(got, expected, rtol=0, atol=1e-12)
 
 
 def test_alibi_leaves_nothing_in_the_state_and_moves_with_the_module():
@@ -168,9 +168,9 @@ def test_alibi_tells_far_distances_apart_in_half_precision():
 def test_buckets_equal_the_published_code_at_every_distance(device, bidirectional, n_buckets, max_distance):
     relative = torch.arange(-1500, 1500, device=device).reshape(3, -1)
     options = {"bidirectional": bidirectional, "max_distance": max_distance}
-    wanted = T5Attention._relative_position_bucket(relative, num_buckets=n_buckets, **options)
+    expected = T5Attention._relative_position_bucket(relative, num_buckets=n_buckets, **options)
     got = t5_bucket(relative, n_buckets=n_buckets, **options)
-    assert torch.equal(got, wanted)
+    assert torch.equal(got, expected)
     assert set(got.flatten().tolist()) <= set(range(n_buckets))
     assert t5_bucket(relative.int(), n_buckets=n_buckets, **options).dtype == torch.int32
 
@@ -218,8 +218,8 @@ def test_shaw_scores_equal_loops_over_the_formula(device, max_distance, offset):
     assert got.shape == (B, N, T, S)
     for t, s in itertools.product(range(T), range(S)):
         row = min(max(s - (offset + t), -max_distance), max_distance) + max_distance
-        wanted = q[:, :, t] @ module.table[row] / math.sqrt(H)
-        torch.testing.assert_close(got[:, :, t, s], wanted, rtol=0, atol=1e-12)
+        expected = q[:, :, t] @ module.table[row] / math.sqrt(H)
+        torch.testing.assert_close(got[:, :, t, s], expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("max_distance", [0, 1, 2, 9])
@@ -228,14 +228,14 @@ def test_shaw_values_equal_loops_over_the_formula(device, max_distance, offset):
     module = spread(ShawBias(H, max_distance, value_width=3).to(device, torch.float64))
     weights = torch.rand(B, N, T, S, dtype=torch.float64).to(device).requires_grad_()
     got = module.values(weights, offset)
-    wanted = torch.zeros(B, N, T, 3, dtype=torch.float64, device=device)
+    expected = torch.zeros(B, N, T, 3, dtype=torch.float64, device=device)
     for t, s in itertools.product(range(T), range(S)):
         row = min(max(s - (offset + t), -max_distance), max_distance) + max_distance
-        wanted[:, :, t] += weights[:, :, t, s, None] * module.value_table[row]
-    torch.testing.assert_close(got, wanted, rtol=0, atol=1e-12)
+        expected[:, :, t] += weights[:, :, t, s, None] * module.value_table[row]
+    torch.testing.assert_close(got, expected, rtol=0, atol=1e-12)
     grad = torch.randn(got.shape, dtype=torch.float64).to(device)
     leaves = [weights, module.value_table]
-    for g, w in zip(*(torch.autograd.grad(y, leaves, grad) for y in (got, wanted)), strict=True):
+    for g, w in zip(*(torch.autograd.grad(y, leaves, grad) for y in (got, expected)), strict=True):
         torch.testing.assert_close(g, w, rtol=0, atol=1e-12)
 
 

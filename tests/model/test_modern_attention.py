@@ -51,33 +51,35 @@ def hf() -> Any:
 def attention_twins(kind, description, layer=0, **options):
     """Make one attention of theirs and of ours with the same weights; both stay as their classes make them."""
     description._attn_implementation = "eager"
-    theirs = lively(kind(description, layer_idx=layer))
-    ours = MultiHeadAttention(D, N, head_width=H, n_kv_heads=K, bias=theirs.q_proj.bias is not None, **options)
+    hf_attention = lively(kind(description, layer_idx=layer))
+    attention = MultiHeadAttention(
+        D, N, head_width=H, n_kv_heads=K, bias=hf_attention.q_proj.bias is not None, **options
+    )
     copied = {}
     for letter in "qkvo":
-        copied[f"w_{letter}"] = getattr(theirs, f"{letter}_proj").weight.mT
-        if ours.b_q is not None:
-            copied[f"b_{letter}"] = getattr(theirs, f"{letter}_proj").bias
-    for name in ours.state_dict().keys() - copied.keys():
-        copied[name] = theirs.get_parameter(name.replace("gain", "weight"))
-    ours.double().load_state_dict(copied)
-    return ours, theirs
+        copied[f"w_{letter}"] = getattr(hf_attention, f"{letter}_proj").weight.mT
+        if attention.b_q is not None:
+            copied[f"b_{letter}"] = getattr(hf_attention, f"{letter}_proj").bias
+    for name in attention.state_dict().keys() - copied.keys():
+        copied[name] = hf_attention.get_parameter(name.replace("gain", "weight"))
+    attention.double().load_state_dict(copied)
+    return attention, hf_attention
 
 
-def attention_outputs(ours, theirs, turns, width=None):
+def attention_outputs(attention, hf_attention, turns, width=None):
     """Run both on one sequence: theirs whole, ours whole (fused and in the open) and token by token."""
     x = torch.randn(2, 9, D)
     seen = causal_mask(9)
     if width is not None:
         seen = seen & ~causal_mask(9).tril(-width)
     mask = torch.zeros(9, 9).masked_fill(~seen, torch.finfo(torch.float64).min)
-    wanted = theirs(x, turns(x, torch.arange(9)[None]), mask[None, None])[0]
+    expected = hf_attention(x, turns(x, torch.arange(9)[None]), mask[None, None])[0]
     rotary, cache = RotaryPositions(H, pairing="halves"), LayerCache()
     steps = []
     for t in range(9):
-        steps.append(ours(x[:, t : t + 1], mask=seen[t : t + 1, : t + 1], rotary=rotary, cache=cache))
-    in_the_open = ours(x, mask=seen, rotary=rotary, return_weights=True)[0]
-    return wanted, ours(x, mask=seen, rotary=rotary), in_the_open, torch.cat(steps, dim=1)
+        steps.append(attention(x[:, t : t + 1], mask=seen[t : t + 1, : t + 1], rotary=rotary, cache=cache))
+    in_the_open = attention(x, mask=seen, rotary=rotary, return_weights=True)[0]
+    return expected, attention(x, mask=seen, rotary=rotary), in_the_open, torch.cat(steps, dim=1)
 
 
 def assert_dropping_it_changes_the_result(part, changes):
@@ -101,10 +103,10 @@ def test_norm_over_the_width_is_olmo2s(hf):
     from transformers.models.olmo2 import modeling_olmo2 as olmo2
 
     description = hf.Olmo2Config(**THEIRS)
-    ours, theirs = attention_twins(olmo2.Olmo2Attention, description, qk_norm="width", norm_eps=1e-4)
-    wanted, *found = attention_outputs(ours, theirs, olmo2.Olmo2RotaryEmbedding(description))
-    for got in found:
-        torch.testing.assert_close(got, wanted, **EXACT)
+    attention, hf_attention = attention_twins(olmo2.Olmo2Attention, description, qk_norm="width", norm_eps=1e-4)
+    expected, *results = attention_outputs(attention, hf_attention, olmo2.Olmo2RotaryEmbedding(description))
+    for got in results:
+        torch.testing.assert_close(got, expected, **EXACT)
 
 
 @pytest.mark.parametrize(("kind", "gains"), [("head", (H, H)), ("width", (N * H, K * H))])
@@ -145,17 +147,17 @@ def test_sinks_are_gpt_oss(hf):
     from transformers.models.gpt_oss import modeling_gpt_oss as gpt_oss
 
     description = hf.GptOssConfig(**(THEIRS | {"attention_bias": True}))
-    ours, theirs = attention_twins(gpt_oss.GptOssAttention, description, sinks=True)
-    wanted, *found = attention_outputs(ours, theirs, gpt_oss.GptOssRotaryEmbedding(description))
-    for got in found:
-        torch.testing.assert_close(got, wanted, **EXACT)
-    for name, weight in ours.named_parameters():  # the fused way, and the sinks' own gradient
-        (gradient,) = torch.autograd.grad(found[0].square().sum(), weight, retain_graph=True)
-        theirs_name = f"{name[-1]}_proj.{'weight' if name[0] == 'w' else 'bias'}" if "_" in name else name
-        (theirs_gradient,) = torch.autograd.grad(
-            wanted.square().sum(), theirs.get_parameter(theirs_name), retain_graph=True
+    attention, hf_attention = attention_twins(gpt_oss.GptOssAttention, description, sinks=True)
+    expected, *results = attention_outputs(attention, hf_attention, gpt_oss.GptOssRotaryEmbedding(description))
+    for got in results:
+        torch.testing.assert_close(got, expected, **EXACT)
+    for name, weight in attention.named_parameters():  # the fused way, and the sinks' own gradient
+        (gradient,) = torch.autograd.grad(results[0].square().sum(), weight, retain_graph=True)
+        hf_name = f"{name[-1]}_proj.{'weight' if name[0] == 'w' else 'bias'}" if "_" in name else name
+        (hf_gradient,) = torch.autograd.grad(
+            expected.square().sum(), hf_attention.get_parameter(hf_name), retain_graph=True
         )
-        torch.testing.assert_close(gradient, theirs_gradient.mT if name[0] == "w" else theirs_gradient, **EXACT)
+        torch.testing.assert_close(gradient, hf_gradient.mT if name[0] == "w" else hf_gradient, **EXACT)
 
 
 def with_sinks(strength, **changes):
@@ -211,18 +213,18 @@ def test_a_model_with_sinks_writes_what_it_computes_whole_and_feels_them():
 
 def test_a_window_in_some_layers_is_qwen3s(hf):
     kinds = ["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]
-    theirs = {"use_sliding_window": True, "sliding_window": 3, "layer_types": kinds}
-    assert_twins(*twins(hf, "Qwen3", {"qk_norm": "head", "window": 3, "global_every": 3}, **theirs))
+    description = {"use_sliding_window": True, "sliding_window": 3, "layer_types": kinds}
+    assert_twins(*twins(hf, "Qwen3", {"qk_norm": "head", "window": 3, "global_every": 3}, **description))
 
 
 @pytest.mark.parametrize("every", [2, 4])
 def test_layers_without_rotary_are_smollm3s(hf, every, monkeypatch):
-    ours, theirs = twins(hf, "SmolLM3", {"no_rotary_every": every}, no_rope_layer_interval=every)
-    assert_twins(ours, theirs)
+    model, hf_model = twins(hf, "SmolLM3", {"no_rotary_every": every}, no_rope_layer_interval=every)
+    assert_twins(model, hf_model)
     ids = torch.randint(4, V, (2, 12))
-    whole = ours(ids)
+    whole = model(ids)
     monkeypatch.setattr(Config, "rotates", lambda self, layer: (layer + 1) % every == 0)  # read the wrong way round
-    assert (ours(ids) - whole).abs().max() > 1e-3
+    assert (model(ids) - whole).abs().max() > 1e-3
 
 
 def test_a_layer_of_gemma3_with_gains_of_one_plus_w(hf):
@@ -234,16 +236,16 @@ def test_a_layer_of_gemma3_with_gains_of_one_plus_w(hf):
     )
     turns = gemma3.Gemma3RotaryEmbedding(description)
     options = {"qk_norm": "head", "norm_eps": 1e-4, "scale": 1 / 3}
-    ours, theirs = attention_twins(gemma3.Gemma3Attention, description, **options)
-    outputs = {"turns": lambda x, places: turns(x, places, "sliding_attention"), "width": theirs.sliding_window}
-    wanted, got, *_ = attention_outputs(ours, theirs, **outputs)
-    assert (got - wanted).abs().max() > 1e-2  # their gain is 1 + w
+    attention, hf_attention = attention_twins(gemma3.Gemma3Attention, description, **options)
+    outputs = {"turns": lambda x, places: turns(x, places, "sliding_attention"), "width": hf_attention.sliding_window}
+    expected, got, *_ = attention_outputs(attention, hf_attention, **outputs)
+    assert (got - expected).abs().max() > 1e-2  # their gain is 1 + w
     with torch.no_grad():
-        for norm in (ours.q_norm, ours.k_norm):
+        for norm in (attention.q_norm, attention.k_norm):
             norm.gain.add_(1)
-    wanted, *found = attention_outputs(ours, theirs, **outputs)
-    for got in found:
-        torch.testing.assert_close(got, wanted, **EXACT)
+    expected, *results = attention_outputs(attention, hf_attention, **outputs)
+    for got in results:
+        torch.testing.assert_close(got, expected, **EXACT)
 
 
 @pytest.mark.parametrize(("name", "every"), [("Gemma3Text", 6), ("Olmo3", 4), ("GptOss", 2)])
@@ -254,7 +256,7 @@ def test_which_layers_are_global_is_what_published_models_say(hf, name, every):
         config.window_of(layer) for layer in range(12)
     ]
     without = hf.SmolLM3Config(num_hidden_layers=12).no_rope_layers
-    assert [bool(one) for one in without] == [OURS.but(no_rotary_every=4).rotates(layer) for layer in range(12)]
+    assert [bool(flag) for flag in without] == [OURS.but(no_rotary_every=4).rotates(layer) for layer in range(12)]
 
 
 POSITIONS = ["sinusoidal", "rotary", "alibi", "t5", "shaw", "transformer_xl", "none"]
@@ -273,10 +275,10 @@ def test_a_windows_cache_gives_what_a_full_one_gives(positions, window, every):
     first, _ = model.step(ids[:, :7], full)
     pieces, _ = model.step(ids[:, 7:], full)
     torch.testing.assert_close(torch.stack((first, pieces), dim=1), whole[:, [0, -1]], **EXACT)
-    kept = [15 if model.config.window_of(layer) is None else min(15, window) for layer in range(L)]
-    assert [cache.k.shape[2] for cache in state.layers] == kept
+    cached_lengths = [15 if model.config.window_of(layer) is None else min(15, window) for layer in range(L)]
+    assert [cache.k.shape[2] for cache in state.layers] == cached_lengths
     assert (state.length, full.length) == (15, 15)
-    assert state.bytes == 2 * 3 * K * H * 8 * sum(kept) and full.bytes == 2 * 3 * K * H * 8 * 15 * L
+    assert state.bytes == 2 * 3 * K * H * 8 * sum(cached_lengths) and full.bytes == 2 * 3 * K * H * 8 * 15 * L
 
 
 def test_a_windows_cache_takes_pieces_lets_storage_go_and_is_cut_by_rows():

@@ -37,19 +37,19 @@ def draw(seed, device, dtype=torch.float64, b=3, t=5, v=7):
 )
 def test_cross_entropy_equals_torch_in_value_and_gradient(device, seed, dtype, epsilon, reduction):
     logits, targets = draw(seed, device, dtype)
-    ours = cross_entropy(logits, targets, pad_id=PAD, epsilon=epsilon, reduction=reduction)
-    (gradient,) = torch.autograd.grad(ours, logits)
-    theirs = F.cross_entropy(
+    loss = cross_entropy(logits, targets, pad_id=PAD, epsilon=epsilon, reduction=reduction)
+    (gradient,) = torch.autograd.grad(loss, logits)
+    torch_loss = F.cross_entropy(
         logits.flatten(0, 1),
         targets.flatten(),
         ignore_index=PAD,
         label_smoothing=epsilon,
         reduction=reduction,
     )
-    (wanted,) = torch.autograd.grad(theirs, logits)
-    torch.testing.assert_close(ours, theirs, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
-    torch.testing.assert_close(gradient, wanted, rtol=0, atol=TOLERANCE[dtype])
-    assert ours.dtype == dtype and (gradient[targets == PAD] == 0).all()
+    (torch_gradient,) = torch.autograd.grad(torch_loss, logits)
+    torch.testing.assert_close(loss, torch_loss, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    torch.testing.assert_close(gradient, torch_gradient, rtol=0, atol=TOLERANCE[dtype])
+    assert loss.dtype == dtype and (gradient[targets == PAD] == 0).all()
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 0.7, 1.0]))
@@ -58,17 +58,17 @@ def test_cross_entropy_is_that_of_the_smoothed_distribution(device, seed, epsilo
     smoothed = label_smoothing(targets, 7, epsilon).double()
     log_p = (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
     terms = [-(smoothed[b, t] * log_p[b, t]).sum() for b in range(3) for t in range(5) if targets[b, t] != PAD]
-    ours = cross_entropy(logits, targets, pad_id=PAD, epsilon=epsilon)
-    torch.testing.assert_close(ours, sum(terms) / len(terms), rtol=0, atol=1e-6)
+    loss = cross_entropy(logits, targets, pad_id=PAD, epsilon=epsilon)
+    torch.testing.assert_close(loss, sum(terms) / len(terms), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_cross_entropy_of_half_precision_logits_is_counted_in_float32(device, dtype):
     logits, targets = draw(3, device, dtype, t=400, v=1000)
-    ours = cross_entropy(logits, targets, pad_id=PAD, epsilon=0.1)
-    wanted = F.cross_entropy(logits.double().flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=0.1)
-    assert ours.dtype == torch.float32
-    torch.testing.assert_close(ours.double(), wanted, rtol=1e-6, atol=0)
+    loss = cross_entropy(logits, targets, pad_id=PAD, epsilon=0.1)
+    expected = F.cross_entropy(logits.double().flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=0.1)
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=0)
 
 
 def test_cross_entropy_gradient_holds_by_finite_differences(device):
@@ -97,16 +97,16 @@ def test_an_impossible_class_costs_nothing_where_nothing_is_spread(device):
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_targets_may_be_of_either_integer_width_and_padding_of_any_id(device, dtype):
     logits, targets = draw(6, device)
-    wanted = cross_entropy(logits, targets, pad_id=PAD)
+    expected = cross_entropy(logits, targets, pad_id=PAD)
     outside = targets.masked_fill(targets == PAD, -100).to(dtype)
-    torch.testing.assert_close(cross_entropy(logits, outside, pad_id=-100), wanted, rtol=0, atol=0)
+    torch.testing.assert_close(cross_entropy(logits, outside, pad_id=-100), expected, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_label_smoothing_spreads_over_all_classes_the_right_one_too(device, dtype):
     smoothed = label_smoothing(torch.tensor([[0, 3]], device=device, dtype=dtype), 4, 0.2)
-    wanted = torch.tensor([[[0.85, 0.05, 0.05, 0.05], [0.05, 0.05, 0.05, 0.85]]], device=device)
-    torch.testing.assert_close(smoothed, wanted)
+    expected = torch.tensor([[[0.85, 0.05, 0.05, 0.05], [0.05, 0.05, 0.05, 0.85]]], device=device)
+    torch.testing.assert_close(smoothed, expected)
     assert label_smoothing(torch.tensor([[0]], device=device, dtype=dtype), 1, 0.3).tolist() == [[[1.0]]]
 
 
@@ -150,8 +150,8 @@ def test_contrastive_loss_equals_that_of_transformers(device):
 
     image, text = (torch.randn(5, 8).to(device) for _ in range(2))
     similarity = F.normalize(text, dim=-1) @ F.normalize(image, dim=-1).T * math.exp(2.0)
-    wanted = image_text_contrastive_loss(similarity)
-    torch.testing.assert_close(contrastive_loss(image, text, -2.0), wanted)
+    expected = image_text_contrastive_loss(similarity)
+    torch.testing.assert_close(contrastive_loss(image, text, -2.0), expected)
 
 
 def test_contrastive_temperature_may_be_learned_and_lengths_do_not_matter(device):

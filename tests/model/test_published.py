@@ -175,8 +175,8 @@ def gpt2():
 
 def test_weights_fit_the_model_under_every_name_that_files_use():
     plain = tensors()
-    wanted = gpt2_weights(plain, gpt2())
-    DecoderLM(gpt2()).load_state_dict(wanted)
+    expected = gpt2_weights(plain, gpt2())
+    DecoderLM(gpt2()).load_state_dict(expected)
     # Files of the whole model have a prefix, the tied output, and the causal mask.
     whole = {f"transformer.{name}": tensor for name, tensor in plain.items()}
     whole |= {"lm_head.weight": plain["wte.weight"], "transformer.h.0.attn.bias": torch.ones(1, 1, 5, 5)}
@@ -185,8 +185,8 @@ def test_weights_fit_the_model_under_every_name_that_files_use():
     del output_alone["transformer.wte.weight"]
     for other in (whole, output_alone):
         got = gpt2_weights(other, gpt2())
-        assert got.keys() == wanted.keys()
-        assert all(torch.equal(got[name], wanted[name]) for name in wanted)
+        assert got.keys() == expected.keys()
+        assert all(torch.equal(got[name], expected[name]) for name in expected)
 
 
 def test_query_key_and_value_are_cut_in_this_order_and_stand_as_they_are():
@@ -236,11 +236,13 @@ def test_old_names_of_norms_and_a_model_without_a_head_are_read():
     }  # fmt: skip
     for part in ("self.query", "self.key", "self.value", "output.dense"):
         sizes |= {f"{layer}attention.{part}.weight": (8, 8), f"{layer}attention.{part}.bias": (8,)}
-    given = {name: torch.randn(size) for name, size in sizes.items()}
-    got = bert_weights(given, config, head=False)
-    assert torch.equal(got["embedder.norm.gain"], given["bert.embeddings.LayerNorm.gamma"])
-    assert torch.equal(got["encoder.layers.0.feed_forward_residual.norm.shift"], given[layer + "output.LayerNorm.beta"])
-    assert torch.equal(got["encoder.layers.0.feed_forward.w_1"], given[layer + "intermediate.dense.weight"].mT)
+    weights = {name: torch.randn(size) for name, size in sizes.items()}
+    got = bert_weights(weights, config, head=False)
+    assert torch.equal(got["embedder.norm.gain"], weights["bert.embeddings.LayerNorm.gamma"])
+    assert torch.equal(
+        got["encoder.layers.0.feed_forward_residual.norm.shift"], weights[layer + "output.LayerNorm.beta"]
+    )
+    assert torch.equal(got["encoder.layers.0.feed_forward.w_1"], weights[layer + "intermediate.dense.weight"].mT)
     assert {name.split(".")[0] for name in got} == {"embedder", "encoder"}
     with pytest.raises(ValueError, match=r"tensors missing: cls\.predictions\.bias, cls\.predictions\.transform"):
-        bert_weights(given, config)
+        bert_weights(weights, config)

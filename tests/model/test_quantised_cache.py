@@ -31,16 +31,16 @@ def test_complete_groups_are_rounded_and_the_newest_are_not(bits):
     for t in range(6, 11):
         cache.append(k[:, :, t : t + 1], v[:, :, t : t + 1])
     assert cache.length == cache.carried == 11
-    wanted_k = torch.cat([nearest(k[:, :, at : at + 4], bits, 2) for at in (0, 4)] + [k[:, :, 8:]], dim=2)
-    wanted_v = torch.cat([nearest(v[:, :, :8], bits, 3), v[:, :, 8:]], dim=2)
-    torch.testing.assert_close(cache.k, wanted_k)
-    torch.testing.assert_close(cache.v, wanted_v)
+    expected_k = torch.cat([nearest(k[:, :, at : at + 4], bits, 2) for at in (0, 4)] + [k[:, :, 8:]], dim=2)
+    expected_v = torch.cat([nearest(v[:, :, :8], bits, 3), v[:, :, 8:]], dim=2)
+    torch.testing.assert_close(cache.k, expected_k)
+    torch.testing.assert_close(cache.v, expected_v)
 
 
 def test_bytes_are_those_of_codes_scales_and_newest():
     cache, whole = QuantisedCache(4, group=32), LayerCache()
-    for kept in (cache, whole):
-        kept.append(torch.randn(1, 2, 70, 64), torch.randn(1, 2, 70, 64))
+    for layer_cache in (cache, whole):
+        layer_cache.append(torch.randn(1, 2, 70, 64), torch.randn(1, 2, 70, 64))
     codes, newest = 2 * 2 * 64 * 64 // 2, 2 * 2 * 6 * 64 * 4
     scales = 2 * (2 * 2 * 64 + 64 * 2) * 4  # least and step: keys by group and channel, values by position
     assert cache.bytes == codes + newest + scales < whole.bytes / 4
@@ -55,9 +55,9 @@ def test_a_model_writes_with_it_and_more_bits_are_nearer():
     for bits in (8, 4, 2):
         state = model.start()
         state.layers = [QuantisedCache(bits, group=4) for _ in state.layers]
-        found, state = [model.step(ids[:, :7], state)[0]], state
-        found += [model.step(ids[:, t : t + 1], state)[0] for t in range(7, ids.shape[1])]
-        gaps.append((torch.stack(found, dim=1) - exact).abs().max().item())
+        all_logits, state = [model.step(ids[:, :7], state)[0]], state
+        all_logits += [model.step(ids[:, t : t + 1], state)[0] for t in range(7, ids.shape[1])]
+        gaps.append((torch.stack(all_logits, dim=1) - exact).abs().max().item())
     assert 0 < gaps[0] < gaps[1] < gaps[2] and gaps[0] < 0.1 * exact.abs().max()
 
 

@@ -74,25 +74,25 @@ def test_ntk_has_the_speeds_of_transformers(hf, width, factor):
     # Theirs follows the length: at twice the trained one, a factor of f - 1 is ours of f.
     ropes = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": factor - 1}
     description = hf.Qwen3Config(**(THEIRS | {"head_dim": width, "rope_parameters": ropes}))
-    wanted, _ = _compute_dynamic_ntk_parameters(description, seq_len=2 * description.max_position_embeddings)
+    expected, _ = _compute_dynamic_ntk_parameters(description, seq_len=2 * description.max_position_embeddings)
     speeds, plain = RotaryScaling("ntk", factor).speeds(width), RotaryScaling("ntk", 1.0).speeds(width)
-    torch.testing.assert_close(speeds, wanted.double(), rtol=1e-9, atol=0)
+    torch.testing.assert_close(speeds, expected.double(), rtol=1e-9, atol=0)
     torch.testing.assert_close(plain / speeds, factor ** torch.linspace(0, 1, width // 2), **EXACT)
 
 
 @pytest.mark.parametrize("scaling", [YARN, RotaryScaling("yarn", 9.0, 16, 1.7, 0.3, truncate=False)], ids=str)
 def test_a_model_with_yarn_is_qwen3_with_yarn(hf, scaling):
     changes = {"qk_norm": "head", "rotary_scaling": scaling}
-    ours, theirs = twins(hf, "Qwen3", changes, read=False, rope_parameters=rope(scaling))
-    assert_twins(ours, theirs)
+    model, hf_model = twins(hf, "Qwen3", changes, read=False, rope_parameters=rope(scaling))
+    assert_twins(model, hf_model)
     ids = torch.randint(4, V, (2, 12))
-    whole = ours(ids)
+    whole = model(ids)
     wrong = [None, RotaryScaling("ntk", scaling.factor)]
     for amplitude in (1.0, scaling.amplitude**2):  # forgotten, or squared
         wrong.append(dataclasses.replace(scaling, attention_factor=amplitude))
     for other in wrong:
-        ours.decoder.rotary = RotaryPositions(H, pairing="halves", scaling=other)
-        assert (ours(ids) - whole).abs().max() > 1e-3, other
+        model.decoder.rotary = RotaryPositions(H, pairing="halves", scaling=other)
+        assert (model(ids) - whole).abs().max() > 1e-3, other
 
 
 def test_yarn_slows_the_slow_pairs_alone_and_the_scores_grow_by_the_factor_squared():
@@ -111,12 +111,12 @@ def test_yarn_slows_the_slow_pairs_alone_and_the_scores_grow_by_the_factor_squar
 def test_the_fast_step_and_generation_know_the_scaling(positions):
     model = made(rotary_scaling=YARN, positions=positions)
     ids = torch.randint(4, V, (2, 15))
-    wanted = model(ids)[:, 6:]
+    expected = model(ids)[:, 6:]
     for step in (model, FastStep(model)):
-        torch.testing.assert_close(step_by_step(step, ids)[0], wanted, **EXACT)
+        torch.testing.assert_close(step_by_step(step, ids)[0], expected, **EXACT)
     model.decoder.rotary.scaling = None
     model.decoder.rotary._tables.clear()
-    assert (model(ids)[:, 6:] - wanted).abs().max() > 1e-3
+    assert (model(ids)[:, 6:] - expected).abs().max() > 1e-3
 
 
 def test_a_description_with_a_scaling_is_read_back_from_a_folder(tmp_path):

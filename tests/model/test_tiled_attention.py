@@ -43,9 +43,9 @@ def run(function, q, k, v, grad):
 def test_tiles_equal_attend_in_values_and_gradients(device, seed, batch, dtype, t, s, block, masked):
     q, k, v, grad, mask = draw(seed, device, dtype, batch, t, s)
     mask = mask if masked else None  # rows with nothing to see are among the drawn ones
-    wanted = run(lambda *x: attend(*x, mask)[0], *(x.double() for x in (q, k, v, grad)))
+    expected = run(lambda *x: attend(*x, mask)[0], *(x.double() for x in (q, k, v, grad)))
     got = run(lambda *x: tiled_attention(*x, mask, block=block), q, k, v, grad)
-    for a, b in zip(got, wanted, strict=True):
+    for a, b in zip(got, expected, strict=True):
         assert a.dtype == dtype
         torch.testing.assert_close(a.double(), b, rtol=0, atol=TOLERANCE[dtype] * max(1.0, b.abs().max().item()))
 
@@ -53,18 +53,18 @@ def test_tiles_equal_attend_in_values_and_gradients(device, seed, batch, dtype, 
 @pytest.mark.parametrize("block", [1, 3, 7, 64])
 def test_causal_equals_torch(device, block):
     q, k, v, grad, _ = draw(1, device, batch=(2, 3), t=7)
-    wanted = run(lambda *x: F.scaled_dot_product_attention(*x, is_causal=True), q, k, v, grad)
+    expected = run(lambda *x: F.scaled_dot_product_attention(*x, is_causal=True), q, k, v, grad)
     got = run(lambda *x: tiled_attention(*x, causal=True, block=block), q, k, v, grad)
-    for a, b in zip(got, wanted, strict=True):
+    for a, b in zip(got, expected, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
 
 
 def test_causal_and_a_mask_go_together(device):
     q, k, v, grad, mask = draw(2, device, batch=(2,), t=7)
     both = mask & torch.ones(7, 7, dtype=torch.bool, device=device).tril()
-    wanted = run(lambda *x: attend(*x, both)[0], q, k, v, grad)
+    expected = run(lambda *x: attend(*x, both)[0], q, k, v, grad)
     got = run(lambda *x: tiled_attention(*x, mask, causal=True, block=3), q, k, v, grad)
-    for a, b in zip(got, wanted, strict=True):
+    for a, b in zip(got, expected, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
 
 
@@ -72,9 +72,9 @@ def test_causal_and_a_mask_go_together(device):
 def test_masks_of_every_fitting_shape_equal_the_mask_written_out(device, shape):
     q, k, v, grad, _ = draw(3, device, batch=(2,))
     mask = (torch.rand(shape) < 0.5).to(device)
-    wanted = run(lambda *x: attend(*x, mask.expand(2, 5, 7))[0], q, k, v, grad)
+    expected = run(lambda *x: attend(*x, mask.expand(2, 5, 7))[0], q, k, v, grad)
     got = run(lambda *x: tiled_attention(*x, mask, block=3), q, k, v, grad)
-    for a, b in zip(got, wanted, strict=True):
+    for a, b in zip(got, expected, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
 
 
@@ -154,9 +154,9 @@ def test_no_keys_at_all_give_zeros(device):
 
 def test_inputs_are_left_unchanged_and_need_not_be_contiguous(device):
     q, k, v, grad, mask = draw(8, device, batch=(2,))
-    wanted = run(lambda *x: tiled_attention(*x, mask, block=2), q, k, v, grad)
+    expected = run(lambda *x: tiled_attention(*x, mask, block=2), q, k, v, grad)
     views = [x.mT.contiguous().mT for x in (q, k, v, grad)]
-    for a, b in zip(run(lambda *x: tiled_attention(*x, mask, block=2), *views), wanted, strict=True):
+    for a, b in zip(run(lambda *x: tiled_attention(*x, mask, block=2), *views), expected, strict=True):
         torch.testing.assert_close(a, b)
     assert all(torch.equal(a, b) for a, b in zip(views, (q, k, v, grad), strict=True))
 
@@ -171,10 +171,10 @@ def test_only_what_asks_for_a_gradient_gets_one():
 
 def test_autocast_may_mix_dtypes(device):
     q, k, v, grad, mask = draw(11, device, torch.float32)
-    wanted = run(lambda *x: attend(*x, mask)[0], q, k, v, grad)
+    expected = run(lambda *x: attend(*x, mask)[0], q, k, v, grad)
     with torch.autocast(device.type, dtype=torch.bfloat16):
         got = run(lambda *x: tiled_attention(*x, mask, block=3), q.bfloat16(), k, v, grad.bfloat16())
-    for a, b in zip(got, wanted, strict=True):
+    for a, b in zip(got, expected, strict=True):
         torch.testing.assert_close(a.float(), b, rtol=0, atol=5e-2)
 
 

@@ -143,8 +143,8 @@ def test_a_trace_holds_the_decoders_states_and_both_kinds_of_weights(device):
     assert all(bool((weights.triu(1) == 0).all()) for weights in trace.weights)
     step_trace = Trace()
     model.step(target, model.start(source), trace=step_trace)
-    for got, wanted in zip(step_trace.cross_weights, trace.cross_weights, strict=True):
-        torch.testing.assert_close(got, wanted, **EXACT)
+    for got, expected in zip(step_trace.cross_weights, trace.cross_weights, strict=True):
+        torch.testing.assert_close(got, expected, **EXACT)
 
 
 def test_dropout_stands_behind_every_sublayer_and_behind_both_embeddings(monkeypatch):
@@ -266,8 +266,8 @@ def test_it_says_and_learns_the_same_on_a_gpu(dtype, positions):
         logits.double().square().mean().backward()
         gradients = torch.cat([weight.grad.flatten() for weight in model.parameters()])
         results.append((logits.detach().cpu().double(), gradients.cpu().double()))
-    for wanted, got in zip(*results, strict=True):
-        assert (got - wanted).norm() <= TOLERANCES[dtype] * wanted.norm()
+    for expected, got in zip(*results, strict=True):
+        assert (got - expected).norm() <= TOLERANCES[dtype] * expected.norm()
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16], ids=str)
@@ -285,11 +285,11 @@ def test_it_runs_in_every_dtype_on_every_device(device, dtype):
 def test_it_runs_under_autocast(device):
     model = lively(Transformer(SMALL.but(positions="t5", pre_norm=True))).float().to(device)
     source, target = SOURCE.to(device), TARGET.to(device)
-    wanted = model(source, target)
+    expected = model(source, target)
     with torch.autocast(device.type, dtype=torch.bfloat16):
         got = model(source, target)
         step, _ = model.step(target, model.start(source))
-    for half, whole in ((got, wanted), (step, wanted[:, -1])):
+    for half, whole in ((got, expected), (step, expected[:, -1])):
         assert (half.float() - whole).abs().max() < 0.1 * whole.abs().max()
     got.float().square().mean().backward()
     assert all(weight.grad is not None and weight.grad.dtype == torch.float32 for weight in model.parameters())

@@ -57,14 +57,16 @@ def test_one_sentence_alone_is_translated_as_in_company(translator):
 
 
 def test_score_is_the_log_probability_over_the_length_penalty(translator):
-    found = translator.translate(SENTENCES[0], length_penalty=0.6)
-    assert found.score == pytest.approx(found.log_probability / ((5 + len(found.tokens)) / 6) ** 0.6, abs=1e-4)
+    translation = translator.translate(SENTENCES[0], length_penalty=0.6)
+    assert translation.score == pytest.approx(
+        translation.log_probability / ((5 + len(translation.tokens)) / 6) ** 0.6, abs=1e-4
+    )
     source_ids = torch.tensor([translator.tokenizer.encode(SENTENCES[0], end=True)])
-    target_ids = torch.tensor([translator.tokenizer.encode(found.text, start=True, end=True)])
+    target_ids = torch.tensor([translator.tokenizer.encode(translation.text, start=True, end=True)])
     with torch.no_grad():
         log_p = translator.model(source_ids, target_ids[:, :-1]).log_softmax(-1)
-    said = log_p.gather(2, target_ids[:, 1:, None]).sum()
-    assert found.log_probability == pytest.approx(float(said), abs=1e-3)
+    expected = log_p.gather(2, target_ids[:, 1:, None]).sum()
+    assert translation.log_probability == pytest.approx(float(expected), abs=1e-3)
 
 
 def test_more_beams_never_find_a_likelier_first_choice_missing(translator):
@@ -74,20 +76,25 @@ def test_more_beams_never_find_a_likelier_first_choice_missing(translator):
 
 
 def test_alignment_has_a_row_for_each_piece_written_and_rows_sum_to_one(translator):
-    found = translator.alignment(SENTENCES[0])
-    assert found.tokens == translator.translate(SENTENCES[0]).tokens
+    alignment = translator.alignment(SENTENCES[0])
+    assert alignment.tokens == translator.translate(SENTENCES[0]).tokens
     config = translator.model.config
-    assert found.weights.shape == (config.n_layers, config.n_heads, len(found.tokens), len(found.source_tokens))
-    torch.testing.assert_close(found.weights.sum(-1), torch.ones(found.weights.shape[:-1]))
+    assert alignment.weights.shape == (
+        config.n_layers,
+        config.n_heads,
+        len(alignment.tokens),
+        len(alignment.source_tokens),
+    )
+    torch.testing.assert_close(alignment.weights.sum(-1), torch.ones(alignment.weights.shape[:-1]))
     # The piece that says dog was written while looking at dog.
-    row = next(i for i, token in enumerate(found.tokens) if "chien" in token)
-    column = next(i for i, token in enumerate(found.source_tokens) if "dog" in token)
-    assert found.weights[:, :, row].mean((0, 1)).argmax() == column
+    row = next(i for i, token in enumerate(alignment.tokens) if "chien" in token)
+    column = next(i for i, token in enumerate(alignment.source_tokens) if "dog" in token)
+    assert alignment.weights[:, :, row].mean((0, 1)).argmax() == column
 
 
 def test_alignment_of_a_given_translation_is_that_of_its_pieces(translator):
-    found = translator.alignment("A cat sleeps.", "Un chat dort.")
-    assert "".join(found.tokens[:-1]).replace("▁", " ").strip() == "Un chat dort."
+    alignment = translator.alignment("A cat sleeps.", "Un chat dort.")
+    assert "".join(alignment.tokens[:-1]).replace("▁", " ").strip() == "Un chat dort."
 
 
 @pytest.mark.parametrize(

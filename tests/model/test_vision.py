@@ -74,8 +74,8 @@ def test_vit_is_the_encoder_over_projected_patches(pooling, device):
         x = torch.cat((model.class_token.expand(3, 1, -1), x), dim=1)
     states = model.encoder(x + model.positions.table)
     pooled = states[:, 0] if pooling == "class" else states.mean(dim=1)
-    wanted = nn.functional.linear(pooled, model.w_out.mT, model.b_out)
-    torch.testing.assert_close(model(images), wanted, rtol=1e-10, atol=1e-10)
+    expected = nn.functional.linear(pooled, model.w_out.mT, model.b_out)
+    torch.testing.assert_close(model(images), expected, rtol=1e-10, atol=1e-10)
     trace = Trace()
     model(images, trace=trace)
     tokens = 5 if pooling == "class" else 4
@@ -121,8 +121,8 @@ def test_vit_learns_patterns():
         optimiser.zero_grad()
         nn.functional.cross_entropy(model(images), labels).backward()
         optimiser.step()
-    unseen, wanted = patterns(64)
-    assert (model.eval()(unseen).argmax(dim=-1) == wanted).double().mean() > 0.95
+    unseen, expected = patterns(64)
+    assert (model.eval()(unseen).argmax(dim=-1) == expected).double().mean() > 0.95
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_notebooks_are_given_out_once(checkout):
     assert sorted(give_out(checkout).new) == [NAME, "welcome"]
     assert same_cells(copy_of(checkout), copy_of(checkout, "exercises"))
     again = give_out(checkout)
-    assert (again.new, again.renewed, again.kept) == ([], [], [])
+    assert (again.new, again.renewed, again.edited) == ([], [], [])
     copy_of(checkout).unlink()
     assert give_out(checkout).new == [NAME], "who throws one away gets a new one"
 
@@ -66,9 +66,9 @@ def test_an_untouched_copy_is_renewed_and_a_changed_one_stays(checkout):
     assert give_out(checkout).renewed == [NAME]
     assert same_cells(copy_of(checkout), released) and copy_of(checkout).read_text().endswith("}\n\n")
     copy_of(checkout).write_text("mine")
-    assert give_out(checkout).kept == [], "there is none that is newer"
+    assert give_out(checkout).edited == [], "there is none that is newer"
     released.write_text(released.read_text() + "\n")
-    assert give_out(checkout).kept == [NAME] and copy_of(checkout).read_text() == "mine"
+    assert give_out(checkout).edited == [NAME] and copy_of(checkout).read_text() == "mine"
 
 
 def test_answers_that_stood_in_exercises_come_along_and_are_nobodys_to_renew(checkout):
@@ -80,7 +80,7 @@ def test_answers_that_stood_in_exercises_come_along_and_are_nobodys_to_renew(che
     assert "return (2, 3)" in mine
     released.write_text(pristine)
     told = give_out(checkout)
-    assert (told.renewed, told.kept) == ([], [NAME]) and copy_of(checkout).read_text() == mine
+    assert (told.renewed, told.edited) == ([], [NAME]) and copy_of(checkout).read_text() == mine
 
 
 def test_every_exercise_can_be_renewed_while_it_is_untouched(tmp_path):
@@ -93,7 +93,7 @@ def test_a_lost_list_of_what_was_given_costs_nobody_their_work(checkout):
     give_out(checkout)
     copy_of(checkout).write_text("mine")
     (checkout / WORK / ".given.json").write_text("[broken")
-    assert give_out(checkout).kept == [NAME] and copy_of(checkout).read_text() == "mine"
+    assert give_out(checkout).edited == [NAME] and copy_of(checkout).read_text() == "mine"
 
 
 def test_git_leaves_the_copies_alone():

@@ -53,11 +53,11 @@ def test_attention_equals_torch_where_something_is_seen(batch, masked):
     q, k, v, mask = draw(2, batch)
     mask[..., 0] = True
     mask = mask if masked else None
-    theirs = F.scaled_dot_product_attention(
+    expected = F.scaled_dot_product_attention(
         *(torch.from_numpy(a) for a in (q, k, v)), attn_mask=None if mask is None else torch.from_numpy(mask)
     )
     got = reference.scaled_dot_product_attention(q, k, v, mask)
-    np.testing.assert_allclose(got, theirs.numpy(), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(got, expected.numpy(), rtol=1e-11, atol=1e-13)
 
 
 @given(st.integers(0, 10**6), st.sampled_from(BATCHES), st.integers(1, 5), st.integers(1, 5), st.integers(1, 4))
@@ -75,8 +75,8 @@ def test_attention_follows_a_permutation_of_keys_and_of_queries(seed):
     rng = np.random.default_rng(seed + 1)
     rows, columns = rng.permutation(3), rng.permutation(5)
     got = reference.scaled_dot_product_attention(q[rows], k[columns], v[columns], mask[np.ix_(rows, columns)])
-    wanted = reference.scaled_dot_product_attention(q, k, v, mask)[rows]
-    np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-14)
+    expected = reference.scaled_dot_product_attention(q, k, v, mask)[rows]
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -129,8 +129,8 @@ def test_no_keys_at_all_give_zeros():
 def test_masks_of_every_fitting_shape_equal_the_mask_written_out(shape):
     q, k, v, _ = draw(7, (2,))
     mask = np.random.default_rng(7).random(shape) < 0.5
-    wanted = reference.scaled_dot_product_attention(q, k, v, np.broadcast_to(mask, (2, 3, 5)))
-    np.testing.assert_array_equal(reference.scaled_dot_product_attention(q, k, v, mask), wanted)
+    expected = reference.scaled_dot_product_attention(q, k, v, np.broadcast_to(mask, (2, 3, 5)))
+    np.testing.assert_array_equal(reference.scaled_dot_product_attention(q, k, v, mask), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8])
@@ -138,19 +138,19 @@ def test_other_dtypes_are_converted_to_float64(dtype):
     q, k, v = ((np.abs(a) * 3).astype(dtype) for a in draw(8)[:3])
     got = reference.scaled_dot_product_attention(q, k, v)
     assert got.dtype == np.float64
-    wanted = reference.scaled_dot_product_attention(*(a.astype(np.float64) for a in (q, k, v)))
-    np.testing.assert_array_equal(got, wanted)
+    expected = reference.scaled_dot_product_attention(*(a.astype(np.float64) for a in (q, k, v)))
+    np.testing.assert_array_equal(got, expected)
 
 
 def test_inputs_are_left_unchanged_and_need_not_be_contiguous():
     q, k, v, mask = draw(9, (2,))
-    wanted = reference.scaled_dot_product_attention(q, k, v, mask)
+    expected = reference.scaled_dot_product_attention(q, k, v, mask)
     views = [np.swapaxes(np.ascontiguousarray(np.swapaxes(a, -1, -2)), -1, -2) for a in (q, k, v, mask)]
     assert not any(a.flags["C_CONTIGUOUS"] for a in views)
     for a in views:
         a.flags.writeable = False
     got = reference.scaled_dot_product_attention(*views)
-    np.testing.assert_allclose(got, wanted, rtol=1e-13)
+    np.testing.assert_allclose(got, expected, rtol=1e-13)
     for view, original in zip(views, (q, k, v, mask), strict=True):
         np.testing.assert_array_equal(view, original)
 

@@ -25,7 +25,7 @@ def autograd(function, arrays, grad):
 
 def slopes(function, arrays, grad, step=1e-6):
     """Central differences of sum(function * grad), one number of one array at a time."""
-    found = []
+    gradients = []
     for which, array in enumerate(arrays):
         slope = np.zeros_like(array)
         for cell in np.ndindex(array.shape):
@@ -35,15 +35,15 @@ def slopes(function, arrays, grad, step=1e-6):
                 moved[which][cell] += sign * step
                 ends.append((function(*moved) * grad).sum())
             slope[cell] = (ends[0] - ends[1]) / (2 * step)
-        found.append(slope)
-    return found
+        gradients.append(slope)
+    return gradients
 
 
 def test_softmax_backward_equals_autograd():
     rng = np.random.default_rng(1)
     x, grad = rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))
-    (wanted,) = autograd(lambda x: torch.softmax(x, -1), [x], grad)
-    np.testing.assert_allclose(reference.softmax_backward(reference.softmax(x), grad), wanted, atol=1e-14)
+    (expected,) = autograd(lambda x: torch.softmax(x, -1), [x], grad)
+    np.testing.assert_allclose(reference.softmax_backward(reference.softmax(x), grad), expected, atol=1e-14)
 
 
 def test_softmax_backward_equals_the_jacobian_written_out():
@@ -57,9 +57,9 @@ def test_attention_backward_equals_autograd(seed, batch, t, s):
     (q, k, v, grad), mask = draw(seed, batch, t, s)
     mask[..., 0] = True
     allowed = torch.from_numpy(mask)
-    wanted = autograd(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=allowed), [q, k, v], grad)
+    expected = autograd(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=allowed), [q, k, v], grad)
     got = reference.attention_backward(q, k, v, grad, mask)
-    for g, w in zip(got, wanted, strict=True):
+    for g, w in zip(got, expected, strict=True):
         np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
 
 
@@ -69,8 +69,8 @@ def test_attention_backward_equals_finite_differences_fully_masked_rows_included
     mask[1] = False
     mask = mask if masked else None
     got = reference.attention_backward(q, k, v, grad, mask)
-    wanted = slopes(lambda q, k, v: reference.scaled_dot_product_attention(q, k, v, mask), [q, k, v], grad)
-    for g, w in zip(got, wanted, strict=True):
+    expected = slopes(lambda q, k, v: reference.scaled_dot_product_attention(q, k, v, mask), [q, k, v], grad)
+    for g, w in zip(got, expected, strict=True):
         np.testing.assert_allclose(g, w, atol=1e-8)
 
 

@@ -29,11 +29,13 @@ def draw(seed):
     return {name: rng.normal(size=shape) for name, shape in shapes.items()}
 
 
-@pytest.mark.parametrize(("ours", "name"), [(relu, "relu"), (gelu, "gelu"), (gelu_tanh, "gelu_tanh"), (silu, "silu")])
-def test_activations_equal_torch_far_out_too(ours, name):
+@pytest.mark.parametrize(
+    ("activation", "name"), [(relu, "relu"), (gelu, "gelu"), (gelu_tanh, "gelu_tanh"), (silu, "silu")]
+)
+def test_activations_equal_torch_far_out_too(activation, name):
     x = np.concatenate([np.linspace(-6, 6, 97), [-1e4, -50.0, 50.0, 1e4]])
-    np.testing.assert_allclose(ours(x), TORCH[name](torch.from_numpy(x)), rtol=1e-12, atol=1e-12)
-    assert ours(np.array([[1, -1]])).shape == (1, 2)
+    np.testing.assert_allclose(activation(x), TORCH[name](torch.from_numpy(x)), rtol=1e-12, atol=1e-12)
+    assert activation(np.array([[1, -1]])).shape == (1, 2)
 
 
 def test_the_tanh_form_is_near_the_error_function_but_not_it():
@@ -53,9 +55,9 @@ def test_network_equals_products_in_torch(seed, activation, bias):
     hidden = torch.einsum("btd,df->btf", t["x"], t["w_1"]) + t["b_1"]
     gate = torch.einsum("btd,df->btf", t["x"], t["w_gate"]) + t["b_gate"]
     hidden = TORCH[activation](gate) * hidden if gated else TORCH[activation](hidden)
-    wanted = torch.einsum("btf,fd->btd", hidden, t["w_2"]) + t["b_2"]
+    expected = torch.einsum("btf,fd->btd", hidden, t["w_2"]) + t["b_2"]
     got = feed_forward(**given_numbers, activation=activation)
-    np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-11)
 
 
 def test_relu_is_the_default():

@@ -20,15 +20,15 @@ def draw(seed, batch=(2,), n=N, kv=N, h=H):
 def test_project_equals_torch_linear_with_the_transpose():
     x, _, (w, *_) = draw(1, (2, 3))
     b = np.random.default_rng(0).normal(size=w.shape[1])
-    theirs = F.linear(torch.from_numpy(x), torch.from_numpy(w.T.copy()), torch.from_numpy(b))
-    np.testing.assert_allclose(reference.project(x, w, b), theirs.numpy(), rtol=1e-12)
+    expected = F.linear(torch.from_numpy(x), torch.from_numpy(w.T.copy()), torch.from_numpy(b))
+    np.testing.assert_allclose(reference.project(x, w, b), expected.numpy(), rtol=1e-12)
     np.testing.assert_allclose(reference.project(x[0, 0, 0], w), w.T @ x[0, 0, 0], rtol=1e-12)
 
 
 def test_one_head_equals_torch_layer_with_one_head():
     x, _, (w_q, w_k, w_v, _) = draw(2, n=1, kv=1, h=D)
-    theirs, _ = torch_layer(x, x, w_q, w_k, w_v, np.eye(D), 1)
-    np.testing.assert_allclose(reference.one_head(x, w_q, w_k, w_v), theirs, rtol=1e-10, atol=1e-12)
+    expected, _ = torch_layer(x, x, w_q, w_k, w_v, np.eye(D), 1)
+    np.testing.assert_allclose(reference.one_head(x, w_q, w_k, w_v), expected, rtol=1e-10, atol=1e-12)
 
 
 def torch_layer(x, x_kv, w_q, w_k, w_v, w_o, n_heads, blocked=None):
@@ -59,9 +59,9 @@ def torch_layer(x, x_kv, w_q, w_k, w_v, w_o, n_heads, blocked=None):
 def test_multi_head_attention_equals_torch_layer(cross, masked):
     x, x_kv, weights = draw(3)
     mask = np.tri(T, S if cross else T, dtype=bool) if masked else None
-    theirs, _ = torch_layer(x, x_kv if cross else x, *weights, N, None if mask is None else ~mask)
+    expected, _ = torch_layer(x, x_kv if cross else x, *weights, N, None if mask is None else ~mask)
     got = reference.multi_head_attention(x, *weights, N, x_kv=x_kv if cross else None, mask=mask)
-    np.testing.assert_allclose(got, theirs, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
@@ -70,14 +70,14 @@ def test_grouped_heads_equal_heads_worked_one_by_one(batch, kv):
     """Also holds N*H != D: each head by its own slices, the output matrix in slices too."""
     h = 3
     x, x_kv, (w_q, w_k, w_v, w_o) = draw(4, batch, kv=kv, h=h)
-    wanted = 0
+    expected = 0
     for i in range(N):
-        own = slice(i * h, (i + 1) * h)
+        head = slice(i * h, (i + 1) * h)
         shared = slice(i // (N // kv) * h, (i // (N // kv) + 1) * h)
-        z = reference.scaled_dot_product_attention(x @ w_q[:, own], x_kv @ w_k[:, shared], x_kv @ w_v[:, shared])
-        wanted = wanted + z @ w_o[own]
+        z = reference.scaled_dot_product_attention(x @ w_q[:, head], x_kv @ w_k[:, shared], x_kv @ w_v[:, shared])
+        expected = expected + z @ w_o[head]
     got = reference.multi_head_attention(x, w_q, w_k, w_v, w_o, N, kv, x_kv)
-    np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-12)
 
 
 def test_a_mask_of_each_head_reaches_that_head_alone():

@@ -42,13 +42,13 @@ def test_finish_times_are_the_longest_chains_by_powers_of_the_matrix(seed, steps
 @given(st.integers(0, 10**6), st.integers(1, 5))
 def test_path_lengths_are_the_first_power_that_connects(seed, n):
     needs = drawn(seed, 2 * n + 3)
-    wanted = np.zeros((n, n), dtype=int)
+    expected = np.zeros((n, n), dtype=int)
     power = np.eye(len(needs), dtype=int)
     for length in range(1, len(needs)):
         power = np.minimum(needs.astype(int) @ power, 1)
         now = power[-n:, :n].astype(bool)
-        wanted[now & (wanted == 0)] = length
-    assert path_lengths(needs, n).tolist() == wanted.tolist()
+        expected[now & (expected == 0)] = length
+    assert path_lengths(needs, n).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])

@@ -27,11 +27,11 @@ def test_weights_are_dot_products_of_features_over_their_sum(seed, feature, mask
         [sum(f(a) * f(b) for a, b in zip(q_t, k_s, strict=True)) * mask[t, s] for s, k_s in enumerate(k)]
         for t, q_t in enumerate(q)
     ]
-    wanted = np.array([[x / (sum(row) or 1.0) for x in row] for row in similar])
+    expected = np.array([[x / (sum(row) or 1.0) for x in row] for row in similar])
     got = linear_attention_weights(q, k, mask if masked else None, feature=feature)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(
-        linear_attention(q, k, v, mask if masked else None, feature=feature), wanted @ v, rtol=0, atol=1e-14
+        linear_attention(q, k, v, mask if masked else None, feature=feature), expected @ v, rtol=0, atol=1e-14
     )
 
 

@@ -12,8 +12,8 @@ RNG = np.random.default_rng(2)
 @pytest.mark.parametrize("tau", [0.02, 0.5, 1.0, 7.0])
 def test_soft_lookup_is_torchs_attention_with_another_scale(tau):
     q, k, v = RNG.normal(size=(2, 3, 4)), RNG.normal(size=(2, 5, 4)), RNG.normal(size=(2, 5, 6))
-    wanted = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, (q, k, v)), scale=1 / tau)
-    np.testing.assert_allclose(reference.soft_lookup(q, k, v, tau), wanted.numpy(), rtol=1e-10, atol=1e-12)
+    expected = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, (q, k, v)), scale=1 / tau)
+    np.testing.assert_allclose(reference.soft_lookup(q, k, v, tau), expected.numpy(), rtol=1e-10, atol=1e-12)
 
 
 def test_attention_is_a_soft_lookup_at_the_root_of_the_head_width():
@@ -25,18 +25,18 @@ def test_attention_is_a_soft_lookup_at_the_root_of_the_head_width():
 
 def test_cosines_are_torchs_and_know_no_length():
     q, k = RNG.normal(size=(3, 5)), RNG.normal(size=(4, 5))
-    wanted = torch.cosine_similarity(torch.from_numpy(q)[:, None], torch.from_numpy(k)[None], dim=-1).numpy()
-    np.testing.assert_allclose(reference.cosine_similarity(q, k), wanted, rtol=1e-12)
-    np.testing.assert_allclose(reference.cosine_similarity(1e-100 * q, 1e100 * k), wanted, rtol=1e-12)
+    expected = torch.cosine_similarity(torch.from_numpy(q)[:, None], torch.from_numpy(k)[None], dim=-1).numpy()
+    np.testing.assert_allclose(reference.cosine_similarity(q, k), expected, rtol=1e-12)
+    np.testing.assert_allclose(reference.cosine_similarity(1e-100 * q, 1e100 * k), expected, rtol=1e-12)
     assert np.abs(reference.cosine_similarity(q, np.vstack([3 * q, -q]))).max() <= 1.0
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e307, 1e-200, 1e-300])
 def test_cosines_hold_where_squares_overflow_or_vanish(scale):
     q, k = RNG.normal(size=(3, 5)), RNG.normal(size=(4, 5))
-    wanted = reference.cosine_similarity(q, k)
+    expected = reference.cosine_similarity(q, k)
     for a, b in ((scale, 1.0), (1.0, scale), (scale, scale), (scale, 1 / scale)):
-        np.testing.assert_allclose(reference.cosine_similarity(a * q, b * k), wanted, rtol=1e-12)
+        np.testing.assert_allclose(reference.cosine_similarity(a * q, b * k), expected, rtol=1e-12)
 
 
 def test_cosine_with_a_vector_of_zeros_is_zero():

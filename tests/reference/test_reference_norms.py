@@ -24,8 +24,8 @@ def draw(seed, shape=(2, 3, D)):
 def test_norms_equal_torch(seed, shape, eps):
     x, gain, shift = draw(seed, shape)
     x_t, gain_t, shift_t = map(from_numpy, (x, gain, shift))
-    wanted = F.layer_norm(x_t, (D,), gain_t, shift_t, eps)
-    np.testing.assert_allclose(layer_norm(x, gain, shift, eps), wanted, rtol=0, atol=1e-12)
+    expected = F.layer_norm(x_t, (D,), gain_t, shift_t, eps)
+    np.testing.assert_allclose(layer_norm(x, gain, shift, eps), expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(
         layer_norm(x, gain, eps=eps), F.layer_norm(x_t, (D,), gain_t, eps=eps), rtol=0, atol=1e-12
     )

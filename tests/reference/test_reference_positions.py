@@ -62,8 +62,8 @@ def test_slopes_of_a_power_of_two_are_those_of_the_paper_and_others_interleave()
     np.testing.assert_allclose(alibi_slopes(8), [2.0**-i for i in range(1, 9)], rtol=1e-14)
     np.testing.assert_allclose(alibi_slopes(16), [2.0 ** (-i / 2) for i in range(1, 17)], rtol=1e-14)
     np.testing.assert_allclose(alibi_slopes(1), [2.0**-8])
-    wanted = [2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-1, 2.0**-3]
-    np.testing.assert_allclose(alibi_slopes(6), wanted, rtol=1e-14)
+    expected = [2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-1, 2.0**-3]
+    np.testing.assert_allclose(alibi_slopes(6), expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("causal", [True, False])

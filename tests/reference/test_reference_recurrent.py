@@ -22,8 +22,8 @@ def test_states_equal_torchs_recurrent_layer(tokens, width, state):
         layer.bias_hh_l0.zero_()
         for begun in (start, None):
             first = None if begun is None else torch.from_numpy(begun)[None]
-            wanted = layer(torch.from_numpy(x), first)[0]
-            np.testing.assert_allclose(recurrent_states(x, w_x, w_h, b, start=begun), wanted, rtol=1e-12, atol=1e-12)
+            expected = layer(torch.from_numpy(x), first)[0]
+            np.testing.assert_allclose(recurrent_states(x, w_x, w_h, b, start=begun), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -16,22 +16,22 @@ def test_quick_bench_has_the_shape_of_the_committed_record():
     quick = bench_batching(quick=True)
     assert measured(quick) == measured(COMMITTED) and quick["ratio"] > 0
     assert set(quick["points"][0]) == set(COMMITTED["points"][0])
-    assert all(one["measured_s"] > 0 and one["predicted_s"] > 0 for one in quick["points"])
+    assert all(point["measured_s"] > 0 and point["predicted_s"] > 0 for point in quick["points"])
 
 
 def test_committed_record_counts_what_the_library_counts():
-    for one in COMMITTED["points"]:
-        rows, s = one["batch"] * (one["s"] if one["stage"] == "initial" else 1), one["s"]
-        if one["part"] == "dense":
-            assert one["flops"] == 2 * rows * 4096**2 and one["bytes"] == 4 * (2 * rows * 4096 + 4096**2)
+    for point in COMMITTED["points"]:
+        rows, s = point["batch"] * (point["s"] if point["stage"] == "initial" else 1), point["s"]
+        if point["part"] == "dense":
+            assert point["flops"] == 2 * rows * 4096**2 and point["bytes"] == 4 * (2 * rows * 4096 + 4096**2)
         else:
-            assert one["flops"] == 4 * rows * s * 4096
-            assert one["bytes"] == 8 * (rows * 4096 + one["batch"] * s * 4096 + rows * s * 32)
-        assert one["intensity"] == pytest.approx(one["flops"] / one["bytes"], rel=1e-3)
+            assert point["flops"] == 4 * rows * s * 4096
+            assert point["bytes"] == 8 * (rows * 4096 + point["batch"] * s * 4096 + rows * s * 32)
+        assert point["intensity"] == pytest.approx(point["flops"] / point["bytes"], rel=1e-3)
 
 
 def test_committed_dense_layer_gains_from_a_batch_and_attention_does_not():
-    gains = {(one["part"], one["stage"], one["s"]): one["gain"] for one in COMMITTED["gains"]}
+    gains = {(gain["part"], gain["stage"], gain["s"]): gain["gain"] for gain in COMMITTED["gains"]}
     assert gains["dense", "auto-regressive", 1] > 3
     assert gains["attention", "auto-regressive", 1000] < 1.2
     assert gains["attention", "initial", 1000] < 1.2

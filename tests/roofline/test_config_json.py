@@ -36,15 +36,15 @@ def without_numbers(name, **more):
 
 @pytest.mark.parametrize("name", config_json.QUOTED)
 def test_parameters_are_those_of_the_model_that_transformers_builds(name):
-    found = config_json.sizes(config_json.QUOTED[name])
-    assert found.total == sum(one.numel() for one in without_numbers(name).parameters()) == PUBLISHED[name]
+    sizes = config_json.sizes(config_json.QUOTED[name])
+    assert sizes.total == sum(weight.numel() for weight in without_numbers(name).parameters()) == PUBLISHED[name]
 
 
-@pytest.mark.parametrize(("name", "said"), ACTIVE.items())
-def test_parameters_for_one_token_are_those_of_the_model_card(name, said):
-    found = config_json.sizes(config_json.QUOTED[name])
-    met = found.active - (found.embedding if name.startswith("gpt") else 0)
-    assert met == pytest.approx(said, rel=0.02)
+@pytest.mark.parametrize(("name", "expected"), ACTIVE.items())
+def test_parameters_for_one_token_are_those_of_the_model_card(name, expected):
+    sizes = config_json.sizes(config_json.QUOTED[name])
+    met = sizes.active - (sizes.embedding if name.startswith("gpt") else 0)
+    assert met == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize("name", DENSE)
@@ -136,20 +136,20 @@ def weights_and_windows(description):
     window, types = getattr(description, "sliding_window", None), getattr(description, "layer_types", None)
     kinds = types or ["sliding_attention"] * description.num_hidden_layers
     windows = tuple(window if kind == "sliding_attention" else None for kind in kinds)
-    return sum(one.numel() for one in made(description).parameters()), windows
+    return sum(weight.numel() for weight in made(description).parameters()), windows
 
 
-def found(config):
+def counts_of(config):
     return config_json.sizes(config).total, config_json.read(config).windows
 
 
 @pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
 def test_every_model_type_counts_as_the_model_that_transformers_builds(kind, more):
     description = described(kind, more)
-    wanted = weights_and_windows(description)
-    assert found(json.loads(description.to_json_string())) == wanted  # what save_pretrained writes
-    assert found(json.loads(json.dumps(description.to_dict()))) == wanted  # with all defaults
-    assert found({"model_type": kind, **TINY, **more}) == wanted
+    expected = weights_and_windows(description)
+    assert counts_of(json.loads(description.to_json_string())) == expected  # what save_pretrained writes
+    assert counts_of(json.loads(json.dumps(description.to_dict()))) == expected  # with all defaults
+    assert counts_of({"model_type": kind, **TINY, **more}) == expected
 
 
 @pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
@@ -185,26 +185,26 @@ def test_a_missing_entry_and_null_mean_what_transformers_takes(kind, more):
         for config in (missing, {**missing, name: None}):
             try:
                 description = AutoConfig.for_model(**config)
-                wanted = weights_and_windows(description)
+                expected = weights_and_windows(description)
             except Exception:  # transformers cannot build that: null is read like missing, or refused by name
-                wanted = None
+                expected = None
             try:
-                got = found(config)
+                got = counts_of(config)
             except ValueError as error:
                 assert name in str(error), (config, error)
                 # Without the switch, SmolLM3's masks have the window of layer_types and its attention has none.
                 contradiction = (kind, name) == ("smollm3", "use_sliding_window")
-                assert wanted is None or contradiction or not runs(description), (config, error)
+                assert expected is None or contradiction or not runs(description), (config, error)
             else:
-                assert wanted is None or got == wanted, config
+                assert expected is None or got == expected, config
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tables_defaults_are_those_of_transformers(kind):
-    theirs = {field.name: field.default for field in dataclasses.fields(type(AutoConfig.for_model(kind)))}
+    defaults = {field.name: field.default for field in dataclasses.fields(type(AutoConfig.for_model(kind)))}
     for name, default in KINDS[kind].entries.items():
-        if name in theirs:
-            assert theirs[name] == default or not (theirs[name] or default), name
+        if name in defaults:
+            assert defaults[name] == default or not (defaults[name] or default), name
         else:
             assert (name, default) in {("head_dim", None), ("sliding_window_pattern", 6)}
 

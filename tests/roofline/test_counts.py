@@ -31,23 +31,23 @@ LLAMA = MODELS["Llama 2 7B"]
 def counted(sizes, batch, tokens, source):
     """Operations of the products as torch counts them: forward, and forward and backward together."""
     made, ids = built(sizes), torch.zeros(batch, tokens, dtype=torch.long, device="meta")
-    given = (torch.zeros(batch, source, dtype=torch.long, device="meta"), ids) if source else (ids,)
-    found = []
+    inputs = (torch.zeros(batch, source, dtype=torch.long, device="meta"), ids) if source else (ids,)
+    flops = []
     for back in (False, True):
         with FlopCounterMode(display=False) as counter:
-            logits = made(*given, trace=model.Trace())
+            logits = made(*inputs, trace=model.Trace())
             if back:
                 logits.sum().backward()
-        found.append(counter.get_total_flops())
-    return found
+        flops.append(counter.get_total_flops())
+    return flops
 
 
-@pytest.mark.parametrize("sizes", SMALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("sizes", SMALL, ids=lambda sizes: sizes.name)
 def test_parameters_are_those_of_the_library_s_own_models(sizes):
     assert sum(parameters(sizes).values()) == sum(p.numel() for p in built(sizes).parameters())
 
 
-@pytest.mark.parametrize("sizes", SMALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("sizes", SMALL, ids=lambda sizes: sizes.name)
 def test_product_operations_are_those_of_torch_s_counter(sizes):
     source = 9 if sizes.decoder_layers else 0
     there, both = counted(sizes, 3, 7, source)
@@ -88,9 +88,9 @@ def test_operations_of_llama_2_7b_for_a_token(context, gflop):
 def test_palm_s_formula_of_a_trained_token():
     """Chowdhery et al. 2022, appendix B: 6 for each weight and 12 L H Q T, embeddings left out."""
     steps = training_step(LLAMA, 2, 512)
-    products = sum(total(one).product_flops for one in steps.values())
-    wanted = 6 * product_weights(LLAMA) + 12 * LLAMA.L * LLAMA.N * LLAMA.head_width * 512
-    assert products == wanted * 2 * 512
+    products = sum(total(stage).product_flops for stage in steps.values())
+    expected = 6 * product_weights(LLAMA) + 12 * LLAMA.L * LLAMA.N * LLAMA.head_width * 512
+    assert products == expected * 2 * 512
 
 
 def test_megatron_s_formula_of_a_step_with_recomputation():
@@ -98,8 +98,8 @@ def test_megatron_s_formula_of_a_step_with_recomputation():
     sizes = MODELS["GPT-3 175B"]
     b, s, h = 4, 2048, sizes.D
     steps = training_step(sizes, b, s)
-    layers = [one for one in steps["forward"] if one.part in ("attention", "feed-forward")]
-    products = sum(total(one).product_flops for one in steps.values()) + total(layers).product_flops
+    layers = [operation for operation in steps["forward"] if operation.part in ("attention", "feed-forward")]
+    products = sum(total(stage).product_flops for stage in steps.values()) + total(layers).product_flops
     assert products == pytest.approx(96 * b * s * sizes.L * h**2 * (1 + s / (6 * h) + sizes.V / (16 * sizes.L * h)))
 
 
@@ -130,7 +130,7 @@ DECODE = {
 
 @pytest.mark.parametrize(("cached", "table"), [(0, PREFILL), (2047, DECODE)], ids=["prefill", "decode"])
 def test_operations_and_bytes_are_those_of_llm_viewer_s_table(cached, table):
-    steps = {one.name: one for one in layer(LLAMA, 1, 2048 - cached, cached=cached)}
+    steps = {operation.name: operation for operation in layer(LLAMA, 1, 2048 - cached, cached=cached)}
     for name, (flops, moved) in table.items():
         assert steps[name].flops == pytest.approx(flops, rel=0.02)  # two or three digits are printed
         assert steps[name].bytes == pytest.approx(moved, rel=0.015)
@@ -138,7 +138,7 @@ def test_operations_and_bytes_are_those_of_llm_viewer_s_table(cached, table):
 
 def test_elementwise_rows_of_llm_viewer_differ_where_the_convention_does():
     """It counts 5 for the softmax without the scale, 7 for any norm, and one of the two tensors that an add reads."""
-    steps = {one.name: one for one in layer(LLAMA, 1, 2048)}
+    steps = {operation.name: operation for operation in layer(LLAMA, 1, 2048)}
     scores = 32 * 2048**2
     assert steps["softmax"].flops - scores == pytest.approx(671e6, rel=0.001)
     assert steps["softmax"].bytes == pytest.approx(537e6, rel=0.001)
@@ -153,7 +153,7 @@ def test_the_lecture_s_table_with_its_constants():
     b, s, n, d = 3, 50, 32, 128
     h = n * d
     sizes = TransformerSizes("lecture", D=h, N=n, F=4 * h, V=10, L=1)
-    steps = {one.name: one for one in layer(sizes, b, s)}
+    steps = {operation.name: operation for operation in layer(sizes, b, s)}
     assert (steps["q"].flops, steps["q"].elements) == (2 * b * s * h**2, 2 * b * s * h + h**2)
     assert (steps["scores"].flops, steps["scores"].elements) == (2 * b * s**2 * h, 2 * b * s * h + b * n * s**2)
     assert (steps["mix"].flops, steps["mix"].elements) == (2 * b * s**2 * h, 2 * b * s * h + b * n * s**2)
@@ -164,9 +164,9 @@ def test_the_lecture_s_table_with_its_constants():
 
 
 def test_attention_s_intensity_does_not_depend_on_the_batch_and_a_dense_layer_s_does():
-    one, many = ({o.name: o for o in layer(LLAMA, b, 1, cached=999)} for b in (1, 64))
-    assert one["scores"].intensity == many["scores"].intensity < 1
-    assert many["q"].intensity == pytest.approx(64 * one["q"].intensity, rel=0.04)
+    single, many = ({o.name: o for o in layer(LLAMA, b, 1, cached=999)} for b in (1, 64))
+    assert single["scores"].intensity == many["scores"].intensity < 1
+    assert many["q"].intensity == pytest.approx(64 * single["q"].intensity, rel=0.04)
 
 
 def test_causal_pairs_count_the_triangle_of_the_newest_queries():
@@ -190,7 +190,7 @@ def test_prefill_and_decode_of_a_whole_text_do_the_work_of_one_causal_pass():
     steps = [prefill(LLAMA, batch, prompt, causal=True, last_logits=False)]
     steps += [decode(LLAMA, batch, prompt + i) for i in range(1, written + 1)]
     whole = forward(LLAMA, batch, prompt + written, causal=True)
-    assert sum(total(one).product_flops for one in steps) == total(whole).product_flops
+    assert sum(total(stage).product_flops for stage in steps) == total(whole).product_flops
 
 
 def test_decoding_beside_an_encoder_runs_the_encoder_once():
@@ -205,10 +205,12 @@ def test_decoding_beside_an_encoder_runs_the_encoder_once():
 def test_every_operation_names_what_it_reads_and_writes():
     for sizes in SMALL:
         steps = training_step(sizes, 2, 5, source=4 if sizes.decoder_layers else 0)
-        for one in [o for stage in steps.values() for o in stage]:
-            assert one.name and one.part and one.reads and one.writes
-            assert all(t.name and t.elements > 0 for t in (*one.reads, *one.writes))
-            assert one.bytes == sum(math.prod(t.shape) * t.number_bytes for t in (*one.reads, *one.writes))
+        for operation in [o for stage in steps.values() for o in stage]:
+            assert operation.name and operation.part and operation.reads and operation.writes
+            assert all(t.name and t.elements > 0 for t in (*operation.reads, *operation.writes))
+            assert operation.bytes == sum(
+                math.prod(t.shape) * t.number_bytes for t in (*operation.reads, *operation.writes)
+            )
 
 
 def test_adam_reads_and_writes_what_the_recipe_keeps():

@@ -35,7 +35,7 @@ def ids(tokens):
     return torch.zeros(BATCH, tokens, dtype=torch.long, device="meta")
 
 
-def given(sizes):
+def inputs_of(sizes):
     return (ids(SOURCE), ids(TOKENS)) if sizes.decoder_layers else (ids(TOKENS),)
 
 
@@ -53,16 +53,16 @@ class Watched(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
         if isinstance(out, torch.Tensor):
-            tensors = [one for one in args if isinstance(one, torch.Tensor)]
+            tensors = [tensor for tensor in args if isinstance(tensor, torch.Tensor)]
             name = function._schema.name.split("::")[1]
-            self.calls.append((name, sum(one.nbytes for one in tensors), out.nbytes, tuple(out.shape)))
+            self.calls.append((name, sum(tensor.nbytes for tensor in tensors), out.nbytes, tuple(out.shape)))
         return out
 
 
 def watched(sizes):
     """What torch calls forward, and on the way back."""
     with Watched() as seen:
-        logits = built(sizes)(*given(sizes), trace=model.Trace())
+        logits = built(sizes)(*inputs_of(sizes), trace=model.Trace())
         there = len(seen.calls)
         logits.sum().backward()
     return seen.calls[:there], seen.calls[there:]
@@ -72,31 +72,36 @@ def product_bytes(calls):
     return sum(read + written for name, read, written, _ in calls if name in PRODUCTS)
 
 
-@pytest.mark.parametrize("sizes", [one for one in SMALL if not one.attention_bias], ids=lambda one: one.name)
+@pytest.mark.parametrize("sizes", [sizes for sizes in SMALL if not sizes.attention_bias], ids=lambda sizes: sizes.name)
 def test_bytes_of_products_are_those_of_the_tensors_that_torch_multiplies(sizes):
     there, back = watched(sizes)
     steps = forward(sizes, BATCH, TOKENS, source=source_of(sizes), number_bytes=4)
     turned = backward(sizes, steps)
-    products = [one for one in steps if one.product_flops]
+    products = [operation for operation in steps if operation.product_flops]
     # Plain code repeats shared heads before both products; a kernel that knows of them reads each once.
     repeated = sum(
-        one.times * (sizes.N // sizes.kv_heads - 1) * one.reads[1].bytes
-        for one in products
-        if one.name in ("scores", "mix")
+        operation.times * (sizes.N // sizes.kv_heads - 1) * operation.reads[1].bytes
+        for operation in products
+        if operation.name in ("scores", "mix")
     )
     # torch sums a bias's gradient in a call of its own.
-    biases = sum(t.bytes * one.times for one in turned for t in one.writes if t.name.startswith("d b_"))
+    biases = sum(
+        t.bytes * operation.times for operation in turned for t in operation.writes if t.name.startswith("d b_")
+    )
     assert product_bytes(there) == total(products).bytes + repeated
-    assert product_bytes(back) == total(one for one in turned if one.product_flops).bytes + 2 * repeated - biases
+    assert (
+        product_bytes(back)
+        == total(operation for operation in turned if operation.product_flops).bytes + 2 * repeated - biases
+    )
 
 
-@pytest.mark.parametrize("sizes", SMALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("sizes", SMALL, ids=lambda sizes: sizes.name)
 def test_gradients_are_added_as_often_as_torch_adds_them(sizes):
     counted, seen = Counter(), Counter()
     steps = forward(sizes, BATCH, TOKENS, source=source_of(sizes), number_bytes=4)
-    for one in backward(sizes, steps):
-        if one.name.endswith("added") or one.part == "residual":
-            counted[one.writes[0].shape] += one.times
+    for operation in backward(sizes, steps):
+        if operation.name.endswith("added") or operation.part == "residual":
+            counted[operation.writes[0].shape] += operation.times
     for name, _, _, shape in watched(sizes)[1]:
         if name in ("add", "add_") and len(shape) == 3:
             seen[shape] += 1
@@ -105,9 +110,9 @@ def test_gradients_are_added_as_often_as_torch_adds_them(sizes):
     assert counted == seen
 
 
-@pytest.mark.parametrize("sizes", SMALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("sizes", SMALL, ids=lambda sizes: sizes.name)
 def test_reading_a_prompt_and_writing_are_what_torch_counts_in_a_model_with_a_cache(sizes):
-    made, found = built(sizes), []
+    made, flops = built(sizes), []
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         state = made.start(ids(SOURCE)) if sizes.decoder_layers else made.start()
     begun = counter.get_total_flops()
@@ -115,16 +120,16 @@ def test_reading_a_prompt_and_writing_are_what_torch_counts_in_a_model_with_a_ca
     for tokens in (first, 1, 1):
         with torch.no_grad(), FlopCounterMode(display=False) as counter:
             made.step(ids(tokens), state, trace=model.Trace())
-        found.append(counter.get_total_flops())
+        flops.append(counter.get_total_flops())
     ways = {"source": source_of(sizes)}
     counted = [prefill(sizes, BATCH, first, **ways), *(decode(sizes, BATCH, first + n, **ways) for n in (1, 2))]
-    assert [begun + found[0], *found[1:]] == [total(one).product_flops for one in counted]
+    assert [begun + flops[0], *flops[1:]] == [total(stage).product_flops for stage in counted]
 
 
 def test_every_way_back_reads_what_it_needs_and_makes_a_gradient_of_every_input_that_has_one():
     sizes = SMALL[2].but(rotary=True, positions=16)
     steps = forward(sizes, 2, 5)
-    turned = {one.name: one for one in reversed(backward(sizes, [*steps, loss(sizes, 2, 5)]))}
+    turned = {operation.name: operation for operation in reversed(backward(sizes, [*steps, loss(sizes, 2, 5)]))}
 
     def names(name):
         return [t.name for t in turned[name].reads], [t.name for t in turned[name].writes]
@@ -148,7 +153,7 @@ PLAIN = TransformerSizes("plain", D=24, N=6, F=40, V=9, L=1, activation="gelu")
 
 def kept_by_torch(sizes, memory):
     """Bytes that autograd keeps of a layer written in plain functions, parameters and norms' statistics left out."""
-    held, known = {}, set()
+    saved_tensors, known = {}, set()
     half = {"device": "meta", "dtype": torch.float16, "requires_grad": True}
 
     def matrix(*shape):
@@ -163,13 +168,13 @@ def kept_by_torch(sizes, memory):
         return F.layer_norm(x, (sizes.D,), matrix(sizes.D), matrix(sizes.D))
 
     def attention(x, seen):
-        q, k, v = (dense(one, sizes.D).unflatten(-1, (sizes.N, -1)).transpose(1, 2) for one in (x, seen, seen))
+        q, k, v = (dense(inputs, sizes.D).unflatten(-1, (sizes.N, -1)).transpose(1, 2) for inputs in (x, seen, seen))
         weights = torch.softmax(q @ k.mT / math.sqrt(sizes.head_width), dim=-1)
         return dense((weights @ v).transpose(1, 2).flatten(-2), sizes.D)
 
     def keep(tensor):
         if tensor.dtype == torch.float16:
-            held[tensor.untyped_storage()._cdata] = tensor
+            saved_tensors[tensor.untyped_storage()._cdata] = tensor
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
@@ -183,14 +188,14 @@ def kept_by_torch(sizes, memory):
         y = norm(x)
         y = F.silu(dense(y, sizes.F)) * dense(y, sizes.F) if sizes.gated else F.gelu(dense(y, sizes.F))
         x = x + dense(y, sizes.D)
-    return sum(t.untyped_storage().nbytes() for key, t in held.items() if key not in known)
+    return sum(t.untyped_storage().nbytes() for key, t in saved_tensors.items() if key not in known)
 
 
-@pytest.mark.parametrize("sizes", [PLAIN, GATED], ids=lambda one: one.name)
+@pytest.mark.parametrize("sizes", [PLAIN, GATED], ids=lambda sizes: sizes.name)
 @pytest.mark.parametrize("memory", [0, SOURCE])
 def test_kept_activations_are_those_that_autograd_keeps(sizes, memory):
-    told = activations(sizes, BATCH, TOKENS, memory=memory)
-    assert sum(one.bytes for one in told) == kept_by_torch(sizes, memory)
+    tensors = activations(sizes, BATCH, TOKENS, memory=memory)
+    assert sum(tensor.bytes for tensor in tensors) == kept_by_torch(sizes, memory)
 
 
 def test_cache_of_an_encoder_decoder_holds_what_the_encoder_said_too():
@@ -200,20 +205,20 @@ def test_cache_of_an_encoder_decoder_holds_what_the_encoder_said_too():
         state = made.start(ids(SOURCE))
         for _ in range(2):
             made.step(ids(1), state)
-    held = [t for one in (*state.layers, *state.cross) for t in (one.k, one.v)]
-    assert cache_bytes(sizes, BATCH, 2, source=SOURCE, number_bytes=4) == sum(t.nbytes for t in held)
-    assert inference_memory(sizes, BATCH, 2, source=SOURCE)["cache"] * 2 == sum(t.nbytes for t in held)
+    tensors = [t for cache in (*state.layers, *state.cross) for t in (cache.k, cache.v)]
+    assert cache_bytes(sizes, BATCH, 2, source=SOURCE, number_bytes=4) == sum(t.nbytes for t in tensors)
+    assert inference_memory(sizes, BATCH, 2, source=SOURCE)["cache"] * 2 == sum(t.nbytes for t in tensors)
 
 
 def test_training_memory_of_an_encoder_decoder_adds_up_both_stacks():
     sizes = MODELS["Transformer base"]
-    told = training_memory(sizes, 4, 25, source=30)
+    memory = training_memory(sizes, 4, 25, source=30)
     encoder, decoder = (
-        sum(one.bytes for one in activations(sizes, 4, t, memory=e, fused=True)) for t, e in ((30, 0), (25, 30))
+        sum(tensor.bytes for tensor in activations(sizes, 4, t, memory=e, fused=True)) for t, e in ((30, 0), (25, 30))
     )
-    assert told["activations"] == 6 * (encoder + decoder) + 4 * 30 * 512 * 2
-    assert told["logits"] == 2 * 4 * 25 * 37_000 * 4
-    assert sum(told[name] for name in ("weights", "gradients", "master", "optimizer")) == 16 * sum(
+    assert memory["activations"] == 6 * (encoder + decoder) + 4 * 30 * 512 * 2
+    assert memory["logits"] == 2 * 4 * 25 * 37_000 * 4
+    assert sum(memory[name] for name in ("weights", "gradients", "master", "optimizer")) == 16 * sum(
         parameters(sizes).values()
     )
     again = training_memory(sizes, 4, 25, source=30, recompute=True)["activations"]

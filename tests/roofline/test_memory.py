@@ -23,16 +23,16 @@ LLAMA = MODELS["Llama 2 7B"]
 def test_kept_activations_are_those_of_korthikanti_s_formula(name):
     """Korthikanti et al. 2022, equation 1: s b h (34 + 5 a s / h) bytes for each layer."""
     sizes, b, s = MODELS[name], 3, 1024
-    kept = activations(sizes, b, s, dropout=True)
-    assert sum(one.bytes for one in kept) == s * b * sizes.D * 34 + 5 * sizes.N * s * s * b
+    tensors = activations(sizes, b, s, dropout=True)
+    assert sum(tensor.bytes for tensor in tensors) == s * b * sizes.D * 34 + 5 * sizes.N * s * s * b
     fused = activations(sizes, b, s, dropout=True, fused=True)
-    assert sum(one.bytes for one in fused) == 34 * s * b * sizes.D
+    assert sum(tensor.bytes for tensor in fused) == 34 * s * b * sizes.D
 
 
 def test_states_are_those_of_zero():
     """Rajbhandari et al. 2020, section 3.1: 16 bytes for each parameter, at least 24 GB for 1.5 billion."""
     assert sum(state_bytes(1_500_000_000).values()) == 24e9
-    assert {name: one.bytes for name, one in RECIPES.items()} == {
+    assert {name: recipe.bytes for name, recipe in RECIPES.items()} == {
         "float32": 16,
         "master": 16,
         "autocast": 16,
@@ -48,10 +48,13 @@ def test_states_of_torch_s_own_adam_are_eight_bytes_for_each_parameter():
     optimiser = torch.optim.Adam(layer.parameters())
     layer(torch.ones(1, 30)).sum().backward()
     optimiser.step()
-    held = sum(t.nbytes for state in optimiser.state.values() for t in state.values() if t.ndim)
+    optimizer_bytes = sum(t.nbytes for state in optimiser.state.values() for t in state.values() if t.ndim)
     n = sum(p.numel() for p in layer.parameters())
-    told = state_bytes(n, "float32")
-    assert held == told["optimizer"] and sum(p.grad.nbytes for p in layer.parameters()) == told["gradients"]
+    expected = state_bytes(n, "float32")
+    assert (
+        optimizer_bytes == expected["optimizer"]
+        and sum(p.grad.nbytes for p in layer.parameters()) == expected["gradients"]
+    )
 
 
 def test_cache_bytes_are_those_of_a_cache_that_was_filled():
@@ -61,22 +64,22 @@ def test_cache_bytes_are_those_of_a_cache_that_was_filled():
     cache = lm.start()
     with torch.no_grad():
         lm.step(torch.ones(4, 7, dtype=torch.long), cache)
-    held = sum(t.nbytes for one in cache.layers for t in (one.k, one.v))
-    assert cache_bytes(sizes, 4, 7, number_bytes=4) == held
+    cached_bytes = sum(t.nbytes for layer in cache.layers for t in (layer.k, layer.v))
+    assert cache_bytes(sizes, 4, 7, number_bytes=4) == cached_bytes
     assert cache_bytes(MODELS["Llama 2 70B"], 1, 4096) == cache_bytes(MODELS["Llama 2 70B"].but(K=64), 1, 4096) // 8
 
 
 def test_inference_memory_of_llama_2_7b():
-    told = inference_memory(LLAMA, 1, 4096)
-    assert told == {"weights": 2 * 6_738_415_616, "cache": 2 * 2**30}
+    memory = inference_memory(LLAMA, 1, 4096)
+    assert memory == {"weights": 2 * 6_738_415_616, "cache": 2 * 2**30}
 
 
 def test_training_memory_adds_up_and_recomputing_keeps_one_layer():
-    told = training_memory(LLAMA, 2, 512)
-    assert sum(told[name] for name in ("weights", "gradients", "master", "optimizer")) == 16 * 6_738_415_616
-    one = sum(kept.bytes for kept in activations(LLAMA, 2, 512, fused=True))
-    assert told["activations"] == 32 * one
-    assert training_memory(LLAMA, 2, 512, recompute=True)["activations"] == 32 * 2 * 512 * 4096 * 2 + one
+    memory = training_memory(LLAMA, 2, 512)
+    assert sum(memory[name] for name in ("weights", "gradients", "master", "optimizer")) == 16 * 6_738_415_616
+    layer_bytes = sum(tensor.bytes for tensor in activations(LLAMA, 2, 512, fused=True))
+    assert memory["activations"] == 32 * layer_bytes
+    assert training_memory(LLAMA, 2, 512, recompute=True)["activations"] == 32 * 2 * 512 * 4096 * 2 + layer_bytes
 
 
 def test_product_refuses_factors_that_do_not_meet():

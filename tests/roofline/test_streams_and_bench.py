@@ -34,7 +34,7 @@ def record():
 
 
 @pytest.fixture(scope="module")
-def kept():
+def full_run():
     return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 
@@ -72,11 +72,11 @@ def test_every_way_computes_the_same_numbers(n):
 def test_compiled_loops_give_the_bits_of_numpy():
     arrays = streams.operands(4096, seed=5)
     a, b, c, d, e, *_ = arrays
-    wanted = d + (a + b) * c
+    expected = d + (a + b) * c
     for call in streams.ways(arrays)["C"].values():
         e.fill(np.nan)
         call()
-        assert np.array_equal(e, wanted)
+        assert np.array_equal(e, expected)
     assert compiled.run("dot", a, b) == pytest.approx(float(a @ b), rel=1e-4)
     compiled.run("sum_of_four", a, b, c, d, e)
     np.testing.assert_allclose(e, a + b + c + d, rtol=1e-6)
@@ -138,8 +138,8 @@ def test_points_count_products_as_torchs_own_counter_does():
 def test_disturbed_times_are_tried_again_and_quiet_ones_are_taken(monkeypatch):
     from softlookup.roofline import measure
 
-    own, wall = iter([0.0, 0.5, 10.0, 11.0]), iter([0.0, 1.0, 10.0, 11.0])
-    monkeypatch.setattr(measure.time, "thread_time", lambda: next(own))
+    cpu, wall = iter([0.0, 0.5, 10.0, 11.0]), iter([0.0, 1.0, 10.0, 11.0])
+    monkeypatch.setattr(measure.time, "thread_time", lambda: next(cpu))
     monkeypatch.setattr(measure.time, "perf_counter", lambda: next(wall))
     assert timed(lambda: None) == Timed(1.0, 0.0, 2)
     with pytest.raises(ValueError, match="repeats is 0"):
@@ -168,19 +168,19 @@ def test_threads_are_given_back(record):
     assert torch.get_num_threads() == before
 
 
-def test_committed_run_of_the_roofline_is_a_whole_one_with_the_same_fields(record, kept):
-    assert measured(kept) == measured(record)
-    assert kept["stream_over_cache"] >= 4 and kept["rounds"] >= 7
-    assert kept["errors"]["streams"]["median"] < 0.15 and kept["errors"]["products"]["median"] < 0.15
-    assert kept["errors"]["streams"]["n"] >= 10 and kept["errors"]["products"]["n"] >= 30
+def test_committed_run_of_the_roofline_is_a_whole_one_with_the_same_fields(record, full_run):
+    assert measured(full_run) == measured(record)
+    assert full_run["stream_over_cache"] >= 4 and full_run["rounds"] >= 7
+    assert full_run["errors"]["streams"]["median"] < 0.15 and full_run["errors"]["products"]["median"] < 0.15
+    assert full_run["errors"]["streams"]["n"] >= 10 and full_run["errors"]["products"]["n"] >= 30
 
 
-def test_errors_of_the_committed_run_follow_from_its_points(kept):
+def test_errors_of_the_committed_run_follow_from_its_points(full_run):
     for kind in ("stream", "product"):
-        errors = [abs(row["ratio"] - 1) for row in kept["points"] if row["kind"] == kind]
-        assert kept["errors"][f"{kind}s"]["median"] == pytest.approx(np.median(errors), rel=1e-2)
-    machine = measured_hardware(kept)
-    assert machine.bandwidth_bytes_per_s == kept["bandwidth"]["median"]
+        errors = [abs(row["ratio"] - 1) for row in full_run["points"] if row["kind"] == kind]
+        assert full_run["errors"][f"{kind}s"]["median"] == pytest.approx(np.median(errors), rel=1e-2)
+    machine = measured_hardware(full_run)
+    assert machine.bandwidth_bytes_per_s == full_run["bandwidth"]["median"]
 
 
 def test_command_writes_the_record_and_refuses_a_device_that_is_not_there(tmp_path):

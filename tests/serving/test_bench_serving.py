@@ -21,7 +21,7 @@ def test_quick_bench_has_the_shape_of_the_committed_record():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_committed_simulator_is_within_a_fifth_at_every_load_below_capacity(name):
-    below = [one for one in COMMITTED["loads"] if one["load"] < 1]
+    below = [load for load in COMMITTED["loads"] if load["load"] < 1]
     assert len(below) >= 4
-    for one in below:
-        assert one["measured"][name] == pytest.approx(one["predicted"][name], rel=0.2)
+    for load in below:
+        assert load["measured"][name] == pytest.approx(load["predicted"][name], rel=0.2)

@@ -15,12 +15,12 @@ ONE_A_STEP = Costs(chunk=0, token=0, pair=0, batch=1, row=0, slot=0)
 
 def assert_whole(blocks):
     """Each block is in as many tables as it has owners, and free exactly where it has none."""
-    tables = [blocks.table(one) for one in blocks._tables]
+    tables = [blocks.table(sequence) for sequence in blocks._tables]
     in_tables = Counter(block for table in tables for block in table)
     assert [in_tables[block] for block in range(len(blocks.owners))] == blocks.owners
     assert blocks.n_free == blocks.owners.count(0) == len(blocks.owners) - len(in_tables)
-    for one, table in zip(blocks._tables, tables, strict=True):
-        assert len(set(table)) == len(table) == -(-blocks.length(one) // blocks.block_size)
+    for sequence, table in zip(blocks._tables, tables, strict=True):
+        assert len(set(table)) == len(table) == -(-blocks.length(sequence) // blocks.block_size)
 
 
 @st.composite
@@ -38,33 +38,33 @@ def test_blocks_owned_and_free_are_all_whatever_is_done(way, share):
     for act, which, tokens in acts:
         if act == "begin":
             prompt = prompts[which % len(prompts)]
-            one = blocks.start_for(prompt)
-            begun[one] = prompt
-            assert blocks.length(one) < len(prompt) and (share or blocks.length(one) == 0)
+            sequence = blocks.start_for(prompt)
+            begun[sequence] = prompt
+            assert blocks.length(sequence) < len(prompt) and (share or blocks.length(sequence) == 0)
         elif begun:
-            one = sorted(begun)[which % len(begun)]
-            before = (blocks.table(one), blocks.length(one), blocks.n_free)
-            if act == "grow" and blocks.needed(one, tokens) > blocks.n_free:
+            sequence = sorted(begun)[which % len(begun)]
+            before = (blocks.table(sequence), blocks.length(sequence), blocks.n_free)
+            if act == "grow" and blocks.needed(sequence, tokens) > blocks.n_free:
                 with pytest.raises(MemoryError, match=f"{blocks.n_free} of {n_blocks} blocks are free"):
-                    blocks.grow(one, tokens)
-                assert (blocks.table(one), blocks.length(one), blocks.n_free) == before
+                    blocks.grow(sequence, tokens)
+                assert (blocks.table(sequence), blocks.length(sequence), blocks.n_free) == before
             elif act == "grow":
-                blocks.grow(one, tokens)
-                assert blocks.table(one)[: len(before[0])] == before[0]
+                blocks.grow(sequence, tokens)
+                assert blocks.table(sequence)[: len(before[0])] == before[0]
             else:
-                blocks.remember(one, begun.pop(one)[: blocks.length(one)])
-                blocks.release(one)
+                blocks.remember(sequence, begun.pop(sequence)[: blocks.length(sequence)])
+                blocks.release(sequence)
         assert_whole(blocks)
 
 
 def test_blocks_refuse_to_shrink_and_sequences_that_are_not_there():
     blocks = Blocks(CONFIG, 4, 2)
-    one = blocks.start()
-    blocks.grow(one, 3)
+    sequence = blocks.start()
+    blocks.grow(sequence, 3)
     for call in (blocks.grow, blocks.needed):
         with pytest.raises(ValueError, match="tokens is -1; wanted at least 0"):
-            call(one, -1)
-    assert (blocks.length(one), blocks.table(one)) == (3, [0, 1])
+            call(sequence, -1)
+    assert (blocks.length(sequence), blocks.table(sequence)) == (3, [0, 1])
     for call in (blocks.table, blocks.length, blocks.release):
         with pytest.raises(KeyError, match="no sequence 7"):
             call(7)
@@ -91,33 +91,37 @@ requests = st.lists(
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 7)), max_size=3),
 )
 def test_every_step_keeps_the_blocks_goes_on_with_the_oldest_and_preempts_for_a_reason(
-    asked, policy, most, extra, n_blocks, size, share, cancelled
+    requests, policy, most, extra, n_blocks, size, share, cancelled
 ):
     rules = Rules(policy, most=most, budget=None if extra is None else most + extra)
     blocks = Blocks(CONFIG, n_blocks, size, share=share)
     server = Server(CostRunner(ONE_A_STEP), blocks, rules)
     scheduler, order, batch = server.scheduler, {}, set()
-    for request in asked:
+    for request in requests:
         tokens = len(request.prompt) + request.max_new_tokens - 1
         assert server.submit(request) == (-(-tokens // size) <= n_blocks)
         order[request] = len(order)
     for step in range(400):
         for when, which in cancelled:
             if when == step:
-                server.cancel(asked[which % len(asked)])
-        living = [one for one in asked if one.state in ("waiting", "running")]
+                server.cancel(requests[which % len(requests)])
+        living = [request for request in requests if request.state in ("waiting", "running")]
         before, had = list(scheduler.running), scheduler.preempted
         if not living:
             break
         plan = dict(scheduler.step())
         assert_whole(blocks)
         assert living[0] in plan, "the oldest request does not go on"
-        assert set(plan) <= set(scheduler.running) and all(0 < plan[one] <= one.missing for one in plan)
+        assert set(plan) <= set(scheduler.running) and all(0 < plan[request] <= request.missing for request in plan)
         assert rules.budget is None or sum(plan.values()) <= rules.budget
         assert len(scheduler.running) <= most
-        assert all(blocks.length(one.sequence) == one.computed + plan.get(one, 0) for one in scheduler.running)
-        assert [order[one] for one in (*scheduler.running, *scheduler.waiting)] == [order[one] for one in living]
-        left = [one for one in before if one not in scheduler.running]
+        assert all(
+            blocks.length(request.sequence) == request.computed + plan.get(request, 0) for request in scheduler.running
+        )
+        assert [order[request] for request in (*scheduler.running, *scheduler.waiting)] == [
+            order[request] for request in living
+        ]
+        left = [request for request in before if request not in scheduler.running]
         assert scheduler.preempted - had == len(left)
         if left:
             assert set(scheduler.running) < set(before), "somebody enters in a step that preempts"
@@ -132,17 +136,17 @@ def test_every_step_keeps_the_blocks_goes_on_with_the_oldest_and_preempts_for_a_
                 server._hand_out(request, 0, server.runner.now())
         assert_whole(blocks)
     assert blocks.n_free == n_blocks and not scheduler.running and not scheduler.waiting
-    finished = [one for one in asked if one.state == "finished"]
-    assert all(len(one.written) == one.max_new_tokens for one in finished)
-    assert {one.state for one in asked} <= {"finished", "refused", "cancelled"}
+    finished = [request for request in requests if request.state == "finished"]
+    assert all(len(request.written) == request.max_new_tokens for request in finished)
+    assert {request.state for request in requests} <= {"finished", "refused", "cancelled"}
 
 
 def test_who_had_to_leave_comes_back_when_another_has_ended():
     blocks = Blocks(CONFIG, 40, 1, share=False)
     server = Server(CostRunner(ONE_A_STEP), blocks, Rules(most=3, budget=8))
-    asked = [Request((5,) * 6, 26) for _ in range(3)]
-    server.serve(asked)
-    assert [one.state for one in asked] == ["finished"] * 3
+    requests = [Request((5,) * 6, 26) for _ in range(3)]
+    server.serve(requests)
+    assert [request.state for request in requests] == ["finished"] * 3
     computed = sum(new for step, _ in server.steps for new, _ in step)
     # Each has to compute 31 tokens. Of three two fit for a while, then one: who leaves computes anew what it had.
     assert (server.scheduler.preempted, computed) == (3, 139)
@@ -151,12 +155,12 @@ def test_who_had_to_leave_comes_back_when_another_has_ended():
 def test_a_batch_that_waits_is_all_who_waited_though_the_budget_admits_them_one_by_one():
     blocks = Blocks(CONFIG, 40, 1)
     server = Server(CostRunner(ONE_A_STEP), blocks, Rules("wait", most=3, budget=5))
-    asked = [Request((n,) * 5, 4) for n in range(5)]
-    for one in asked:
-        server.submit(one)
+    requests = [Request((n,) * 5, 4) for n in range(5)]
+    for request in requests:
+        server.submit(request)
     together = []
     while server.step():
-        together.append([i for i, one in enumerate(asked) if one.state == "running"])
+        together.append([i for i, request in enumerate(requests) if request.state == "running"])
     assert together[2] == [0, 1, 2]
     assert not any({0, 1, 2} & {*now} and {3, 4} & {*now} for now in together)
     assert [3, 4] in together
@@ -173,17 +177,17 @@ def test_a_batch_that_waits_is_all_who_waited_though_the_budget_admits_them_one_
 )
 def test_a_request_that_can_never_be_served_is_refused_when_it_comes_and_the_server_lives_on(prompt, new, says):
     server = Server(CostRunner(ONE_A_STEP), Blocks(CONFIG, 30, 2))
-    asked = [Request((5,), 3), Request(prompt, new), Request((5,) * 30, 11)]  # the last just fits
-    server.serve(asked)
-    assert [one.state for one in asked] == ["finished", "refused", "finished"]
-    assert says in asked[1].reason
+    requests = [Request((5,), 3), Request(prompt, new), Request((5,) * 30, 11)]  # the last just fits
+    server.serve(requests)
+    assert [request.state for request in requests] == ["finished", "refused", "finished"]
+    assert says in requests[1].reason
 
 
 def test_blocks_that_no_request_has_do_not_hang_the_server():
     blocks = Blocks(CONFIG, 4, 2)
     blocks.grow(blocks.start(), 6)
     server = Server(CostRunner(ONE_A_STEP), blocks)
-    asked = [Request((5,) * 3, 2), Request((5,), 2)]
-    server.serve(asked)
-    assert [one.state for one in asked] == ["refused", "finished"]
-    assert "1 blocks are free" in asked[0].reason
+    requests = [Request((5,) * 3, 2), Request((5,), 2)]
+    server.serve(requests)
+    assert [request.state for request in requests] == ["refused", "finished"]
+    assert "1 blocks are free" in requests[0].reason

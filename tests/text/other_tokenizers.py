@@ -29,10 +29,10 @@ def trained_elsewhere(texts, vocab_size, min_count=2, byte_level=False):
     return [tuple(pair) for pair in merges], other.get_vocab()
 
 
-def same_merges_elsewhere(ours):
+def same_merges_elsewhere(tokenizer):
     """Build the other library's tokenizer from our merges, with its own cutting into pieces."""
-    vocabulary = {token: number for number, token in enumerate(ours.vocabulary.tokens)}
-    other = Tokenizer(models.BPE(vocabulary, list(ours.merges), unk_token="<unk>"))
+    vocabulary = {token: number for number, token in enumerate(tokenizer.vocabulary.tokens)}
+    other = Tokenizer(models.BPE(vocabulary, list(tokenizer.merges), unk_token="<unk>"))
     marker = pre_tokenizers.Metaspace(prepend_scheme="always", split=False)
     other.pre_tokenizer = pre_tokenizers.Sequence([marker, pre_tokenizers.Split(Regex(PIECE), "isolated")])
     return other

@@ -24,7 +24,7 @@ def corpus():
 
 
 @pytest.fixture(scope="module")
-def ours(corpus):
+def tokenizer(corpus):
     return BytePairTokenizer.train(corpus, vocab_size=500)
 
 
@@ -34,8 +34,8 @@ def by_bytes(corpus):
 
 
 @pytest.mark.parametrize("byte_level", [False, True])
-def test_training_learns_the_merges_and_ids_of_the_other_library(corpus, ours, by_bytes, byte_level):
-    trained = by_bytes if byte_level else ours
+def test_training_learns_the_merges_and_ids_of_the_other_library(corpus, tokenizer, by_bytes, byte_level):
+    trained = by_bytes if byte_level else tokenizer
     merges, vocabulary = trained_elsewhere(corpus, 500, byte_level=byte_level)
     assert list(trained.merges) == merges and len(merges) > 200
     assert {token: number for number, token in enumerate(trained.vocabulary.tokens)} == vocabulary
@@ -92,8 +92,8 @@ def test_train_steps_show_one_merge_after_the_other():
     assert (step.pair, step.times, step.token) == (("▁", "lo"), 3, "▁lo")  # "▁" is older than "lo"
 
 
-def test_training_stops_at_the_size_asked_for_or_where_pairs_are_too_rare(ours):
-    assert len(ours) == 500 == len(ours.vocabulary.tokens)
+def test_training_stops_at_the_size_asked_for_or_where_pairs_are_too_rare(tokenizer):
+    assert len(tokenizer) == 500 == len(tokenizer.vocabulary.tokens)
     few = BytePairTokenizer.train(["ab ab", "cd"], vocab_size=500)
     assert few.merges == (("a", "b"), ("▁", "ab")) and len(few) == 4 + 5 + 2
     assert len(BytePairTokenizer.train(["ab ab"], vocab_size=4 + 3)) == 7
@@ -103,16 +103,16 @@ def test_training_reads_an_iterator_once():
     assert BytePairTokenizer.train(iter(["ab ab"]), vocab_size=9).merges == (("a", "b"), ("▁", "ab"))
 
 
-def test_training_is_deterministic(corpus, ours):
-    assert BytePairTokenizer.train(corpus[::-1], vocab_size=500).merges == ours.merges
+def test_training_is_deterministic(corpus, tokenizer):
+    assert BytePairTokenizer.train(corpus[::-1], vocab_size=500).merges == tokenizer.merges
 
 
-def test_ids_are_specials_then_alphabet_then_merges(ours):
-    tokens = ours.vocabulary.tokens
+def test_ids_are_specials_then_alphabet_then_merges(tokenizer):
+    tokens = tokenizer.vocabulary.tokens
     assert tokens[:4] == ("<pad>", "<unk>", "<s>", "</s>")
-    assert tokens[4 : 4 + len(ours.alphabet)] == tuple(sorted(ours.alphabet))
-    assert tokens[4 + len(ours.alphabet) :] == tuple(left + right for left, right in ours.merges)
-    assert (ours.pad_id, ours.unk_id, ours.start_id, ours.end_id) == (0, 1, 2, 3)
+    assert tokens[4 : 4 + len(tokenizer.alphabet)] == tuple(sorted(tokenizer.alphabet))
+    assert tokens[4 + len(tokenizer.alphabet) :] == tuple(left + right for left, right in tokenizer.merges)
+    assert (tokenizer.pad_id, tokenizer.unk_id, tokenizer.start_id, tokenizer.end_id) == (0, 1, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -137,13 +137,13 @@ def test_training_refuses_one_string_and_empty_texts():
 
 @settings(max_examples=200)
 @given(LATIN)
-def test_encoding_equals_the_other_library(ours, text):
-    assert ours.encode(text) == same_merges_elsewhere(ours).encode(normalise(text)).ids
+def test_encoding_equals_the_other_library(tokenizer, text):
+    assert tokenizer.encode(text) == same_merges_elsewhere(tokenizer).encode(normalise(text)).ids
 
 
-def test_encoding_equals_the_other_library_on_the_corpus(corpus, ours):
-    theirs = same_merges_elsewhere(ours).encode_batch(corpus)
-    assert [ours.encode(text) for text in corpus] == [encoding.ids for encoding in theirs]
+def test_encoding_equals_the_other_library_on_the_corpus(corpus, tokenizer):
+    encodings = same_merges_elsewhere(tokenizer).encode_batch(corpus)
+    assert [tokenizer.encode(text) for text in corpus] == [encoding.ids for encoding in encodings]
 
 
 @settings(max_examples=100)
@@ -155,55 +155,55 @@ def test_bytes_leave_nothing_unknown_and_nothing_lost(by_bytes, text):
 
 
 @given(LATIN)
-def test_known_characters_come_back(ours, text):
-    known = "".join(character for character in text if character in ours.alphabet or character.isspace())
-    assert ours.decode(ours.encode(known, start=True, end=True)) == normalise(known)
+def test_known_characters_come_back(tokenizer, text):
+    known = "".join(character for character in text if character in tokenizer.alphabet or character.isspace())
+    assert tokenizer.decode(tokenizer.encode(known, start=True, end=True)) == normalise(known)
 
 
-def test_a_character_outside_the_alphabet_shows_as_unknown(ours):
-    ids = ours.encode("a €€ b")
-    assert ids.count(ours.unk_id) == 2
-    assert ours.tokens("a €€ b") == ["▁a", "▁", "€", "€", "▁b"]
-    assert ours.decode(ids) == "a <unk><unk> b"
+def test_a_character_outside_the_alphabet_shows_as_unknown(tokenizer):
+    ids = tokenizer.encode("a €€ b")
+    assert ids.count(tokenizer.unk_id) == 2
+    assert tokenizer.tokens("a €€ b") == ["▁a", "▁", "€", "€", "▁b"]
+    assert tokenizer.decode(ids) == "a <unk><unk> b"
 
 
-def test_start_and_end_go_round_the_ids_and_out_of_the_text(ours):
-    plain = ours.encode("The dog sleeps.")
-    assert ours.encode("The dog sleeps.", start=True) == [2, *plain]
-    assert ours.encode("The dog sleeps.", end=True) == [*plain, 3]
-    assert ours.decode([2, *plain, 3, 0, 0]) == "The dog sleeps."
-    assert ours.decode([2, *plain, 3, 0], skip_specials=False) == "<s> The dog sleeps.</s><pad>"
+def test_start_and_end_go_round_the_ids_and_out_of_the_text(tokenizer):
+    plain = tokenizer.encode("The dog sleeps.")
+    assert tokenizer.encode("The dog sleeps.", start=True) == [2, *plain]
+    assert tokenizer.encode("The dog sleeps.", end=True) == [*plain, 3]
+    assert tokenizer.decode([2, *plain, 3, 0, 0]) == "The dog sleeps."
+    assert tokenizer.decode([2, *plain, 3, 0], skip_specials=False) == "<s> The dog sleeps.</s><pad>"
 
 
-def test_encoding_twice_gives_equal_and_separate_lists(ours):
-    first = ours.encode("The dog")
+def test_encoding_twice_gives_equal_and_separate_lists(tokenizer):
+    first = tokenizer.encode("The dog")
     first.append(99)
-    ours.tokens("The dog").append("more")
-    assert ours.encode("The dog") == first[:-1]
+    tokenizer.tokens("The dog").append("more")
+    assert tokenizer.encode("The dog") == first[:-1]
 
 
-def test_a_full_cache_changes_nothing(ours, monkeypatch):
+def test_a_full_cache_changes_nothing(tokenizer, monkeypatch):
     monkeypatch.setattr("softlookup.text.bpe._CACHE_SIZE", 2)
-    fresh = BytePairTokenizer(ours.alphabet, ours.merges)
+    fresh = BytePairTokenizer(tokenizer.alphabet, tokenizer.merges)
     text = "The small dog eats an orange near the old house."
-    assert fresh.encode(text) == ours.encode(text) == fresh.encode(text)
+    assert fresh.encode(text) == tokenizer.encode(text) == fresh.encode(text)
     assert len(fresh._cache) <= 2
 
 
-def test_steps_show_a_word_from_its_characters_to_its_tokens(ours):
-    steps = ours.steps("oranges")
-    assert steps[0] == list("▁oranges") and steps[-1] == ours.tokens("oranges")
+def test_steps_show_a_word_from_its_characters_to_its_tokens(tokenizer):
+    steps = tokenizer.steps("oranges")
+    assert steps[0] == list("▁oranges") and steps[-1] == tokenizer.tokens("oranges")
     ranks = []
     for before, after in pairwise(steps):
         joined = [pair for pair in pairwise(before) if merge_pair(before, pair, "".join(pair)) == after]
-        ranks.append(min(ours.merges.index(pair) for pair in joined))
+        ranks.append(min(tokenizer.merges.index(pair) for pair in joined))
     assert ranks == sorted(ranks) and len(set(ranks)) == len(ranks) > 2
 
 
 @pytest.mark.parametrize(("word", "shown"), [("two words", r"\['▁two', '▁words'\]"), ("", r"\[\]")])
-def test_steps_refuse_what_is_not_one_piece(ours, word, shown):
+def test_steps_refuse_what_is_not_one_piece(tokenizer, word, shown):
     with pytest.raises(ValueError, match=f"is cut into the pieces {shown}; wanted one piece"):
-        ours.steps(word)
+        tokenizer.steps(word)
 
 
 def test_steps_at_byte_level_begin_with_bytes(by_bytes):
@@ -211,16 +211,16 @@ def test_steps_at_byte_level_begin_with_bytes(by_bytes):
 
 
 @pytest.mark.parametrize("byte_level", [False, True])
-def test_save_and_load_give_the_same_tokenizer(tmp_path, ours, by_bytes, byte_level):
-    kept = by_bytes if byte_level else ours
-    kept.save(tmp_path / "merges.txt")
+def test_save_and_load_give_the_same_tokenizer(tmp_path, tokenizer, by_bytes, byte_level):
+    original = by_bytes if byte_level else tokenizer
+    original.save(tmp_path / "merges.txt")
     loaded = BytePairTokenizer.load(tmp_path / "merges.txt")
-    assert (loaded.alphabet, loaded.merges, loaded.byte_level) == (kept.alphabet, kept.merges, byte_level)
-    assert loaded.vocabulary.tokens == kept.vocabulary.tokens
+    assert (loaded.alphabet, loaded.merges, loaded.byte_level) == (original.alphabet, original.merges, byte_level)
+    assert loaded.vocabulary.tokens == original.vocabulary.tokens
     loaded.save(str(tmp_path / "again.txt"))
     assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "merges.txt").read_bytes()
     lines = (tmp_path / "merges.txt").read_bytes().decode("utf-8").split("\n")
-    assert len(lines) == 1 + len(kept.merges) + 1 and lines[1] == " ".join(kept.merges[0]) and lines[-1] == ""
+    assert len(lines) == 1 + len(original.merges) + 1 and lines[1] == " ".join(original.merges[0]) and lines[-1] == ""
 
 
 def test_a_tokenizer_without_merges_can_be_kept(tmp_path):

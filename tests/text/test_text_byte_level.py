@@ -39,7 +39,7 @@ def fuzz(n: int = 300) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def theirs():
+def peer():
     tokenizers = pytest.importorskip("tokenizers", reason="the library that the ids are compared with is not installed")
     made = tokenizers.Tokenizer(tokenizers.models.BPE())
     made.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
@@ -57,25 +57,25 @@ def theirs():
 
 
 @pytest.fixture(scope="module")
-def ours(theirs):
+def tokenizer(peer):
     import json
 
-    model = json.loads(theirs.to_str())["model"]
+    model = json.loads(peer.to_str())["model"]
     tokens = sorted(model["vocab"], key=model["vocab"].__getitem__)
     specials = Specials(pad=NAMES[2], unk=NAMES[0], start=NAMES[1], end=NAMES[2])
     return ByteLevelTokenizer(Vocabulary(tokens, specials), [tuple(pair) for pair in model["merges"]], NAMES)
 
 
-def test_ids_are_those_of_the_tokenizers_library(ours, theirs):
-    assert len(ours) == theirs.get_vocab_size() and len(ours.merges) > 300
+def test_ids_are_those_of_the_tokenizers_library(tokenizer, peer):
+    assert len(tokenizer) == peer.get_vocab_size() and len(tokenizer.merges) > 300
     for text in [*TEXTS, *fuzz()]:
-        assert ours.encode(text) == theirs.encode(text).ids, text
+        assert tokenizer.encode(text) == peer.encode(text).ids, text
 
 
-def test_every_text_comes_back(ours):
+def test_every_text_comes_back(tokenizer):
     for text in [*TEXTS, *fuzz()]:
-        assert ours.decode(ours.encode(text), skip_specials=False) == text
-        assert ours.decode(ours.encode(text, specials=False)) == text
+        assert tokenizer.decode(tokenizer.encode(text), skip_specials=False) == text
+        assert tokenizer.decode(tokenizer.encode(text, specials=False)) == text
         assert "".join(split_words_and_digits(text)) == text
 
 
@@ -85,19 +85,22 @@ def test_a_number_of_unicode_is_a_piece_by_itself():
             assert len(piece) == 1 or not any(unicodedata.category(c)[0] == "N" for c in piece)
 
 
-def test_names_of_special_tokens_are_tokens_unless_told_otherwise(ours):
+def test_names_of_special_tokens_are_tokens_unless_told_otherwise(tokenizer):
     text = "a<|im_end|>b"
-    assert ours.tokens(text) == ["a", "<|im_end|>", "b"]
-    assert ours.encode(text)[1] == ours.end_id == ours.pad_id == 2
-    plain = ours.encode(text, specials=False)
-    assert 2 not in plain and ours.decode(plain) == text
-    assert ours.decode(ours.encode(text)) == "ab" and ours.decode(ours.encode(text), skip_specials=False) == text
-    assert ours.encode("a", start=True, end=True) == [1, *ours.encode("a"), 2]
+    assert tokenizer.tokens(text) == ["a", "<|im_end|>", "b"]
+    assert tokenizer.encode(text)[1] == tokenizer.end_id == tokenizer.pad_id == 2
+    plain = tokenizer.encode(text, specials=False)
+    assert 2 not in plain and tokenizer.decode(plain) == text
+    assert (
+        tokenizer.decode(tokenizer.encode(text)) == "ab"
+        and tokenizer.decode(tokenizer.encode(text), skip_specials=False) == text
+    )
+    assert tokenizer.encode("a", start=True, end=True) == [1, *tokenizer.encode("a"), 2]
 
 
-def test_half_a_character_shows_as_one_that_is_none(ours):
-    first, *_ = ours.encode("🙂", specials=False)
-    assert len(ours.encode("🙂")) > 1 and ours.decode([first]).endswith("\ufffd")
+def test_half_a_character_shows_as_one_that_is_none(tokenizer):
+    first, *_ = tokenizer.encode("🙂", specials=False)
+    assert len(tokenizer.encode("🙂")) > 1 and tokenizer.decode([first]).endswith("\ufffd")
 
 
 def test_bytes_that_the_vocabulary_lacks_are_left_out():
@@ -106,11 +109,11 @@ def test_bytes_that_the_vocabulary_lacks_are_left_out():
     assert few.decode(few.encode("a\x04b"), skip_specials=False) == "ab" and few.encode("\x04") == []
 
 
-def test_save_and_load_give_the_same_tokenizer(ours, tmp_path):
-    ours.save(tmp_path / "kept.json")
+def test_save_and_load_give_the_same_tokenizer(tokenizer, tmp_path):
+    tokenizer.save(tmp_path / "kept.json")
     again = ByteLevelTokenizer.load(tmp_path / "kept.json")
-    assert [again.encode(text) for text in TEXTS] == [ours.encode(text) for text in TEXTS]
-    assert again.vocabulary.specials == ours.vocabulary.specials
+    assert [again.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
+    assert again.vocabulary.specials == tokenizer.vocabulary.specials
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(ValueError, match=r"other.json does not hold 'softlookup byte-level merges', version 1"):
         ByteLevelTokenizer.load(tmp_path / "other.json")

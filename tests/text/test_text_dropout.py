@@ -28,18 +28,18 @@ def chances(tokenizer, symbols, dropout):
     """Add up the chance of each cut over all ways in which merges can be passed over, as algorithm 1 has it."""
     rank = {pair: number for number, pair in enumerate(tokenizer.merges)}
     places = [place for place, pair in enumerate(pairwise(symbols)) if pair in rank]
-    found = Counter()
-    for kept in product([False, True], repeat=len(places)):
-        chance = math.prod((1 - dropout) if keep else dropout for keep in kept)
-        left = [place for place, keep in zip(places, kept, strict=True) if keep]
+    by_cut = Counter()
+    for keeps in product([False, True], repeat=len(places)):
+        chance = math.prod((1 - dropout) if keep else dropout for keep in keeps)
+        left = [place for place, keep in zip(places, keeps, strict=True) if keep]
         if not left:
-            found[symbols] += chance
+            by_cut[symbols] += chance
             continue
         best = min(left, key=lambda place: (rank[symbols[place], symbols[place + 1]], place))
         joined = (*symbols[:best], symbols[best] + symbols[best + 1], *symbols[best + 2 :])
         for cut, rest in chances(tokenizer, joined, dropout).items():
-            found[cut] += chance * rest
-    return found
+            by_cut[cut] += chance * rest
+    return by_cut
 
 
 def assert_frequencies(drawn, expected):
@@ -111,7 +111,7 @@ def test_pool_draws_other_cuts_of_the_same_texts(corpus, tokenizer):
     pool = SegmentationPool(tokenizer, iter(corpus), dropout=0.2, start=True, end=True)
     rng = np.random.default_rng(0)
     first, second = pool.draw(rng), pool.draw(rng)
-    assert any(one.tolist() != other.tolist() for one, other in zip(first, second, strict=True))
+    assert any(ids.tolist() != other_ids.tolist() for ids, other_ids in zip(first, second, strict=True))
     for ids, text in zip(first + second, corpus + corpus, strict=True):
         assert ids[0] == tokenizer.start_id and ids[-1] == tokenizer.end_id
         assert tokenizer.decode(ids) == text

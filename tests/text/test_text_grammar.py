@@ -201,15 +201,15 @@ def translations():
     allowed |= {"in": {"dans"}, "near": {"près", "de", "d'", "du", "des"}, "behind": {"derrière"}}
     allowed |= {"often": {"souvent"}, "always": {"toujours"}, "am": {"suis"}, "is": {"est"}, "are": {"es", "sommes"}}
     allowed["are"] = {"es", "sommes", "sont"}
-    found = Counter()
+    counts = Counter()
     for noun in lexicon.NOUNS:
         for number in (0, 1):
             allowed[noun.english[number]] = {noun.french[number]}
-            found[noun.english[number]] += 1
+            counts[noun.english[number]] += 1
     for adjective in ADJECTIVES.values():
         allowed[adjective.english] = {*adjective.french, adjective.before_vowel}
-        found[adjective.english] += 1
-    assert max(found.values()) == 1, "an English word with two meanings would have two translations"
+        counts[adjective.english] += 1
+    assert max(counts.values()) == 1, "an English word with two meanings would have two translations"
     for verb in VERBS.values():
         for word in (*verb.english, verb.particle):
             allowed[word] = allowed.get(word, set()) | set(verb.french)

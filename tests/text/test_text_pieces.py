@@ -79,8 +79,8 @@ def test_count_pieces_refuses_one_string():
 
 @given(WRITABLE)
 def test_byte_characters_are_those_of_the_other_library(text):
-    theirs = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(text)
-    assert to_byte_characters(text.replace(SPACE, " ")) == "".join(piece for piece, _ in theirs).replace("âĸģ", "Ġ")
+    pieces = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(text)
+    assert to_byte_characters(text.replace(SPACE, " ")) == "".join(piece for piece, _ in pieces).replace("âĸģ", "Ġ")
 
 
 def test_byte_characters_are_256_and_the_other_library_has_the_same():

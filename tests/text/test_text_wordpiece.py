@@ -42,12 +42,12 @@ def folder():
 
 
 @pytest.fixture(scope="module")
-def ours(folder):
+def tokenizer(folder):
     return WordPieceTokenizer.load(folder / "vocab.txt")
 
 
 @pytest.fixture(scope="module")
-def theirs(folder):
+def peer(folder):
     other = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     other.no_truncation()
     other.no_padding()
@@ -59,26 +59,26 @@ def theirs(folder):
 @example("")
 @example("Ünïcödé façade, 東京 42! don't")
 @example("x" * 100 + " " + "x" * 101)
-def test_encoding_equals_the_other_library_on_any_text(ours, theirs, text):
-    encoding = theirs.encode(text)
-    assert ours.encode(text, start=True, end=True) == encoding.ids
-    assert ours.tokens(text) == encoding.tokens[1:-1]
+def test_encoding_equals_the_other_library_on_any_text(tokenizer, peer, text):
+    encoding = peer.encode(text)
+    assert tokenizer.encode(text, start=True, end=True) == encoding.ids
+    assert tokenizer.tokens(text) == encoding.tokens[1:-1]
 
 
-def test_encoding_equals_the_other_library_on_the_settled_characters(ours, theirs):
+def test_encoding_equals_the_other_library_on_the_settled_characters(tokenizer, peer):
     # Past the alphabets come ideographs and syllables in their thousands, all alike: one in thirty of those will do.
     numbers = [*range(0x2600), *range(0x2600, 0x30000, 30)]
     texts = [f"ab{character}c {character}" for character in map(chr, numbers) if settled(character)]
-    for text, encoding in zip(texts, theirs.encode_batch(texts), strict=True):
-        assert ours.encode(text, start=True, end=True) == encoding.ids, ascii(text)
+    for text, encoding in zip(texts, peer.encode_batch(texts), strict=True):
+        assert tokenizer.encode(text, start=True, end=True) == encoding.ids, ascii(text)
 
 
-def test_encoding_equals_transformers_on_sentences(folder, ours):
+def test_encoding_equals_transformers_on_sentences(folder, tokenizer):
     transformers = pytest.importorskip("transformers")
     other = transformers.BertTokenizer.from_pretrained(str(folder))
     for pair in sample(100, seed=2):
         for text in (pair.english, pair.french):
-            assert ours.encode(text, start=True, end=True) == other(text)["input_ids"]
+            assert tokenizer.encode(text, start=True, end=True) == other(text)["input_ids"]
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -96,24 +96,24 @@ def test_split_marks_equals_the_other_library(text):
 
 @given(st.lists(st.sampled_from(["un", "a", "aa", "able", "l", "ble", "ff", "'"]), max_size=8).map("".join))
 def test_the_longest_piece_is_taken_first(word):
-    ours = WordPieceTokenizer(Vocabulary(WORDS, BERT_SPECIALS))
+    tokenizer = WordPieceTokenizer(Vocabulary(WORDS, BERT_SPECIALS))
     other = tokenizers.Tokenizer(models.WordPiece({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]"))
     other.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    assert ours.encode(word) == other.encode(word).ids
+    assert tokenizer.encode(word) == other.encode(word).ids
 
 
-def test_ids_of_the_published_vocabulary(ours):
-    assert len(ours) == 30522
-    assert (ours.pad_id, ours.unk_id, ours.start_id, ours.end_id) == (0, 100, 101, 102)
-    assert ours.tokens("Unaffable café") == ["una", "##ffa", "##ble", "cafe"]
+def test_ids_of_the_published_vocabulary(tokenizer):
+    assert len(tokenizer) == 30522
+    assert (tokenizer.pad_id, tokenizer.unk_id, tokenizer.start_id, tokenizer.end_id) == (0, 100, 101, 102)
+    assert tokenizer.tokens("Unaffable café") == ["una", "##ffa", "##ble", "cafe"]
 
 
-def test_both_published_files_and_our_own_give_the_same_tokenizer(folder, ours, tmp_path):
+def test_both_published_files_and_our_own_give_the_same_tokenizer(folder, tokenizer, tmp_path):
     published = WordPieceTokenizer.load(str(folder / "tokenizer.json"))
     published.save(tmp_path / "pieces.json")
-    kept = WordPieceTokenizer.load(tmp_path / "pieces.json")
-    for tokenizer in (published, kept):
-        assert tokenizer.vocabulary.tokens == ours.vocabulary.tokens and tokenizer.lower is True
+    saved = WordPieceTokenizer.load(tmp_path / "pieces.json")
+    for loaded in (published, saved):
+        assert loaded.vocabulary.tokens == tokenizer.vocabulary.tokens and loaded.lower is True
     assert WordPieceTokenizer.load(folder / "vocab.txt", lower=False).tokens("É")[0] != "e"
 
 
@@ -123,16 +123,16 @@ def test_lower_is_kept_and_read(tmp_path):
 
 
 def test_decoding_glues_pieces():
-    ours = WordPieceTokenizer(Vocabulary(WORDS, BERT_SPECIALS))
-    ids = ours.encode("Unable. Aa?", start=True, end=True)
-    assert ours.tokens("Unable. Aa?") == ["un", "##a", "##ble", ".", "aa", "[UNK]"]
-    assert ours.decode(ids) == "unable. aa [UNK]"
-    assert ours.decode(ids, skip_specials=False) == "[CLS] unable. aa [UNK] [SEP]"
-    assert ours.join(["##ble", "a"]) == "##ble a"
+    tokenizer = WordPieceTokenizer(Vocabulary(WORDS, BERT_SPECIALS))
+    ids = tokenizer.encode("Unable. Aa?", start=True, end=True)
+    assert tokenizer.tokens("Unable. Aa?") == ["un", "##a", "##ble", ".", "aa", "[UNK]"]
+    assert tokenizer.decode(ids) == "unable. aa [UNK]"
+    assert tokenizer.decode(ids, skip_specials=False) == "[CLS] unable. aa [UNK] [SEP]"
+    assert tokenizer.join(["##ble", "a"]) == "##ble a"
 
 
-def test_a_special_name_in_a_text_is_text(ours):
-    assert ours.tokens("[CLS]") == ["[", "cl", "##s", "]"] and ours.start_id not in ours.encode("[CLS]")
+def test_a_special_name_in_a_text_is_text(tokenizer):
+    assert tokenizer.tokens("[CLS]") == ["[", "cl", "##s", "]"] and tokenizer.start_id not in tokenizer.encode("[CLS]")
 
 
 def published(**changes):

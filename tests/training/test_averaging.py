@@ -21,13 +21,13 @@ def set_to(model, number):
 def test_the_moving_average_follows_its_recurrence(device, warm_in, limit):
     model = nn.Linear(1, 1).to(device)
     set_to(model, 1.0)
-    average, wanted = MovingAverage(model, limit, warm_in=warm_in), 1.0
+    average, expected = MovingAverage(model, limit, warm_in=warm_in), 1.0
     for n in range(1, 40):
         set_to(model, float(n * n % 7))
         average.update(model)
         decay = min(limit, (1 + n) / (10 + n)) if warm_in else limit
-        wanted = decay * wanted + (1 - decay) * (n * n % 7)
-        assert average.tensors["weight"].item() == pytest.approx(wanted, rel=1e-5)
+        expected = decay * expected + (1 - decay) * (n * n % 7)
+        assert average.tensors["weight"].item() == pytest.approx(expected, rel=1e-5)
     assert average.updates == 39 and MovingAverage(model).warm_in
 
 
@@ -101,8 +101,8 @@ def test_the_mean_of_checkpoints_is_the_mean_of_their_weights(tmp_path):
         paths.append(path)
     other = Toy()
     load_mean(other, paths)
-    wanted = torch.stack([model.table.weight for model in models]).mean(0)
-    torch.testing.assert_close(other.table.weight, wanted)
+    expected = torch.stack([model.table.weight for model in models]).mean(0)
+    torch.testing.assert_close(other.table.weight, expected)
     assert other.calls == 2
     alone = mean_of_checkpoints(paths[:1])
     assert torch.equal(alone["table.weight"], models[0].table.weight)

@@ -18,17 +18,17 @@ from softlookup.training import digits, pictures
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured"
 
 
-def kept(name):
+def full_run(name):
     return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def test_digits_are_parted_once_and_for_all():
-    one, other = digits.load_digits(), digits.load_digits()
-    assert (len(one.train_labels), len(one.test_labels)) == (1437, 360)
-    assert torch.equal(one.test_images, other.test_images) and torch.equal(one.test_labels, other.test_labels)
-    assert one.train_images.shape[1:] == (1, 8, 8) and 0 <= one.train_images.min() < one.train_images.max() == 1
-    learnt = {row.numpy().tobytes() for row in one.train_images}
-    assert not [row for row in one.test_images if row.numpy().tobytes() in learnt]
+    first, second = digits.load_digits(), digits.load_digits()
+    assert (len(first.train_labels), len(first.test_labels)) == (1437, 360)
+    assert torch.equal(first.test_images, second.test_images) and torch.equal(first.test_labels, second.test_labels)
+    assert first.train_images.shape[1:] == (1, 8, 8) and 0 <= first.train_images.min() < first.train_images.max() == 1
+    learnt = {row.numpy().tobytes() for row in first.train_images}
+    assert not [row for row in first.test_images if row.numpy().tobytes() in learnt]
 
 
 def test_shifts_move_whole_pictures_by_one_pixel_at_most():
@@ -36,11 +36,11 @@ def test_shifts_move_whole_pictures_by_one_pixel_at_most():
     moved = digits.shifted(images, torch.Generator().manual_seed(2))
     assert digits.shifted(images.to("meta"), torch.Generator().manual_seed(2)).is_meta  # wherever the pictures are
     inner = moved[:, 0, 1:7, 1:7]
-    found = [
+    are_shifts = [
         any(torch.equal(now, was[0, 1 + i : 7 + i, 1 + j : 7 + j]) for i in (-1, 0, 1) for j in (-1, 0, 1))
         for now, was in zip(inner, images, strict=True)
     ]
-    assert all(found) and not torch.equal(moved, images)
+    assert all(are_shifts) and not torch.equal(moved, images)
 
 
 def test_shuffled_pixels_are_the_same_ones_in_every_picture():
@@ -53,15 +53,15 @@ def test_shuffled_pixels_are_the_same_ones_in_every_picture():
 
 def test_quick_bench_of_digits_has_the_fields_of_the_kept_one(tmp_path):
     lines = []
-    record = bench_digits(quick=True, kept=tmp_path / "runs", weights=tmp_path / "weights", say=lines.append)
-    assert measured(record) == measured(kept("digits"))
+    record = bench_digits(quick=True, runs_file=tmp_path / "runs", weights=tmp_path / "weights", say=lines.append)
+    assert measured(record) == measured(full_run("digits"))
     assert list(record["accuracy"]) == list(ARMS) and len(record["accuracy"]["vit"]) == 2
     assert len(lines) == 2 + len(ARMS) - 1 and not (tmp_path / "runs").exists()
     load_weights(digits.digit_vit(), tmp_path / "weights")
 
 
 def test_kept_run_of_digits_reaches_what_the_page_says():
-    record = kept("digits")
+    record = full_run("digits")
     assert len(record["accuracy"]["vit"]) == 5 and record["median"]["vit"] >= 0.96
     assert record["median"]["vit"] == float(np.median(record["accuracy"]["vit"]))
     middle = record["median"]
@@ -70,25 +70,25 @@ def test_kept_run_of_digits_reaches_what_the_page_says():
 
 
 def test_kept_weights_of_digits_read_as_the_record_says():
-    record, data, vit = kept("digits"), digits.load_digits(), digits.digit_vit()
+    record, data, vit = full_run("digits"), digits.load_digits(), digits.digit_vit()
     load_weights(vit, MEASURED / "digits_vit.safetensors")
-    wanted = record["accuracy"]["vit"][record["seeds"].index(record["weights_of_seed"])]
-    assert digits.accuracy(vit, data.test_images, data.test_labels) == pytest.approx(wanted, abs=0.003)
+    expected = record["accuracy"]["vit"][record["seeds"].index(record["weights_of_seed"])]
+    assert digits.accuracy(vit, data.test_images, data.test_labels) == pytest.approx(expected, abs=0.003)
 
 
 def test_an_interrupted_bench_goes_on_where_it_was(tmp_path):
-    asked = []
+    calls = []
 
     def run(name):
-        return lambda: asked.append(name) or name
+        return lambda: calls.append(name) or name
 
     runs = KeptRuns(tmp_path / "runs", "plan")
     assert runs.do("a", run("a")) == "a"
     again = KeptRuns(tmp_path / "runs", "plan")
-    assert (again.do("a", run("a")), again.do("b", run("b"))) == ("a", "b") and asked == ["a", "b"]
+    assert (again.do("a", run("a")), again.do("b", run("b"))) == ("a", "b") and calls == ["a", "b"]
     other = KeptRuns(tmp_path / "runs", "another plan")
     other.do("a", run("a"))
-    assert asked == ["a", "b", "a"]
+    assert calls == ["a", "b", "a"]
     other.done()
     assert not (tmp_path / "runs").exists()
 
@@ -125,19 +125,19 @@ def test_pictures_have_the_colour_that_is_asked_for_in_the_middle_of_a_square():
     painted = pictures.draw(things, rng)
     assert painted.shape == (len(things), 3, 16, 16) and 0 <= painted.min() and painted.max() <= 1
     middle = painted[:, :, 6:10, 6:10].mean(dim=(2, 3)).numpy()
-    wanted = np.array([pictures.COLOURS[thing.colour] for thing in things])
-    assert np.abs(middle - wanted).max() < 0.2
+    expected = np.array([pictures.COLOURS[thing.colour] for thing in things])
+    assert np.abs(middle - expected).max() < 0.2
 
 
 def test_quick_bench_of_pairs_has_the_fields_of_the_kept_one(tmp_path):
-    record = bench_pairs.bench_pairs(quick=True, kept=tmp_path / "runs", weights=tmp_path / "weights")
-    assert measured(record) == measured(kept("pairs"))
+    record = bench_pairs.bench_pairs(quick=True, runs_file=tmp_path / "runs", weights=tmp_path / "weights")
+    assert measured(record) == measured(full_run("pairs"))
     assert list(record["right"]) == list(bench_pairs.TESTS) and record["chance"]["seen"] == pytest.approx(1 / 36)
     load_weights(pictures.small_pair(), tmp_path / "weights")
 
 
 def test_kept_run_of_pairs_says_what_the_page_says():
-    record = kept("pairs")
+    record = full_run("pairs")
     assert min(record["right"]["seen"]) > 0.8
     assert min(record["right"]["never_together"]) > 3 * record["chance"]["never_together"]
     assert record["median"]["new_word"] < 0.3
@@ -145,21 +145,21 @@ def test_kept_run_of_pairs_says_what_the_page_says():
 
 def test_quick_bench_of_long_texts_has_the_fields_of_the_kept_one():
     record = bench_long.bench_long(quick=True)
-    assert measured(record) == measured(kept("long_attention"))
+    assert measured(record) == measured(full_run("long_attention"))
     for way in bench_long.WAYS:
         assert len(record["seconds"][way]) == len(record["bytes"][way]) == len(record["lengths"])
 
 
 def test_ways_that_must_agree_do_and_linear_attention_is_another():
-    for record in (bench_long.bench_long(quick=True), kept("long_attention")):
+    for record in (bench_long.bench_long(quick=True), full_run("long_attention")):
         assert max(record["apart"][way] for way in ("tiled", "torch", "local")) < 1e-12
         assert record["apart"]["linear"] > 0.1
 
 
 def test_kept_run_of_long_texts_says_what_the_page_says():
-    record = kept("long_attention")
-    last = [i for i, one in enumerate(record["seconds"]["full"]) if one][-1]
-    held = {way: record["bytes"][way][last] for way in bench_long.WAYS}
+    record = full_run("long_attention")
+    last = [i for i, seconds in enumerate(record["seconds"]["full"]) if seconds][-1]
+    peak_bytes = {way: record["bytes"][way][last] for way in bench_long.WAYS}
     took = {way: record["seconds"][way][last] for way in bench_long.WAYS}
-    assert held["tiled"] < held["full"] / 2 and held["linear"] < held["full"] / 10
+    assert peak_bytes["tiled"] < peak_bytes["full"] / 2 and peak_bytes["linear"] < peak_bytes["full"] / 10
     assert took["linear"] < took["full"] / 10

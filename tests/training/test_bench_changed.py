@@ -28,15 +28,15 @@ def test_record_has_all_experiments(tmp_path):
 
 
 def test_the_delta_rule_gives_the_newest_value_where_keys_are_nearly_orthogonal():
-    found = recall(replace(QUICK, state_width=512, seeds=(1, 2, 3)))
-    assert set(found["delta"].values()) == {1.0}
-    assert max(found["linear"].values()) < 1
+    accuracy = recall(replace(QUICK, state_width=512, seeds=(1, 2, 3)))
+    assert set(accuracy["delta"].values()) == {1.0}
+    assert max(accuracy["linear"].values()) < 1
 
 
 def test_few_bits_round_each_group_by_itself():
     x = torch.tensor([[0.0, 1.0, 2.0, 3.0, 0.0, 10.0, 20.0, 31.0, 7.7]])
-    wanted = torch.tensor([[0.0, 1.0, 2.0, 3.0, 0.0, 31 / 3, 62 / 3, 31.0, 7.7]])
-    torch.testing.assert_close(published._rounded(x, bits=2, group=4), wanted)
+    expected = torch.tensor([[0.0, 1.0, 2.0, 3.0, 0.0, 31 / 3, 62 / 3, 31.0, 7.7]])
+    torch.testing.assert_close(published._rounded(x, bits=2, group=4), expected)
 
 
 def test_prose_is_what_has_no_markup(tmp_path):

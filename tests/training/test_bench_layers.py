@@ -28,9 +28,9 @@ def test_record_has_a_time_for_each_layer_and_length(record):
 
 
 def test_committed_run_has_the_same_fields_and_is_a_whole_one(record):
-    kept = json.loads(MEASURED.read_text(encoding="utf-8"))
-    assert measured(kept) == measured(record)
-    assert (kept["width"], kept["lengths"][-1]) == (256, 2048)
+    full_run = json.loads(MEASURED.read_text(encoding="utf-8"))
+    assert measured(full_run) == measured(record)
+    assert (full_run["width"], full_run["lengths"][-1]) == (256, 2048)
 
 
 def test_layers_have_one_width_and_none_sees_what_comes_later():

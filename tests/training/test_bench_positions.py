@@ -20,7 +20,7 @@ def record():
 
 
 @pytest.fixture(scope="module")
-def kept():
+def full_run():
     return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 
@@ -28,9 +28,9 @@ def test_record_has_a_curve_for_each_method_and_seed(record):
     for kind in KINDS:
         assert list(record[kind]) == list(METHODS)
         for method in METHODS:
-            one = record[kind][method]
-            assert np.shape(one["curve"]) == (2, 4)
-            assert [len(one[part]) for part in ("trained", "twice", "four_times")] == [2, 2, 2]
+            scores = record[kind][method]
+            assert np.shape(scores["curve"]) == (2, 4)
+            assert [len(scores[part]) for part in ("trained", "twice", "four_times")] == [2, 2, 2]
     assert record["ratio"] > 0 and record["torch"] == torch.__version__
 
 
@@ -39,9 +39,9 @@ def test_quick_bench_gives_the_same_numbers_again(record):
     assert [again[kind] for kind in KINDS] == [record[kind] for kind in KINDS]
 
 
-def test_committed_run_of_positions_has_the_same_fields_and_is_a_whole_one(record, kept):
-    assert measured(kept) == measured(record)
-    assert (kept["seeds"], kept["times"], kept["length"]) == (3, 4, 24)
+def test_committed_run_of_positions_has_the_same_fields_and_is_a_whole_one(record, full_run):
+    assert measured(full_run) == measured(record)
+    assert (full_run["seeds"], full_run["times"], full_run["length"]) == (3, 4, 24)
 
 
 def test_letters_ask_for_the_one_so_many_places_back():
@@ -72,23 +72,23 @@ def test_prediction_does_not_know_how_the_sequence_goes_on():
             torch.testing.assert_close(model(ids)[:, :5], model(ids[:, :5]))
 
 
-def worst(kept, kind, part, pick):
-    means = {method: float(np.mean(kept[kind][method][part])) for method in METHODS}
+def worst(record, kind, part, pick):
+    means = {method: float(np.mean(record[kind][method][part])) for method in METHODS}
     return pick(means, key=lambda method: means[method])
 
 
-def seeds(kept, kind, method, part):
-    return np.array(kept[kind][method][part])
+def seeds(record, kind, method, part):
+    return np.array(record[kind][method][part])
 
 
-def test_what_the_page_says_of_the_run_holds_in_every_seed(kept):
-    assert all((seeds(kept, "back", method, "trained") > 0.99).all() for method in ("sinusoidal", "t5", "rotary"))
-    assert (seeds(kept, "back", "rotary", "twice") > 0.8).all()
-    assert worst(kept, "back", "trained", min) == "none" and worst(kept, "text", "trained", max) == "none"
-    assert worst(kept, "text", "four_times", max).startswith("rotary")
-    assert worst(kept, "text", "four_times", min) == "alibi"
-    assert (seeds(kept, "text", "alibi", "four_times") < 1.15 * seeds(kept, "text", "alibi", "trained")).all()
+def test_what_the_page_says_of_the_run_holds_in_every_seed(full_run):
+    assert all((seeds(full_run, "back", method, "trained") > 0.99).all() for method in ("sinusoidal", "t5", "rotary"))
+    assert (seeds(full_run, "back", "rotary", "twice") > 0.8).all()
+    assert worst(full_run, "back", "trained", min) == "none" and worst(full_run, "text", "trained", max) == "none"
+    assert worst(full_run, "text", "four_times", max).startswith("rotary")
+    assert worst(full_run, "text", "four_times", min) == "alibi"
+    assert (seeds(full_run, "text", "alibi", "four_times") < 1.15 * seeds(full_run, "text", "alibi", "trained")).all()
     for method in ("sinusoidal", "learned"):
-        assert (seeds(kept, "text", method, "twice") > 2 * seeds(kept, "text", method, "trained")).all()
-    best = min(np.mean(kept["text"][method]["trained"]) for method in METHODS)
-    assert np.mean(kept["text"]["rotary"]["trained"]) < best + 0.03
+        assert (seeds(full_run, "text", method, "twice") > 2 * seeds(full_run, "text", method, "trained")).all()
+    best = min(np.mean(full_run["text"][method]["trained"]) for method in METHODS)
+    assert np.mean(full_run["text"]["rotary"]["trained"]) < best + 0.03

@@ -17,12 +17,12 @@ def record():
 
 
 @pytest.fixture(scope="module")
-def kept():
+def full_run():
     return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 
-def test_every_way_of_cutting_a_prompt_gives_the_same_logits(record, kept):
-    assert record["largest_difference"] < 1e-5 and kept["largest_difference"] < 1e-5
+def test_every_way_of_cutting_a_prompt_gives_the_same_logits(record, full_run):
+    assert record["largest_difference"] < 1e-5 and full_run["largest_difference"] < 1e-5
 
 
 def test_record_has_a_time_for_each_size_and_each_number_of_texts(record):
@@ -31,14 +31,14 @@ def test_record_has_a_time_for_each_size_and_each_number_of_texts(record):
     assert all(ms > 0 for ms in [*record["reading"]["ms_per_token"], *record["writing"]["ms_per_token"]])
 
 
-def test_kept_record_has_the_shape_of_a_new_one(record, kept):
-    assert measured(kept) == measured(record)
-    assert list(kept["reading"]) == list(record["reading"]) and list(kept["writing"]) == list(record["writing"])
-    assert kept["reading"]["pieces"][-1] == kept["reading"]["prompt"]
+def test_kept_record_has_the_shape_of_a_new_one(record, full_run):
+    assert measured(full_run) == measured(record)
+    assert list(full_run["reading"]) == list(record["reading"]) and list(full_run["writing"]) == list(record["writing"])
+    assert full_run["reading"]["pieces"][-1] == full_run["reading"]["prompt"]
 
 
-def test_what_the_page_says_of_the_kept_record_is_so(kept):
-    reading, writing = kept["reading"]["ms_per_token"], kept["writing"]["ms_per_token"]
-    assert kept["ratio"] == pytest.approx(reading[0] / reading[-1]) and kept["ratio"] > 3
-    assert kept["writing"]["ratio"] == pytest.approx(writing[0] / writing[-1]) and kept["writing"]["ratio"] > 2
+def test_what_the_page_says_of_the_kept_record_is_so(full_run):
+    reading, writing = full_run["reading"]["ms_per_token"], full_run["writing"]["ms_per_token"]
+    assert full_run["ratio"] == pytest.approx(reading[0] / reading[-1]) and full_run["ratio"] > 3
+    assert full_run["writing"]["ratio"] == pytest.approx(writing[0] / writing[-1]) and full_run["writing"]["ratio"] > 2
     assert reading == sorted(reading, reverse=True) and writing == sorted(writing, reverse=True)

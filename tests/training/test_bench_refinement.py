@@ -35,8 +35,8 @@ def test_committed_record_is_what_the_model_gives():
         pytest.skip(f"{minilm.PACKAGE} is not installed")
     again = bench_refinement()
     for kind in ("pairs", "controls"):
-        for now, kept in zip(again[kind], KEPT[kind], strict=True):
-            np.testing.assert_allclose(now["cosines"], kept["cosines"], atol=2e-3)
+        for now, expected in zip(again[kind], KEPT[kind], strict=True):
+            np.testing.assert_allclose(now["cosines"], expected["cosines"], atol=2e-3)
     for name in ("start", "others", "lengths", "attention", "feed_forward", "step"):
         np.testing.assert_allclose(again[name], KEPT[name], rtol=2e-3, atol=2e-3)
     assert again["near"] == KEPT["near"]

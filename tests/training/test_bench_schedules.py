@@ -19,9 +19,9 @@ def record():
 
 
 def test_record_of_schedules_has_every_run_once(record):
-    asked = [(run["warmup"], run["peak"], run["seed"]) for run in record["runs"]]
+    run_keys = [(run["warmup"], run["peak"], run["seed"]) for run in record["runs"]]
     sizes = [len(record[name]) for name in ("warmups", "peaks", "seeds")]
-    assert len(asked) == len(set(asked)) == sizes[0] * sizes[1] * sizes[2]
+    assert len(run_keys) == len(set(run_keys)) == sizes[0] * sizes[1] * sizes[2]
     assert all(len(run["curve"]) == record["steps"] // record["kept_every"] for run in record["runs"])
     assert record["machine"] and record["torch"] == torch.__version__
 
@@ -37,18 +37,18 @@ def test_an_interrupted_bench_of_schedules_goes_on_where_it_was(record, tmp_path
 
     monkeypatch.setattr(bench, "_run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        bench_schedules(quick=True, kept=tmp_path / "runs", say=lines.append)
+        bench_schedules(quick=True, runs_file=tmp_path / "runs", say=lines.append)
     assert len(lines) == 3 and lines[0].startswith("warm-up 0, peak 0.001, seed 1: ")
     monkeypatch.setattr(bench, "_run", lambda *args: done.append(args) or whole(*args))
-    again = bench_schedules(quick=True, kept=tmp_path / "runs")
+    again = bench_schedules(quick=True, runs_file=tmp_path / "runs")
     assert len(done) == len(record["runs"]) and again["runs"] == record["runs"]
 
 
 def test_committed_run_of_schedules_has_the_same_fields_and_is_a_whole_one(record):
-    kept = json.loads(MEASURED.read_text(encoding="utf-8"))
-    assert measured(kept) == measured(record)
-    assert (kept["steps"], len(kept["seeds"]), len(kept["peaks"])) == (400, 2, 5)
-    assert kept["ratio"] > 1 and "without a warm-up / with one" in kept["ratio_of"]
+    full_run = json.loads(MEASURED.read_text(encoding="utf-8"))
+    assert measured(full_run) == measured(record)
+    assert (full_run["steps"], len(full_run["seeds"]), len(full_run["peaks"])) == (400, 2, 5)
+    assert full_run["ratio"] > 1 and "without a warm-up / with one" in full_run["ratio_of"]
 
 
 def test_runs_with_and_without_a_warmup_meet_the_same_data_and_weights():

@@ -61,11 +61,11 @@ def test_the_peer_gives_the_same_loss_and_as_many_parameters(device, everywhere)
     model.eval()
     batch = a_batch().to(device)
     inputs, labels = batch.target_ids[:, :-1], batch.target_ids[:, 1:]
-    ours, theirs = model(batch.source_ids, inputs), peer(batch.source_ids, inputs)
+    logits, peer_logits = model(batch.source_ids, inputs), peer(batch.source_ids, inputs)
     real = labels != 0
-    torch.testing.assert_close(theirs[real], ours[real], rtol=1e-4, atol=1e-5)
-    wanted = cross_entropy(ours, labels, pad_id=0, epsilon=0.1)
-    torch.testing.assert_close(plain_loss(peer, batch, 0.1), wanted, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(peer_logits[real], logits[real], rtol=1e-4, atol=1e-5)
+    expected = cross_entropy(logits, labels, pad_id=0, epsilon=0.1)
+    torch.testing.assert_close(plain_loss(peer, batch, 0.1), expected, rtol=1e-5, atol=1e-5)
     assert isinstance(peer.body, nn.Transformer)
 
 
@@ -74,11 +74,11 @@ def test_the_peer_of_equal_work_drops_where_the_paper_does_and_the_other_where_t
     real = nn.functional.dropout
     monkeypatch.setattr(nn.functional, "dropout", lambda x, p=0.5, *rest: shares.append(p) or real(x, p, *rest))
     batch = a_batch()
-    for everywhere, wanted in ((False, 2 + 2 * 2 + 3 * 3), (True, 2 + 3 * 2 + 4 * 3)):
+    for everywhere, expected in ((False, 2 + 2 * 2 + 3 * 3), (True, 2 + 3 * 2 + 4 * 3)):
         peer = copy_of(a_model(), dropout_everywhere=everywhere)
         shares.clear()
         plain_loss(peer, batch, 0.1)
-        assert shares.count(0.25) == wanted and set(shares) <= {0.0, 0.25}
+        assert shares.count(0.25) == expected and set(shares) <= {0.0, 0.25}
         attentions = [part for part in peer.modules() if isinstance(part, nn.MultiheadAttention)]
         assert {part.dropout for part in attentions} == {0.25 if everywhere else 0.0} and len(attentions) == 2 + 2 * 3
 
@@ -91,8 +91,8 @@ def test_a_step_of_the_peer_gives_the_gradients_of_the_plain_model():
         model(batch.source_ids, batch.target_ids[:, :-1]), batch.target_ids[:, 1:], pad_id=0, epsilon=0.1
     ).backward()
     torch.testing.assert_close(peer.table.weight.grad, model.embedder.tokens.table.grad, rtol=1e-4, atol=1e-6)
-    theirs = peer.body.decoder.layers[1].multihead_attn.out_proj.weight.grad
-    torch.testing.assert_close(theirs, model.decoder.layers[1].cross_attention.w_o.grad.mT, rtol=1e-4, atol=1e-6)
+    peer_gradient = peer.body.decoder.layers[1].multihead_attn.out_proj.weight.grad
+    torch.testing.assert_close(peer_gradient, model.decoder.layers[1].cross_attention.w_o.grad.mT, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("change", [{"pre_norm": False}, {"attention_bias": False}, {"positions": "learned"}])
@@ -188,10 +188,10 @@ def test_the_padded_pipeline_gives_up_in_the_end():
     plan = bench._QUICK
     tokenizer, training, validation, _ = bench._data(None, plan)
     batches = PlainBatches(validation, pad_id=0, rows=10, shuffle=False)
-    run = bench._padded_run(training, batches, plan, len(tokenizer), "cpu", 8, wanted=-1.0)
+    run = bench._padded_run(training, batches, plan, len(tokenizer), "cpu", 8, target_loss=-1.0)
     assert not run["reached"] and run["steps"] == plan.most_steps * plan.steps
     assert run["seconds"] > 0
-    done = bench._padded_run(training, batches, plan, len(tokenizer), "cpu", 8, wanted=1e9)
+    done = bench._padded_run(training, batches, plan, len(tokenizer), "cpu", 8, target_loss=1e9)
     assert done["reached"] and done["steps"] == 0 and done["seconds"] == 0
 
 

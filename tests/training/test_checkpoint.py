@@ -29,16 +29,16 @@ def whole():
     return run(None)
 
 
-def assert_same_run(got, wanted):
+def assert_same_run(got, expected):
     """Compare two runs bit for bit: what they reported, and the weights that they ended with."""
-    (state, model, average), (wanted_state, wanted_model, wanted_average) = got, wanted
-    assert state == wanted_state
-    assert average.updates == wanted_average.updates
-    for mine, other in (
-        (model_tensors(model), model_tensors(wanted_model)),
-        (average.tensors, wanted_average.tensors),
+    (state, model, average), (expected_state, expected_model, expected_average) = got, expected
+    assert state == expected_state
+    assert average.updates == expected_average.updates
+    for tensors, expected_tensors in (
+        (model_tensors(model), model_tensors(expected_model)),
+        (average.tensors, expected_average.tensors),
     ):
-        assert all(torch.equal(mine[name], tensor) for name, tensor in other.items())
+        assert all(torch.equal(tensors[name], tensor) for name, tensor in expected_tensors.items())
 
 
 def test_the_run_itself_is_worth_testing(whole):
@@ -141,9 +141,9 @@ class Counts(torch.optim.Optimizer):
 
     def step(self):
         for parameter in self.param_groups[0]["params"]:
-            kept = self.state[parameter]
-            kept["count"], kept["nothing"] = kept.get("count", 0) + 1, None
-            parameter.data.sub_(parameter.grad, alpha=self.param_groups[0]["lr"] / kept["count"])
+            state = self.state[parameter]
+            state["count"], state["nothing"] = state.get("count", 0) + 1, None
+            parameter.data.sub_(parameter.grad, alpha=self.param_groups[0]["lr"] / state["count"])
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_random_numbers_of_every_kind_come_back(tmp_path):
     np.random.randn(), random.gauss(0, 1)  # both keep the second of a pair for later
     path = tmp_path / "x"
     save_checkpoint(path, model=model, optimizer=optimizer, state=TrainingState())
-    wanted = draws()
+    expected = draws()
     load_checkpoint(path, model=model, optimizer=optimizer)
-    assert draws() == wanted
+    assert draws() == expected
 
 
 def saved(tmp_path, **keywords):
@@ -297,7 +297,7 @@ def test_a_real_transformer_goes_on_bit_for_bit_and_on_a_gpu_nearly(tmp_path, de
         batches = BucketedBatches(some_pairs(), pad_id=0, tokens_per_batch=160)
         return train(model, batches, optimizer=optimizer, steps=steps, checkpoint=folder and Checkpoints(folder)).losses
 
-    wanted = go(8, None)
+    expected = go(8, None)
     go(3, tmp_path)
     # A GPU adds in an order of its own each time; the numbers it drops are the same ones.
-    assert go(8, tmp_path) == pytest.approx(wanted, rel=1e-4 if device.type == "cuda" else 0, abs=0)
+    assert go(8, tmp_path) == pytest.approx(expected, rel=1e-4 if device.type == "cuda" else 0, abs=0)

@@ -69,25 +69,25 @@ def gradients(model, loss):
     return {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
 
 
-def worst(got, wanted):
+def worst(got, expected):
     """The largest difference of any gradient, over the largest number of the same one.
 
     A hundredth of the largest of all counts at least: the gradient of the keys' bias is 0, and rounding alone.
     """
-    assert got.keys() == wanted.keys()
-    floor = 1e-2 * max(w.abs().max() for w in wanted.values())
-    return max(((got[n] - w).abs().max() / w.abs().max().clamp(min=floor)).item() for n, w in wanted.items())
+    assert got.keys() == expected.keys()
+    floor = 1e-2 * max(w.abs().max() for w in expected.values())
+    return max(((got[n] - w).abs().max() / w.abs().max().clamp(min=floor)).item() for n, w in expected.items())
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fast_loss_and_every_gradient_equal_those_of_the_plain_model(device, kind):
     model = a_model(**KINDS[kind]).to(device)
     ids = [t.to(device) for t in some_ids(start_id=model.config.start_id)]
-    wanted_loss = plain_loss(model, ids)
+    expected_loss = plain_loss(model, ids)
     loss = FastLoss(model, epsilon=0.1, dtype=torch.float32, chunk=7)(*ids)
     assert loss.dtype == torch.float32
-    torch.testing.assert_close(loss, wanted_loss, rtol=1e-6, atol=1e-6)
-    assert worst(gradients(model, loss), gradients(model, wanted_loss)) < 1e-5
+    torch.testing.assert_close(loss, expected_loss, rtol=1e-6, atol=1e-6)
+    assert worst(gradients(model, loss), gradients(model, expected_loss)) < 1e-5
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 5, 64, 1000])
@@ -95,10 +95,10 @@ def test_fast_loss_and_every_gradient_equal_those_of_the_plain_model(device, kin
 def test_fast_loss_in_float64_is_exact_for_every_chunk(chunk, epsilon):
     model = a_model(dtype=torch.float64, attention_bias=True)
     ids = some_ids(seed=chunk)
-    wanted_loss = plain_loss(model, ids, epsilon)
+    expected_loss = plain_loss(model, ids, epsilon)
     loss = FastLoss(model, epsilon=epsilon, dtype=torch.float64, chunk=chunk)(*ids)
-    torch.testing.assert_close(loss, wanted_loss, rtol=1e-12, atol=1e-12)
-    assert worst(gradients(model, loss), gradients(model, wanted_loss)) < 1e-10
+    torch.testing.assert_close(loss, expected_loss, rtol=1e-12, atol=1e-12)
+    assert worst(gradients(model, loss), gradients(model, expected_loss)) < 1e-10
 
 
 def test_fast_losses_that_write_over_each_others_logits_are_exact():
@@ -107,18 +107,18 @@ def test_fast_losses_that_write_over_each_others_logits_are_exact():
     batches = [some_ids(seed, rows) for seed, rows in enumerate((2, 15, 3))]
     losses = [fast(*ids) for ids in batches]  # none has been through backward() when the next one comes
     for loss, ids in zip(losses, batches, strict=True):
-        wanted_loss = plain_loss(model, ids, 0.0)
-        torch.testing.assert_close(loss, wanted_loss, rtol=1e-12, atol=1e-12)
-        assert worst(gradients(model, loss), gradients(model, wanted_loss)) < 1e-10
+        expected_loss = plain_loss(model, ids, 0.0)
+        torch.testing.assert_close(loss, expected_loss, rtol=1e-12, atol=1e-12)
+        assert worst(gradients(model, loss), gradients(model, expected_loss)) < 1e-10
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_fast_loss_fills_rows_up_without_a_trace(seed):
     model = a_model(seed)
     ids = some_ids(seed, rows=1 + 3 * seed, longest=(1 + seed, 9 - seed))
-    loss, wanted_loss = FastLoss(model, dtype=torch.float32)(*ids), plain_loss(model, ids, 0.0)
-    torch.testing.assert_close(loss, wanted_loss, rtol=1e-6, atol=1e-6)
-    assert worst(gradients(model, loss), gradients(model, wanted_loss)) < 1e-5
+    loss, expected_loss = FastLoss(model, dtype=torch.float32)(*ids), plain_loss(model, ids, 0.0)
+    torch.testing.assert_close(loss, expected_loss, rtol=1e-6, atol=1e-6)
+    assert worst(gradients(model, loss), gradients(model, expected_loss)) < 1e-5
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -130,16 +130,16 @@ def test_bfloat16_errs_no_more_than_autocast_does(device, seed):
         under_autocast = plain_loss(model, ids)
     fast = FastLoss(model, epsilon=0.1)(*ids)
     assert fast.dtype == torch.float32
-    wanted = plain_loss(model, ids).item()
-    assert abs(fast.item() - wanted) < 2e-3 * wanted
+    expected = plain_loss(model, ids).item()
+    assert abs(fast.item() - expected) < 2e-3 * expected
     errors = []
     for loss in (fast, under_autocast):
         got = gradients(model, loss)
         assert all(gradient.dtype == torch.float32 for gradient in got.values())
         errors.append([((got[n] - w).norm() / w.norm()).item() for n, w in exact.items()])
-    ours, theirs = (torch.tensor(error) for error in errors)
-    assert theirs.mean() > 1e-3, "else autocast did nothing, and the comparison says nothing"
-    assert ours.mean() < 2 * theirs.mean() and ours.max() < 2 * theirs.max()
+    fast_errors, autocast_errors = (torch.tensor(error) for error in errors)
+    assert autocast_errors.mean() > 1e-3, "else autocast did nothing, and the comparison says nothing"
+    assert fast_errors.mean() < 2 * autocast_errors.mean() and fast_errors.max() < 2 * autocast_errors.max()
 
 
 def test_summed_is_what_the_plain_objective_sums(device):
@@ -183,9 +183,9 @@ def test_a_run_on_the_fast_path_ends_where_one_on_the_plain_path_does():
 def test_keep_mask_keeps_the_share_and_the_mean(device, share):
     n = 400_000
     mask = keep_mask(torch.empty(n // 400, 400, device=device), share)
-    kept = (mask > 0).double().mean().item()
+    kept_share = (mask > 0).double().mean().item()
     rounded = 1 - round(share * 256) / 256
-    assert abs(kept - rounded) < 5 * math.sqrt(share * (1 - share) / n)
+    assert abs(kept_share - rounded) < 5 * math.sqrt(share * (1 - share) / n)
     assert mask.unique().tolist() == pytest.approx([0.0, 1 / rounded])
     assert mask.shape == (n // 400, 400) and mask.device.type == device.type
 
@@ -215,11 +215,11 @@ def test_keep_mask_reaches_all_256_values():
     for share in (rare_kept, rare_dropped):
         assert abs(share * 256 - 1) < 0.15
     # The numbers of every threshold from one seed: the byte itself, read off from where it begins to be dropped.
-    kept = []
+    masks = []
     for threshold in range(256):
         torch.manual_seed(1)
-        kept.append(keep_mask(torch.empty(20_000), threshold / 256) > 0)
-    values = torch.stack(kept).sum(dim=0) - 1
+        masks.append(keep_mask(torch.empty(20_000), threshold / 256) > 0)
+    values = torch.stack(masks).sum(dim=0) - 1
     assert len(values.unique()) == 256
 
 
@@ -265,13 +265,13 @@ def test_vocabulary_loss_passes_torchs_gradient_check():
         return VocabularyLoss.apply(states, table, labels, 0.2, torch.float64, 3)
 
     assert torch.autograd.gradcheck(loss, (states, table))
-    wanted = F.cross_entropy(states @ table.mT, labels, label_smoothing=0.2)
-    torch.testing.assert_close(loss(states, table), wanted)
+    expected = F.cross_entropy(states @ table.mT, labels, label_smoothing=0.2)
+    torch.testing.assert_close(loss(states, table), expected)
     for part in (states, table):  # each by itself: the other may be frozen
         frozen = [t.detach().requires_grad_(t is part) for t in (states, table)]
         (loss(*frozen) * 3).backward()
         (got,) = (t.grad for t in frozen if t.requires_grad)
-        torch.testing.assert_close(got, 3 * torch.autograd.grad(wanted, part, retain_graph=True)[0])
+        torch.testing.assert_close(got, 3 * torch.autograd.grad(expected, part, retain_graph=True)[0])
     assert not loss(states.detach(), table.detach()).requires_grad
 
 
@@ -280,10 +280,12 @@ def test_vocabulary_loss_of_a_label_whose_probability_underflows_is_exact(dtype)
     states = torch.tensor([[200.0, 0.0], [0.0, 1.0], [300.0, 0.0]], requires_grad=True)
     table, labels = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), torch.tensor([1, 2, 1])
     loss = VocabularyLoss.apply(states, table, labels, 0.0, dtype, 2)
-    wanted = F.cross_entropy(states @ table.mT, labels)
-    assert wanted > 300
-    torch.testing.assert_close(loss, wanted, rtol=1e-2, atol=0)
-    torch.testing.assert_close(*(torch.autograd.grad(each, states)[0] for each in (loss, wanted)), rtol=1e-2, atol=1e-2)
+    expected = F.cross_entropy(states @ table.mT, labels)
+    assert expected > 300
+    torch.testing.assert_close(loss, expected, rtol=1e-2, atol=0)
+    torch.testing.assert_close(
+        *(torch.autograd.grad(each, states)[0] for each in (loss, expected)), rtol=1e-2, atol=1e-2
+    )
 
 
 def test_disagreement_is_the_mean_of_both_divergences(device):
@@ -291,16 +293,16 @@ def test_disagreement_is_the_mean_of_both_divergences(device):
     table = torch.randn(9, 5, dtype=torch.float64, device=device, requires_grad=True)
     log_p, log_q = (states @ table.mT).log_softmax(dim=-1).chunk(2)
     forth, back = (F.kl_div(a, b, reduction="batchmean", log_target=True) for a, b in ((log_p, log_q), (log_q, log_p)))
-    wanted = (forth + back) / 2
+    expected = (forth + back) / 2
     for chunk in (2, 4, 100):
         got = Disagreement.apply(states, table, torch.float64, chunk)
-        torch.testing.assert_close(got, wanted)
-        for mine, theirs in zip(
+        torch.testing.assert_close(got, expected)
+        for gradient, expected_gradient in zip(
             torch.autograd.grad(got * 2, (states, table)),
-            torch.autograd.grad(wanted * 2, (states, table), retain_graph=True),
+            torch.autograd.grad(expected * 2, (states, table), retain_graph=True),
             strict=True,
         ):
-            torch.testing.assert_close(mine, theirs)
+            torch.testing.assert_close(gradient, expected_gradient)
     half = states.detach().chunk(2)[0]
     assert Disagreement.apply(half.repeat(2, 1), table, torch.float64, 4).item() == pytest.approx(0, abs=1e-12)
 
@@ -317,9 +319,9 @@ def test_consistency_adds_the_disagreement_of_two_passes(monkeypatch):
     low, middle, high = (loss(consistency) for consistency in (1e-9, 1.0, 2.0))
     assert middle - low > 0.01 and high - middle == pytest.approx(middle - low, rel=1e-3)
     seen = []
-    one = SimpleNamespace(apply=lambda states, *rest: seen.append(states) or torch.ones(()))
+    stand_in = SimpleNamespace(apply=lambda states, *rest: seen.append(states) or torch.ones(()))
     with monkeypatch.context() as patch:
-        patch.setattr(fast_module, "Disagreement", one)
+        patch.setattr(fast_module, "Disagreement", stand_in)
         assert loss(2.0) - loss(0.5) == pytest.approx(1.5, abs=1e-5)
     assert seen[0].shape == (2 * (ids[2] != 0).sum(), SMALL.d_model)
     model.eval()
@@ -360,12 +362,12 @@ def test_without_torchs_own_call_for_many_copies_loss_and_gradients_are_the_same
         model.zero_grad()
         loss = FastLoss(model, dtype=torch.float32)(*ids)
         loss.backward()
-        return [loss.detach(), *(one.grad.clone() for one in model.parameters())]
+        return [loss.detach(), *(parameter.grad.clone() for parameter in model.parameters())]
 
-    wanted = run()
+    expected = run()
     monkeypatch.delattr(torch, "_foreach_copy_")
-    for one, other in zip(run(), wanted, strict=True):
-        assert torch.equal(one, other)
+    for got, want in zip(run(), expected, strict=True):
+        assert torch.equal(got, want)
 
 
 @pytest.mark.parametrize(

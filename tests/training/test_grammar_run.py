@@ -55,44 +55,44 @@ def test_every_sentence_of_the_grammar_is_cut_within_its_words(vocab_size):
             pieces = tokenizer.tokens(text)
             places = words_of_pieces(pieces, words)
             for place, word in enumerate(words):
-                mine = (piece for piece, of in zip(pieces, places, strict=True) if of == place)
-                assert "".join(mine).replace("▁", "") == word
+                word_pieces = (piece for piece, of in zip(pieces, places, strict=True) if of == place)
+                assert "".join(word_pieces).replace("▁", "") == word
 
 
 # Alignments, on a translator that looks where it is told to.
 
 
-class Told(Translator):
+class ScriptedTranslator(Translator):
     """Looks where it is told to, and says what it is told to."""
 
-    def __init__(self, weights=None, said=None):
+    def __init__(self, weights=None, translations=None):
         tokenizer = BytePairTokenizer("▁abcdefgh.", [])
         super().__init__(Transformer(Config(len(tokenizer), d_model=4, n_heads=2, n_layers=2, d_hidden=4)), tokenizer)
-        self.weights, self.said = weights, said
+        self.weights, self.translations = weights, translations
 
     def alignment(self, source, target=None):
         pieces = [tuple(self.tokenizer.tokens(text)) + ("</s>",) for text in (source, target)]
         return Alignment(pieces[0], pieces[1], self.weights)
 
     def translate_all(self, sentences, *, beams=4, length_penalty=0.6):
-        return [Translation(self.said[s], 0.0, 0.0, (), ()) for s in sentences]
+        return [Translation(self.translations[s], 0.0, 0.0, (), ()) for s in sentences]
 
 
 def test_weights_of_pieces_are_summed_to_english_and_averaged_to_french_words():
     pair = Pair("ab c", "d ef", ((0, 1), (1, 0)))  # pieces: ▁ a b ▁ c </s>, ▁ d ▁ e f </s>
     weights = torch.rand(2, 2, 6, 6)
-    told = Told(weights)
-    got = word_weights(told, pair, when_read=False)
+    translator = ScriptedTranslator(weights)
+    got = word_weights(translator, pair, when_read=False)
     assert got.shape == (2, 2, 2, 2)
     for layer in range(2):
         for head in range(2):
             w = weights[layer, head]
             for french, rows in ((0, (0, 1)), (1, (2, 3, 4))):
                 for english, columns in ((0, (0, 1, 2)), (1, (3, 4))):
-                    wanted = sum(sum(w[r, c] for c in columns) for r in rows) / len(rows)
-                    torch.testing.assert_close(got[layer, head, french, english], wanted)
-    read = word_weights(told, pair, when_read=True)
-    later = word_weights(Told(weights.roll(-1, dims=2)), pair, when_read=False)
+                    expected = sum(sum(w[r, c] for c in columns) for r in rows) / len(rows)
+                    torch.testing.assert_close(got[layer, head, french, english], expected)
+    read = word_weights(translator, pair, when_read=True)
+    later = word_weights(ScriptedTranslator(weights.roll(-1, dims=2)), pair, when_read=False)
     torch.testing.assert_close(read, later)
 
 
@@ -112,7 +112,7 @@ def test_scores_count_the_words_whose_look_is_a_gold_link():
     look_at(0, 1, (1, 0, 0), 0)  # the last alone
     look_at(1, 0, (0, 1, 0), 1)  # all right, once the word is read
     weights[:, :, :, 4] = 0.9  # the end token is no word, however much it is looked at
-    scores = {score.look: score for score in alignment_scores(Told(weights), [pair, pair])}
+    scores = {score.look: score for score in alignment_scores(ScriptedTranslator(weights), [pair, pair])}
     assert len(scores) == 2 * 3 * 2
     best = scores[AlignmentHead(0, 0, False)]
     assert best.found == 1.0 and best.n_words == 6
@@ -121,11 +121,11 @@ def test_scores_count_the_words_whose_look_is_a_gold_link():
     assert scores[AlignmentHead(0, 1, False)].error_rate == pytest.approx(1 - 2 * 1 / 7)
     assert scores[AlignmentHead(1, 0, True)].found == 1.0
     assert scores[AlignmentHead(1, 0, False)].found < 1.0
-    ranked = [score.found for score in alignment_scores(Told(weights), [pair])]
+    ranked = [score.found for score in alignment_scores(ScriptedTranslator(weights), [pair])]
     assert ranked == sorted(ranked, reverse=True)
-    assert score_of(Told(weights), [pair, pair], best.look) == best
+    assert score_of(ScriptedTranslator(weights), [pair, pair], best.look) == best
     with pytest.raises(ValueError, match="the decoder has no layer 5, head 0, as the word is written"):
-        score_of(Told(weights), [pair], AlignmentHead(5, 0, False))
+        score_of(ScriptedTranslator(weights), [pair], AlignmentHead(5, 0, False))
 
 
 def test_the_mean_of_the_heads_is_a_look_of_its_own():
@@ -135,7 +135,7 @@ def test_the_mean_of_the_heads_is_a_look_of_its_own():
     weights[0, 0, 2:4, 0] = 0.2
     weights[0, 1, 0:2, 2] = 0.2
     weights[0, 1, 2:4, 2] = 0.6
-    scores = {score.look: score.found for score in alignment_scores(Told(weights), [pair])}
+    scores = {score.look: score.found for score in alignment_scores(ScriptedTranslator(weights), [pair])}
     assert (
         scores[AlignmentHead(0, None, False)] == 1.0
         and scores[AlignmentHead(0, 0, False)] == scores[AlignmentHead(0, 1, False)] == 0.5
@@ -146,11 +146,11 @@ def test_the_mean_of_the_heads_is_a_look_of_its_own():
 
 def test_exact_match_counts_whole_sentences():
     pairs = [Pair(letter, "d", ()) for letter in "abcef"]
-    told = Told(said={"a": "d", "b": "D", "c": "d.", "e": "d", "f": "d"})
-    assert exact_match(told, pairs, rows=2) == 3 / 5 == exact_match(told, pairs)
+    translator = ScriptedTranslator(said={"a": "d", "b": "D", "c": "d.", "e": "d", "f": "d"})
+    assert exact_match(translator, pairs, rows=2) == 3 / 5 == exact_match(translator, pairs)
     for measure in (exact_match, alignment_scores):
         with pytest.raises(ValueError, match="there are no pairs to measure"):
-            measure(told, [])
+            measure(translator, [])
 
 
 # The run.

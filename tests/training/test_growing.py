@@ -25,7 +25,7 @@ def made(config, seed):
     return model
 
 
-def kept(config, path, seed=1):
+def saved_model(config, path, seed=1):
     """A smaller model, and the file of its weights."""
     model = made(config, seed)
     save_weights(model, path)
@@ -40,7 +40,7 @@ def kept(config, path, seed=1):
 @pytest.mark.parametrize("activation", ["relu", "swiglu"])
 def test_a_grown_model_computes_what_the_smaller_one_did(tmp_path, larger, activation):
     config = replace(SMALL, activation=activation)
-    small = kept(config, tmp_path / "weights")
+    small = saved_model(config, tmp_path / "weights")
     torch.manual_seed(2)
     large = Transformer(replace(config, **larger)).eval()
     assert load_grown(large, tmp_path / "weights")
@@ -49,7 +49,7 @@ def test_a_grown_model_computes_what_the_smaller_one_did(tmp_path, larger, activ
 
 
 def test_what_is_new_learns_within_two_steps(tmp_path):
-    kept(SMALL, tmp_path / "weights")
+    saved_model(SMALL, tmp_path / "weights")
     torch.manual_seed(2)
     large = Transformer(replace(SMALL, n_layers=3, d_hidden=9))
     load_grown(large, tmp_path / "weights")
@@ -67,11 +67,11 @@ def test_what_is_new_learns_within_two_steps(tmp_path):
 
 
 def test_weights_of_the_same_size_are_read_as_they_are(tmp_path):
-    small = kept(SMALL, tmp_path / "weights")
+    small = saved_model(SMALL, tmp_path / "weights")
     other = made(SMALL, seed=5)
     assert not load_grown(other, tmp_path / "weights")
     pairs = zip(model_tensors(other).values(), model_tensors(small).values(), strict=True)
-    assert all(torch.equal(one, two) for one, two in pairs)
+    assert all(torch.equal(first, second) for first, second in pairs)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_weights_of_the_same_size_are_read_as_they_are(tmp_path):
     ids=["fewer layers", "narrower", "another width", "post-LN"],
 )
 def test_what_cannot_be_grown_is_refused_and_nothing_is_changed(tmp_path, other, says):
-    kept(SMALL, tmp_path / "weights")
+    saved_model(SMALL, tmp_path / "weights")
     model = made(replace(SMALL, **other), seed=3)
     before = {name: tensor.clone() for name, tensor in model_tensors(model).items()}
     with pytest.raises(CheckpointError, match=says):

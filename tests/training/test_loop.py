@@ -46,14 +46,14 @@ def weights(model):
 
 
 def test_steps_equal_those_written_out_in_torch(device):
-    ours, theirs = toy().to(device), toy().to(device)
-    theirs.load_state_dict(ours.state_dict())
+    model, torch_model = toy().to(device), toy().to(device)
+    torch_model.load_state_dict(model.state_dict())
     batches = [make_batch(some_pairs(8, seed), PAD) for seed in range(3)]
     rates = [0.01, 0.02, 0.005]
     seen = []
-    optimizer = torch.optim.Adam(ours.parameters(), lr=9.0, betas=(0.9, 0.98), eps=1e-9)
+    optimizer = torch.optim.Adam(model.parameters(), lr=9.0, betas=(0.9, 0.98), eps=1e-9)
     state = train(
-        ours,
+        model,
         Given(*batches),
         optimizer=optimizer,
         schedule=lambda step: rates[step - 1],
@@ -62,23 +62,23 @@ def test_steps_equal_those_written_out_in_torch(device):
         epsilon=0.1,
         on_step=seen.append,
     )
-    other = torch.optim.Adam(theirs.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
+    other = torch.optim.Adam(torch_model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
     for batch, rate, progress in zip(batches, rates, seen, strict=True):
         source, target = batch.source_ids.to(device), batch.target_ids.to(device)
-        logits = theirs(source, target[:, :-1])
+        logits = torch_model(source, target[:, :-1])
         loss = F.cross_entropy(logits.mT, target[:, 1:], ignore_index=PAD, label_smoothing=0.1)
         other.zero_grad()
         loss.backward()
-        norm = math.sqrt(sum(float(p.grad.square().sum()) for p in theirs.parameters()))
+        norm = math.sqrt(sum(float(p.grad.square().sum()) for p in torch_model.parameters()))
         assert norm > 0.3, "the clipping must have something to do"
-        for p in theirs.parameters():
+        for p in torch_model.parameters():
             p.grad *= 0.3 / (norm + 1e-6)  # torch's guard against a norm of zero
         other.param_groups[0]["lr"] = rate
         other.step()
         assert progress.loss == pytest.approx(loss.item(), rel=1e-12)
         assert progress.gradient_norm == pytest.approx(norm, rel=1e-9)
         assert (progress.rate, progress.tokens) == (rate, int((target[:, 1:] != PAD).sum()))
-    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+    for a, b in zip(model.parameters(), torch_model.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-9)
     assert [p.step for p in seen] == [1, 2, 3] and {p.epoch for p in seen} == {0}
     assert all(p.tokens_per_s > 0 for p in seen)
@@ -89,14 +89,14 @@ def test_steps_equal_those_written_out_in_torch(device):
 def test_accumulation_equals_one_batch_with_all_the_tokens(device):
     parts, whole = parts_and_whole()
     assert len({batch.tokens for batch in parts}) == 3, "else a mean of means would pass"
-    many, one = toy().to(device), toy().to(device)
+    many, single = toy().to(device), toy().to(device)
     seen = []
     train(many, Given(*parts), optimizer=sgd(many), epochs=1, accumulate=3, on_step=seen.append)
-    train(one, Given(whole), optimizer=sgd(one), epochs=1, on_step=seen.append)
+    train(single, Given(whole), optimizer=sgd(single), epochs=1, on_step=seen.append)
     assert seen[0].loss == pytest.approx(seen[1].loss, rel=1e-12)
     assert seen[0].gradient_norm == pytest.approx(seen[1].gradient_norm, rel=1e-12)
     assert seen[0].tokens == seen[1].tokens == whole.tokens
-    for a, b in zip(many.parameters(), one.parameters(), strict=True):
+    for a, b in zip(many.parameters(), single.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
 
 
@@ -184,11 +184,11 @@ def test_validation_loss_is_for_each_token_without_dropout_and_smoothing(device)
     parts, whole = parts_and_whole()
     model = toy(dropout=0.5).to(device).eval()
     source, target = whole.source_ids.to(device), whole.target_ids.to(device)
-    wanted = F.cross_entropy(model(source, target[:, :-1]).mT, target[:, 1:], ignore_index=PAD).item()
+    expected = F.cross_entropy(model(source, target[:, :-1]).mT, target[:, 1:], ignore_index=PAD).item()
     model.train()
-    assert validation_loss(model, Given(*parts)) == pytest.approx(wanted, rel=1e-12)
+    assert validation_loss(model, Given(*parts)) == pytest.approx(expected, rel=1e-12)
     assert model.training and model.table.weight.grad is None
-    assert validation_loss(model.eval(), Given(whole)) == pytest.approx(wanted, rel=1e-12)
+    assert validation_loss(model.eval(), Given(whole)) == pytest.approx(expected, rel=1e-12)
     assert not model.training
 
 
@@ -203,9 +203,9 @@ def test_evaluation_comes_after_each_epoch_and_at_the_end_and_the_best_is_known(
     model, heard = toy(), iter([3.0, 1.5, 1.5])
     modes = []
 
-    def evaluate(given):
-        modes.append(given.training)
-        given.eval()  # the loop has to set it back
+    def evaluate(model):
+        modes.append(model.training)
+        model.eval()  # the loop has to set it back
         return next(heard)
 
     parts, _ = parts_and_whole()
@@ -238,22 +238,22 @@ def test_the_average_follows_each_step_and_is_what_is_evaluated():
     def on_step(progress):
         expected[:] = [0.5 * a + 0.5 * b for a, b in zip(expected, weights(model), strict=True)]
 
-    def evaluate(given):
-        evaluated.extend(weights(given))
+    def evaluate(model):
+        evaluated.extend(weights(model))
         return 1.0
 
     parts, _ = parts_and_whole()
     train(model, Given(*parts), optimizer=sgd(model), epochs=1, average=average, on_step=on_step, evaluate=evaluate)
-    for got, want, own in zip(evaluated, expected, weights(model), strict=True):
+    for got, want, last in zip(evaluated, expected, weights(model), strict=True):
         torch.testing.assert_close(got, want)
-        assert not torch.equal(got, own)
+        assert not torch.equal(got, last)
 
 
 def test_an_objective_of_ones_own_takes_the_place_of_the_loss():
-    asked = []
+    calls = []
 
     def objective(model, batch, epsilon):
-        asked.append((batch.tokens, epsilon))
+        calls.append((batch.tokens, epsilon))
         return 2.0 * summed_loss(model, batch, epsilon)
 
     _, whole = parts_and_whole()
@@ -262,7 +262,7 @@ def test_an_objective_of_ones_own_takes_the_place_of_the_loss():
         for m, o in ((toy(), objective), (toy(), summed_loss))
     ]
     assert states[0].losses[0] == pytest.approx(2 * states[1].losses[0])
-    assert asked == [(whole.tokens, 0.1)]
+    assert calls == [(whole.tokens, 0.1)]
 
 
 def test_a_model_without_a_source_is_called_with_the_inputs_alone():
@@ -297,7 +297,7 @@ class Breaks(Toy):
 def test_a_run_that_diverges_stops_before_the_step_and_names_step_and_rate(where):
     model = Breaks(where)
     parts, _ = parts_and_whole()
-    kept = []
+    snapshots = []
     with pytest.raises(DivergedError, match=rf"the {where}.* is (nan|inf) at step 3 \(learning rate 0.125\)"):
         train(
             model,
@@ -305,9 +305,9 @@ def test_a_run_that_diverges_stops_before_the_step_and_names_step_and_rate(where
             optimizer=sgd(model),
             schedule=lambda step: 0.125,
             epochs=1,
-            on_step=lambda progress: kept.append(weights(model)),
+            on_step=lambda progress: snapshots.append(weights(model)),
         )
-    assert len(kept) == 2 and all(map(torch.equal, kept[-1], weights(model)))
+    assert len(snapshots) == 2 and all(map(torch.equal, snapshots[-1], weights(model)))
 
 
 def test_a_validation_loss_that_is_not_finite_stops_the_run():

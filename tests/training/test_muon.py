@@ -12,13 +12,13 @@ from softlookup.training.muon import muon_groups, muon_step, orthogonalise, shap
 def test_steps_are_torchs(kind, shape):
     weight = torch.nn.Parameter(torch.randn(shape))
     torchs = torch.optim.Muon([weight], lr=0.02, adjust_lr_fn=kind)
-    mine, average = weight.detach().clone(), torch.zeros(shape)
+    got, average = weight.detach().clone(), torch.zeros(shape)
     for _ in range(4):
         weight.grad = torch.randn(shape)
-        mine, average = muon_step(mine, weight.grad, average, rate=0.02, kind=kind)
+        got, average = muon_step(got, weight.grad, average, rate=0.02, kind=kind)
         torchs.step()
         # bfloat16 keeps 8 bits: a last bit of the average may become a last bit of the direction.
-        torch.testing.assert_close(mine, weight.detach(), rtol=0, atol=0.02 * shape_factor(shape, kind) * 0.01)
+        torch.testing.assert_close(got, weight.detach(), rtol=0, atol=0.02 * shape_factor(shape, kind) * 0.01)
 
 
 def test_a_forgotten_shape_factor_is_far_from_torchs():
@@ -36,11 +36,11 @@ def test_a_forgotten_shape_factor_is_far_from_torchs():
 def test_singular_values_come_near_one_and_directions_stay(shape):
     u, _, vt = torch.linalg.svd(torch.randn(shape, dtype=torch.float64), full_matrices=False)
     matrix = u @ torch.diag(torch.logspace(0, -2, min(shape), dtype=torch.float64)) @ vt
-    found = orthogonalise(matrix, dtype=torch.float64)
-    inner = u.mT @ found @ vt.mT
+    direction = orthogonalise(matrix, dtype=torch.float64)
+    inner = u.mT @ direction @ vt.mT
     torch.testing.assert_close(inner, torch.diag(inner.diagonal()), rtol=0, atol=1e-9)
     assert ((inner.diagonal() > 0.6) & (inner.diagonal() < 1.25)).all()
-    torch.testing.assert_close(orthogonalise(7 * matrix, dtype=torch.float64), found)
+    torch.testing.assert_close(orthogonalise(7 * matrix, dtype=torch.float64), direction)
     assert not orthogonalise(torch.zeros(shape)).any()
 
 
@@ -62,15 +62,15 @@ def test_embeddings_output_vectors_and_stacks_are_adamws():
 def test_schedule_is_transformers_in_reach():
     schedules = pytest.importorskip("transformers.optimization")
     optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.5)
-    theirs = schedules.get_wsd_schedule(optimiser, 4, 6, num_training_steps=20, decay_type="linear")
+    scheduler = schedules.get_wsd_schedule(optimiser, 4, 6, num_training_steps=20, decay_type="linear")
     rates = []
     for _ in range(20):
-        rates.append(theirs.get_last_lr()[0])
+        rates.append(scheduler.get_last_lr()[0])
         optimiser.step()
-        theirs.step()
+        scheduler.step()
     # They count steps from 0, and begin at a rate of 0.
-    mine = [warmup_hold_decay(step, peak=0.5, warmup=4, decay_from=14, total=20) for step in range(1, 20)]
-    assert mine == pytest.approx(rates[1:])
+    got = [warmup_hold_decay(step, peak=0.5, warmup=4, decay_from=14, total=20) for step in range(1, 20)]
+    assert got == pytest.approx(rates[1:])
 
 
 def test_what_muon_cannot_do_is_refused(unchecked):

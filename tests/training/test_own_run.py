@@ -30,8 +30,8 @@ def test_an_interrupted_run_goes_on_to_the_same_losses(tmp_path):
     second = train_own(library_model, smoothed, tmp_path / "parts", plan=PLAN, show=lines.append)
     assert "going on at step 3 of 6" in lines
     assert second.done and second.losses == whole.losses and second.validations == whole.validations
-    for own, other in zip(second.model.parameters(), whole.model.parameters(), strict=True):
-        assert torch.equal(own, other)
+    for got, want in zip(second.model.parameters(), whole.model.parameters(), strict=True):
+        assert torch.equal(got, want)
 
 
 def test_a_run_of_no_time_takes_no_step_and_one_of_another_plan_is_refused(tmp_path):

@@ -70,7 +70,7 @@ def test_bleu_is_that_of_sacrebleus_own_function_with_its_signature():
     assert got.score == sacrebleu.corpus_bleu(SAID, [WANTED]).score and 50 < got.score < 90
     assert "case:mixed" in got.signature and "tok:13a" in got.signature and "nrefs:1" in got.signature
     assert corpus_bleu(WANTED, WANTED).score == pytest.approx(100)
-    assert corpus_bleu([said.lower() for said in SAID], WANTED).score < got.score
+    assert corpus_bleu([sentence.lower() for sentence in SAID], WANTED).score < got.score
     assert corpus_bleu(tuple(SAID), tuple(WANTED)) == Bleu(got.score, got.signature)
 
 

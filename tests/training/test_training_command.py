@@ -49,14 +49,14 @@ def call(*arguments, **options):
 def test_a_folder_of_text_files_becomes_a_translator(here):
     write_pairs(here / "texts", "train", [*some_pairs(), ("", "vide")])
     write_pairs(here / "texts", "val", some_pairs(12, seed=1), packed=True)
-    status, said = call("texts", recipe="tiny.json")
+    status, output = call("texts", recipe="tiny.json")
     assert status == 0
-    assert "1 lines of train are empty on a side and are left out" in said
-    assert "70 pairs to learn from, 12 to choose by, into translator-en-fr" in said
-    assert "step 16/16" in said and "validation loss" in said
-    assert "translating 12 validation sentences with a beam of 4" in said
-    assert "validation BLEU " in said and "tok:13a" in said and "test files were not looked at" in said
-    assert 'load_translator("translator-en-fr").translate("...") uses it' in said
+    assert "1 lines of train are empty on a side and are left out" in output
+    assert "70 pairs to learn from, 12 to choose by, into translator-en-fr" in output
+    assert "step 16/16" in output and "validation loss" in output
+    assert "translating 12 validation sentences with a beam of 4" in output
+    assert "validation BLEU " in output and "tok:13a" in output and "test files were not looked at" in output
+    assert 'load_translator("translator-en-fr").translate("...") uses it' in output
     assert load_translator(here / "translator-en-fr").translate("The dog sleeps.").tokens
     status, again = call("texts", recipe="tiny.json")
     assert status == 0 and "going on from step-00000016" in again and "step 16/16" not in again
@@ -65,8 +65,8 @@ def test_a_folder_of_text_files_becomes_a_translator(here):
 def test_other_languages_and_another_place(here):
     turned = [(french, english) for english, french in some_pairs()]
     write_pairs(here / "texts", "train", turned, endings=("fr", "en"), packed=True)
-    status, said = call("texts", source="fr", target="en", recipe="tiny.json", out=here / "mine")
-    assert status == 0 and "val" in said
+    status, output = call("texts", source="fr", target="en", recipe="tiny.json", out=here / "mine")
+    assert status == 0 and "val" in output
     translator = load_translator(here / "mine")
     assert translator.translate("Le chien dort.").source_tokens[-1] == "</s>"
     assert not (here / "translator-fr-en").exists()
@@ -84,31 +84,35 @@ def test_without_validation_files_pairs_are_held_out(here):
     again, other = (command._read(here / "texts", "en", "fr", seed).validation for seed in (3, 4))
     assert again == corpus.validation != other
     many = [(str(number), str(number)) for number in range(30_000)]
-    kept, held_out = command._hold_out(many, 0)
-    assert len(held_out) == 1000 and len(kept) == 29_000 and kept == sorted(kept, key=lambda pair: int(pair[0]))
+    remaining, held_out = command._hold_out(many, 0)
+    assert (
+        len(held_out) == 1000
+        and len(remaining) == 29_000
+        and remaining == sorted(remaining, key=lambda pair: int(pair[0]))
+    )
 
 
 def test_without_a_folder_the_grammar_is_taken(here, monkeypatch):
-    given = {}
+    arguments = {}
 
     def stand_in(out, recipe, **options):
-        given.update(options, out=out, recipe=recipe)
+        arguments.update(options, out=out, recipe=recipe)
         return "a report"
 
     monkeypatch.setattr(command, "train_on_grammar", stand_in)
-    status, said = call()
-    assert status == 0 and "generated grammar" in said and "a report" in said
-    assert given["recipe"] == grammar_recipe() and str(given["out"]) == "translator-grammar"
-    assert given["device"] == "cpu" and given["every"] == 4
-    status, said = call(recipe="tiny.json", out="mine")
-    assert given["recipe"] == TINY and str(given["out"]) == "mine"
+    status, output = call()
+    assert status == 0 and "generated grammar" in output and "a report" in output
+    assert arguments["recipe"] == grammar_recipe() and str(arguments["out"]) == "translator-grammar"
+    assert arguments["device"] == "cpu" and arguments["every"] == 4
+    status, output = call(recipe="tiny.json", out="mine")
+    assert arguments["recipe"] == TINY and str(arguments["out"]) == "mine"
 
 
 def test_the_default_recipe_is_that_of_the_library(here, monkeypatch):
-    given = []
-    monkeypatch.setattr(command, "_run", lambda corpus, out, recipe, *rest: given.append(recipe))
+    recipes = []
+    monkeypatch.setattr(command, "_run", lambda corpus, out, recipe, *rest: recipes.append(recipe))
     write_pairs(here / "texts", "train", some_pairs())
-    assert call("texts")[0] == 0 and given == [Recipe()]
+    assert call("texts")[0] == 0 and recipes == [Recipe()]
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
@@ -127,24 +131,24 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
         return stop
 
     monkeypatch.setattr(command_frame, "_watched", watched)
-    status, said = call("texts", recipe="tiny.json")
-    assert status == 130 and "Stopped. No state had been written: run the same command to start again." in said
+    status, output = call("texts", recipe="tiny.json")
+    assert status == 130 and "Stopped. No state had been written: run the same command to start again." in output
     at[0] = 11
-    status, said = call("texts", recipe="tiny.json")
-    assert status == 130 and "Stopped. Run the same command to continue from step 8." in said
+    status, output = call("texts", recipe="tiny.json")
+    assert status == 130 and "Stopped. Run the same command to continue from step 8." in output
     at[0] = -1
-    status, said = call("texts", recipe="tiny.json")
-    assert status == 0 and "going on from step-00000008" in said and "validation BLEU" in said
+    status, output = call("texts", recipe="tiny.json")
+    assert status == 0 and "going on from step-00000008" in output and "validation BLEU" in output
 
 
 def test_when_the_minutes_are_over_it_stops_after_a_state_was_written(here):
     write_pairs(here / "texts", "train", some_pairs())
-    status, said = call("texts", recipe="tiny.json", minutes=1e-6)
-    assert status == 0 and "The 1e-06 minutes are over. Run the same command to continue from step 4." in said
-    status, said = call("texts", recipe="tiny.json", minutes=1e-6)
-    assert "continue from step 8" in said
-    status, said = call("texts", recipe="tiny.json", minutes=60)
-    assert status == 0 and "done" in said
+    status, output = call("texts", recipe="tiny.json", minutes=1e-6)
+    assert status == 0 and "The 1e-06 minutes are over. Run the same command to continue from step 4." in output
+    status, output = call("texts", recipe="tiny.json", minutes=1e-6)
+    assert "continue from step 8" in output
+    status, output = call("texts", recipe="tiny.json", minutes=60)
+    assert status == 0 and "done" in output
 
 
 def test_every_step_is_shown(here):
@@ -165,16 +169,16 @@ def test_without_sacrebleu_it_says_so(here, monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    status, said = call("texts", recipe="tiny.json")
-    assert status == 0 and "BLEU needs the package sacrebleu" in said and "done" in said
+    status, output = call("texts", recipe="tiny.json")
+    assert status == 0 and "BLEU needs the package sacrebleu" in output and "done" in output
 
 
 def test_validation_sentences_that_are_too_long_are_not_translated(here):
     write_pairs(here / "texts", "train", some_pairs())
     long = ("The dog sleeps. " * 30, "Le chien dort. " * 30)
     write_pairs(here / "texts", "val", [*some_pairs(12, seed=1), long])
-    status, said = call("texts", recipe="tiny.json")
-    assert status == 0 and "translating 12 validation sentences" in said
+    status, output = call("texts", recipe="tiny.json")
+    assert status == 0 and "translating 12 validation sentences" in output
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,10 @@ def test_a_batch_moves_to_a_device_whole(device):
 @given(st.integers(1, 40), st.integers(0, 1000), st.integers(0, 3))
 def test_every_pair_comes_once_in_an_epoch(n, seed, epoch):
     pairs = some_pairs(n, seed)
-    wanted = sorted((tuple(source), tuple(target)) for source, target in pairs)
+    expected = sorted((tuple(source), tuple(target)) for source, target in pairs)
     for batches in both_kinds(pairs, seed):
         got = list(batches.epoch(epoch))
-        assert sorted(itertools.chain.from_iterable(map(rows_of, got))) == wanted
+        assert sorted(itertools.chain.from_iterable(map(rows_of, got))) == expected
 
 
 def test_bucketed_batches_keep_to_their_size_and_waste_little():

@@ -46,9 +46,11 @@ def assert_same_end(folder, whole, first_step):
 
 
 def assert_same_weights(folder, other):
-    mine, theirs = (read_tensors(one / "model.safetensors")[0] for one in (folder, other))
-    assert mine.keys() == theirs.keys() and all(torch.equal(mine[name], theirs[name]) for name in mine)
-    assert {tensor.dtype for tensor in mine.values()} == {torch.float16}
+    weights, other_weights = (read_tensors(path / "model.safetensors")[0] for path in (folder, other))
+    assert weights.keys() == other_weights.keys() and all(
+        torch.equal(weights[name], other_weights[name]) for name in weights
+    )
+    assert {tensor.dtype for tensor in weights.values()} == {torch.float16}
 
 
 def test_a_run_leaves_what_load_translator_reads(whole):
@@ -76,8 +78,8 @@ def test_the_weights_kept_are_the_best_ones(tmp_path, monkeypatch):
     assert state.best_loss == 1.0 and state.best_step < state.step
     tensors, header = read_tensors(tmp_path / "run" / "best.safetensors")
     assert header["notes"]["step"] == state.best_step == json.loads((tmp_path / "curve.json").read_text())["best_step"]
-    kept = load_translator(tmp_path).model.embedder.tokens.table
-    assert torch.equal(kept, tensors["embedder.tokens.table"].half().float())
+    table = load_translator(tmp_path).model.embedder.tokens.table
+    assert torch.equal(table, tensors["embedder.tokens.table"].half().float())
 
 
 def test_the_curve_is_written_down(whole):
@@ -191,7 +193,7 @@ def test_pairs_that_a_cut_by_chance_makes_too_long_keep_the_plain_one(tmp_path):
     recut = translation._recut(pairs, plain, tokenizer, recipe)
     cuts = recut(0)
     assert max(len(side) for pair in cuts for side in pair) <= 26 < 60
-    same = [list(map(list, cut)) == list(map(list, one)) for cut, one in zip(cuts, plain, strict=True)]
+    same = [list(map(list, cut)) == list(map(list, plain_cut)) for cut, plain_cut in zip(cuts, plain, strict=True)]
     assert any(same) and not all(same)
     decoded = [(tokenizer.decode(source), tokenizer.decode(target)) for source, target in cuts]
     assert decoded == pairs
@@ -201,16 +203,16 @@ def test_pairs_that_a_cut_by_chance_makes_too_long_keep_the_plain_one(tmp_path):
 
 
 def test_without_segmentation_dropout_every_epoch_has_the_plain_cut(tmp_path, monkeypatch):
-    given = {}
+    batch_options = {}
 
     def spy(pairs, **options):
-        given.update(options, n=given.get("n", 0) + 1)
+        batch_options.update(options, n=batch_options.get("n", 0) + 1)
         return BucketedBatches(pairs, **options)
 
     monkeypatch.setattr(translation, "BucketedBatches", spy)
     monkeypatch.setattr(translation, "_recut", lambda *arguments: pytest.fail("nothing is to be cut anew"))
     run(tmp_path, Recipe(**{**vars(TINY), "segmentation_dropout": 0.0, "steps": 13}))
-    assert given["n"] == 2
+    assert batch_options["n"] == 2
 
 
 # Recipes.

@@ -48,8 +48,8 @@ def call(file="text.txt.gz", **options):
 
 
 def test_a_text_becomes_a_writer_with_its_best_weights(here):
-    status, said = call(out="mine")
-    assert status == 0 and 'load_writer("mine").write("...") uses it' in said
+    status, output = call(out="mine")
+    assert status == 0 and 'load_writer("mine").write("...") uses it' in output
     writer = load_writer(here / "mine")
     assert writer.write("ANNA:", max_new_tokens=5).startswith("ANNA:")
     curve = json.loads((here / "mine" / "curve.json").read_text())
@@ -76,12 +76,12 @@ def test_a_stopped_run_goes_on_to_the_same_weights(here, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(command_frame, "_watched", watched)
-        status, said = call(out="parts")
-    assert status == 130 and "Run the same command to continue from step" in said
-    status, said = call(out="parts")
-    assert status == 0 and "going on from step-" in said
-    ours, wanted = (load_writer(here / name).model.state_dict() for name in ("parts", "whole"))
-    assert all(torch.equal(ours[name], wanted[name]) for name in wanted)
+        status, output = call(out="parts")
+    assert status == 130 and "Run the same command to continue from step" in output
+    status, output = call(out="parts")
+    assert status == 0 and "going on from step-" in output
+    got, expected = (load_writer(here / name).model.state_dict() for name in ("parts", "whole"))
+    assert all(torch.equal(got[name], expected[name]) for name in expected)
 
 
 def test_what_can_be_mended_is_refused_in_a_sentence(here):
@@ -99,7 +99,7 @@ def test_what_can_be_mended_is_refused_in_a_sentence(here):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"n_heads": 3}, "d_model 16 cannot be cut into 3 heads"),
         ({"rows": 0}, "rows is 0; wanted at least 1"),
@@ -107,8 +107,8 @@ def test_what_can_be_mended_is_refused_in_a_sentence(here):
         ({"steps": 5}, "steps 5; wanted 0 <= warmup <= decay_from < steps"),
     ],
 )
-def test_a_wrong_recipe_is_refused(changed, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_wrong_recipe_is_refused(changed, message):
+    with pytest.raises(ValueError, match=message):
         replace(TINY, **changed)
 
 
@@ -128,7 +128,7 @@ def test_windows_of_an_epoch_make_each_token_a_label_once():
     again = torch.cat([batch.target_ids for batch in batches.epoch(2, start=1)])
     assert torch.equal(again, rows[3:])
     other = torch.cat([batch.target_ids for batch in batches.epoch(3)])
-    assert {int(one) for one in rows[:, 0]} != {int(one) for one in other[:, 0]}
+    assert {int(token) for token in rows[:, 0]} != {int(token) for token in other[:, 0]}
 
 
 def test_windows_for_measuring_begin_at_the_first_token():

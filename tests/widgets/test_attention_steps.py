@@ -27,13 +27,13 @@ def rng():
 @pytest.mark.parametrize(("tokens", "width", "value_width"), [(1, 1, 1), (4, 3, 2), (6, 64, 5)])
 def test_record_holds_the_references_numbers(rng, tokens, width, value_width, masked):
     mask = np.tri(tokens, dtype=bool) if masked else None
-    given = example(rng, tokens, width, value_width, mask)
-    record = compute(given)
-    scores = np.einsum("th,sh->ts", given.q, given.k)
+    inputs = example(rng, tokens, width, value_width, mask)
+    record = compute(inputs)
+    scores = np.einsum("th,sh->ts", inputs.q, inputs.k)
     assert np.allclose(record["scores"], scores, rtol=1e-13, atol=1e-13)
     assert np.allclose(record["scaled"], scores / width**0.5, rtol=1e-13, atol=1e-13)
-    assert np.array_equal(record["weights"], reference.attention_weights(given.q, given.k, mask))
-    assert np.array_equal(record["output"], reference.scaled_dot_product_attention(given.q, given.k, given.v, mask))
+    assert np.array_equal(record["weights"], reference.attention_weights(inputs.q, inputs.k, mask))
+    assert np.array_equal(record["output"], reference.scaled_dot_product_attention(inputs.q, inputs.k, inputs.v, mask))
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3])
@@ -92,10 +92,10 @@ def projected(rng, **changed):
 
 
 def test_record_says_where_queries_keys_and_values_come_from(rng):
-    given = projected(rng, w_k=None)
-    record = compute(given)
-    assert record["x"] == given.x.tolist()
-    assert record["w"] == {"q": given.w_q.tolist(), "k": None, "v": given.w_v.tolist()}
+    inputs = projected(rng, w_k=None)
+    record = compute(inputs)
+    assert record["x"] == inputs.x.tolist()
+    assert record["w"] == {"q": inputs.w_q.tolist(), "k": None, "v": inputs.w_v.tolist()}
     x, same = rng.normal(size=(2, 3)), np.eye(3)
     record = compute(Example("i", ["a", "b"], x, x, x, x=x, w_q=same, w_k=same, w_v=same))
     assert record["w"] == {"q": "identity", "k": "identity", "v": "identity"}
@@ -150,8 +150,8 @@ def test_script_knows_the_same_stages():
 
 
 def test_static_tables_cannot_be_broken_by_a_token(rng):
-    given = example(rng, tokens=1)
-    html = static_tables(compute(Example("<b>", ["<script>"], given.q, given.k, given.v)))
+    inputs = example(rng, tokens=1)
+    html = static_tables(compute(Example("<b>", ["<script>"], inputs.q, inputs.k, inputs.v)))
     assert "<script>" not in html and "<b>" not in html and "&lt;script&gt;" in html
 
 

@@ -24,7 +24,7 @@ def test_a_model_without_windows_and_with_all_heads_saves_nothing():
 
 def test_stand_in_shows_every_model_and_an_unknown_one_is_refused():
     html = ConfigReader(QUOTED, "Gemma 3 1B").fallback
-    shown = [float(one) for one in re.findall(r"</th><td>([\d.]+)</td>", html)]
+    shown = [float(number) for number in re.findall(r"</th><td>([\d.]+)</td>", html)]
     assert shown == [pytest.approx(sizes(config).total / 1e9, abs=0.006) for config in QUOTED.values()]
     with pytest.raises(ValueError, match="there is no config of 'GPT-9'; wanted one of SmolLM2 135M, "):
         ConfigReader(QUOTED, "GPT-9")

@@ -16,21 +16,21 @@ SIZES = rl.MODELS[MODEL]
 @pytest.mark.parametrize("stage", [batching.READING, batching.WRITING])
 @pytest.mark.parametrize(("batch", "length"), [(1, 1000), (64, 200)])
 def test_described_intensities_are_those_of_the_formulas(stage, batch, length):
-    told = batching.describe(MODEL, MACHINE, stage, batch, length)
+    counts = batching.describe(MODEL, MACHINE, stage, batch, length)
     tokens = length if stage == batching.READING else 1
     rows, d, f, h = batch * tokens, SIZES.D, SIZES.F, SIZES.head_width
     weights = d * h * 2 * (SIZES.N + SIZES.kv_heads) + 3 * d * f
-    assert told["dense"]["flops"] == 2 * rows * weights
+    assert counts["dense"]["flops"] == 2 * rows * weights
     widths = 2 * (d + SIZES.wide) + 2 * (d + SIZES.narrow) + 3 * (d + f)
-    assert told["dense"]["bytes"] == 2 * (weights + rows * widths)
+    assert counts["dense"]["bytes"] == 2 * (weights + rows * widths)
     group = SIZES.N / SIZES.kv_heads
-    assert told["attention"]["intensity"] == pytest.approx(1 / (1 / length + 1 / (group * tokens) + 1 / h))
-    assert told["flops"] == rows * (2 * rl.product_weights(SIZES) + 4 * SIZES.L * SIZES.wide * length)
+    assert counts["attention"]["intensity"] == pytest.approx(1 / (1 / length + 1 / (group * tokens) + 1 / h))
+    assert counts["flops"] == rows * (2 * rl.product_weights(SIZES) + 4 * SIZES.L * SIZES.wide * length)
     moved = 2 * sum(rl.parameters(SIZES).values()) + 4 * batch * length * SIZES.L * SIZES.narrow
-    assert told["weight_bytes"] + told["cache_bytes"] == moved
+    assert counts["weight_bytes"] + counts["cache_bytes"] == moved
     machine = rl.hardware(MACHINE)
-    assert told["seconds"] == pytest.approx(max(told["flops"] / 312e12, moved / machine.bandwidth_bytes_per_s))
-    assert told["tokens_per_s"] == pytest.approx(rows / told["seconds"])
+    assert counts["seconds"] == pytest.approx(max(counts["flops"] / 312e12, moved / machine.bandwidth_bytes_per_s))
+    assert counts["tokens_per_s"] == pytest.approx(rows / counts["seconds"])
 
 
 def test_dense_layers_travel_with_the_batch_and_attention_does_not():
@@ -40,11 +40,11 @@ def test_dense_layers_travel_with_the_batch_and_attention_does_not():
 
 
 def test_memory_is_the_librarys_and_the_largest_batch_is_the_last_that_fits():
-    held = rl.hardware(MACHINE).memory_bytes
-    most = memory.largest_batch(MODEL, held, 4096)
+    memory_bytes = rl.hardware(MACHINE).memory_bytes
+    most = memory.largest_batch(MODEL, memory_bytes, 4096)
     fits, more = (sum(memory.describe_writing(MODEL, b, 4096).values()) for b in (most, most + 1))
-    assert fits <= held < more
-    assert memory.largest_batch("Llama 2 70B", held, 4096) == 0
+    assert fits <= memory_bytes < more
+    assert memory.largest_batch("Llama 2 70B", memory_bytes, 4096) == 0
     learning = memory.describe_learning(MODEL, 2, 1024, "master", fused=False)
     assert learning["cache"] == 0 and learning["optimizer"] == 8 * sum(rl.parameters(SIZES).values())
     assert set(learning) == set(memory.PARTS) == set(memory.describe_writing(MODEL, 1, 1))
@@ -69,8 +69,8 @@ def test_unknown_stage_is_refused():
 
 def test_stand_ins_hold_the_librarys_numbers():
     html = BatchingExplorer([MODEL], [MACHINE]).fallback
-    shown = [float(one) for one in re.findall(r"<td>([\d.]+)</td>", html)]
-    wanted = [batching.describe(MODEL, MACHINE, batching.WRITING, b, 1000) for b in batching.BATCHES[::2]]
-    assert shown == pytest.approx([t[p]["intensity"] for t in wanted for p in ("dense", "attention")], abs=0.006)
+    shown = [float(number) for number in re.findall(r"<td>([\d.]+)</td>", html)]
+    expected = [batching.describe(MODEL, MACHINE, batching.WRITING, b, 1000) for b in batching.BATCHES[::2]]
+    assert shown == pytest.approx([t[p]["intensity"] for t in expected for p in ("dense", "attention")], abs=0.006)
     html = MemoryExplorer([MODEL], [MACHINE]).fallback
     assert f"<td>{memory.largest_batch(MODEL, 80e9, 4096)}</td>" in html

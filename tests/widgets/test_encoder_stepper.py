@@ -25,7 +25,7 @@ def tables_of(record):
 def test_last_box_is_what_torchs_own_layer_gives(example, order):
     w = {name: torch.from_numpy(array) for name, array in example.arrays().items()}
     d, f = w["w_1"].shape
-    theirs = torch.nn.TransformerEncoderLayer(
+    torch_layer = torch.nn.TransformerEncoderLayer(
         d, example.n_heads, f, dropout=0.0, batch_first=True, norm_first=order == "pre", dtype=torch.float64
     )
     weights = {
@@ -40,9 +40,9 @@ def test_last_box_is_what_torchs_own_layer_gives(example, order):
         **{f"norm{i + 1}.{kind}": w["norms"][2 * i + j] for i in (0, 1) for j, kind in enumerate(("weight", "bias"))},
     }
     padding = None if example.real is None else torch.from_numpy(~example.real)[None]
-    wanted = torch.func.functional_call(theirs, weights, (w["x"][None],), {"src_key_padding_mask": padding})
+    expected = torch.func.functional_call(torch_layer, weights, (w["x"][None],), {"src_key_padding_mask": padding})
     got = tables_of(compute(example, order))["y"]["numbers"]
-    np.testing.assert_allclose(got, wanted[0].detach().numpy(), atol=1e-12)
+    np.testing.assert_allclose(got, expected[0].detach().numpy(), atol=1e-12)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -56,17 +56,17 @@ def test_cells_can_be_worked_out_from_the_tables_that_they_name(example, order):
             continue
         kind, *parts = table["from"]
         kinds.add(kind)
-        given = [numbers[part] for part in parts]
+        operands = [numbers[part] for part in parts]
         if kind == "sum":
-            wanted = given[0] + given[1]
+            expected = operands[0] + operands[1]
         elif kind == "same":
-            wanted = given[0]
+            expected = operands[0]
         elif kind == "relu":
-            wanted = np.maximum(given[0], 0)
+            expected = np.maximum(operands[0], 0)
         else:
-            x, measured, learned = given
-            wanted = (x - measured[:, :1]) / np.sqrt(measured[:, 1:] + 1e-5) * learned[0] + learned[1]
-        np.testing.assert_allclose(numbers[name], wanted, atol=1e-12)
+            x, measured, learned = operands
+            expected = (x - measured[:, :1]) / np.sqrt(measured[:, 1:] + 1e-5) * learned[0] + learned[1]
+        np.testing.assert_allclose(numbers[name], expected, atol=1e-12)
     assert kinds == {"sum", "same", "relu", "norm"}
 
 

@@ -22,7 +22,7 @@ BARE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>t</t
 def show(chromium, tmp_path):
     page = chromium.new_page()
     complaints = []
-    page.on("console", lambda said: complaints.append(said.text))
+    page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
 
     def shown(*examples, attributes=""):
@@ -114,8 +114,8 @@ def test_widget_that_is_no_anywidget_leaves_its_stand_in(chromium, tmp_path):
     html = BARE.format(attributes="", view='{"model_id": "m"}', state=json.dumps(state), runner=RUNNER.as_uri())
     (tmp_path / "slider.html").write_text(html, encoding="utf-8")
     page = chromium.new_page()
-    with page.expect_console_message() as said:
+    with page.expect_console_message() as console_message:
         page.goto((tmp_path / "slider.html").as_uri())
-    assert "is not an anywidget" in said.value.text
+    assert "is not an anywidget" in console_message.value.text
     assert page.locator(".widget-fallback").is_visible()
     page.close()

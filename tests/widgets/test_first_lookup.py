@@ -21,15 +21,15 @@ STORE = {
 def test_weights_of_every_query_and_temperature_are_the_references():
     record = FirstLookup(Store(**STORE)).record
     assert json.loads(json.dumps(record)) == record
-    for one, point in zip(record["asked"], STORE["queries"].values(), strict=True):
-        assert len(one["weights"]) == len(TAUS)
-        for tau, weights in zip(record["taus"], one["weights"], strict=True):
-            wanted = reference.soft_lookup(np.array([point]), np.array(STORE["k"]), np.eye(2), tau)[0]
-            np.testing.assert_allclose(weights, wanted, rtol=1e-12)
+    for lookup, point in zip(record["asked"], STORE["queries"].values(), strict=True):
+        assert len(lookup["weights"]) == len(TAUS)
+        for tau, weights in zip(record["taus"], lookup["weights"], strict=True):
+            expected = reference.soft_lookup(np.array([point]), np.array(STORE["k"]), np.eye(2), tau)[0]
+            np.testing.assert_allclose(weights, expected, rtol=1e-12)
 
 
 def test_a_dictionary_finds_the_keys_and_nothing_else():
-    assert [one["found"] for one in FirstLookup(Store(**STORE)).record["asked"]] == ["A", None]
+    assert [lookup["found"] for lookup in FirstLookup(Store(**STORE)).record["asked"]] == ["A", None]
 
 
 def test_temperatures_begin_with_the_hard_lookup_and_have_one_among_them():
@@ -61,12 +61,12 @@ def test_figure_begins_with_the_query_and_temperature_that_it_is_told():
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("options", "message"),
     [
         ({"asked": "d"}, "the query 'd' is none of a, <c>"),
         ({"tau": 0.9}, "tau is 0.9, which the slider does not have; the nearest that it has is 1.0"),
     ],
 )
-def test_what_the_figure_does_not_have_is_refused(told, message):
+def test_what_the_figure_does_not_have_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        FirstLookup(Store(**STORE), **told)
+        FirstLookup(Store(**STORE), **options)

@@ -22,12 +22,12 @@ SETTINGS = [
 @pytest.mark.parametrize("sizes", SETTINGS, ids=lambda s: s.title)
 def test_describe_counts_what_a_layer_of_the_model_holds(sizes):
     layer = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H)
-    told = describe(sizes)
+    counts = describe(sizes)
     for name in ("w_q", "w_k", "w_v", "w_o"):
         weight = layer.get_parameter(name)
-        assert told["parameters"][name] == weight.numel()
-        assert told["shapes"][name] == list(weight.shape)
-    assert told["parameters"]["total"] == sum(p.numel() for p in layer.parameters())
+        assert counts["parameters"][name] == weight.numel()
+        assert counts["shapes"][name] == list(weight.shape)
+    assert counts["parameters"]["total"] == sum(p.numel() for p in layer.parameters())
 
 
 @pytest.mark.parametrize("sizes", SETTINGS, ids=lambda s: s.title)
@@ -35,10 +35,10 @@ def test_describe_counts_the_operations_that_torch_counts(sizes):
     layer = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H).to("meta")
     with FlopCounterMode(display=False) as counter:
         y, weights = layer(torch.empty(sizes.B, sizes.T, sizes.D, device="meta"), return_weights=True)
-    told = describe(sizes)
-    assert told["flops"]["total"] == counter.get_total_flops()
-    assert told["shapes"]["a"] == list(weights.shape) and told["shapes"]["y"] == list(y.shape)
-    assert told["score_bytes"] == 4 * weights.numel()
+    counts = describe(sizes)
+    assert counts["flops"]["total"] == counter.get_total_flops()
+    assert counts["shapes"]["a"] == list(weights.shape) and counts["shapes"]["y"] == list(y.shape)
+    assert counts["score_bytes"] == 4 * weights.numel()
 
 
 @pytest.mark.parametrize("sizes", SETTINGS, ids=lambda s: s.title)
@@ -46,15 +46,15 @@ def test_describe_counts_the_bytes_that_a_cache_keeps(sizes):
     layer, cache = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H), LayerCache()
     with torch.no_grad():
         layer(torch.randn(sizes.B, sizes.T, sizes.D), cache=cache)
-    told = describe(sizes)
-    assert told["shapes"]["k"] == list(cache.k.shape) and told["shapes"]["v"] == list(cache.v.shape)
-    assert told["cache_bytes"] == 4 * (cache.k.numel() + cache.v.numel())
-    assert describe(sizes, 2)["cache_bytes"] * 2 == told["cache_bytes"]
+    counts = describe(sizes)
+    assert counts["shapes"]["k"] == list(cache.k.shape) and counts["shapes"]["v"] == list(cache.v.shape)
+    assert counts["cache_bytes"] == 4 * (cache.k.numel() + cache.v.numel())
+    assert describe(sizes, 2)["cache_bytes"] * 2 == counts["cache_bytes"]
 
 
 def test_largest_counts_are_whole_numbers_that_a_script_holds_exactly():
-    told = describe(Sizes("largest", **LARGEST))
-    assert max(told["flops"]["total"], told["score_bytes"], told["cache_bytes"]) < 2**53
+    counts = describe(Sizes("largest", **LARGEST))
+    assert max(counts["flops"]["total"], counts["score_bytes"], counts["cache_bytes"]) < 2**53
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_no_presets_and_a_start_outside_them_are_refused():
 
 def test_stand_in_holds_the_same_shapes_and_cannot_be_broken_by_a_title():
     html = static_table(Sizes("<b>", B=2, T=7, D=10, N=6, K=3, H=5))
-    told = describe(SETTINGS[0])
-    assert "<b>" not in html and f"{told['parameters']['total']:,} parameters" in html
+    counts = describe(SETTINGS[0])
+    assert "<b>" not in html and f"{counts['parameters']['total']:,} parameters" in html
     rows = dict(re.findall(r'<th scope="row">(\w+)</th><td>([^<]+)</td>', html))
-    assert {name: [int(n) for n in text.split(" × ")] for name, text in rows.items()} == told["shapes"]
+    assert {name: [int(n) for n in text.split(" × ")] for name, text in rows.items()} == counts["shapes"]
 
 
 def test_script_names_the_same_tensors_and_sizes():
@@ -97,6 +97,10 @@ def test_script_names_the_same_tensors_and_sizes():
 
 def test_parameters_and_operations_do_not_depend_on_the_number_of_heads_at_one_width():
     """What the chapter says, and what the explorer is there to show."""
-    told = [describe(Sizes("", B=1, T=100, D=512, N=n, K=n, H=512 // n)) for n in (1, 2, 8, 32)]
-    assert len({one["parameters"]["total"] for one in told}) == len({one["flops"]["total"] for one in told}) == 1
-    assert np.allclose([one["score_bytes"] / told[0]["score_bytes"] for one in told], [1, 2, 8, 32])
+    layers = [describe(Sizes("", B=1, T=100, D=512, N=n, K=n, H=512 // n)) for n in (1, 2, 8, 32)]
+    assert (
+        len({layer["parameters"]["total"] for layer in layers})
+        == len({layer["flops"]["total"] for layer in layers})
+        == 1
+    )
+    assert np.allclose([layer["score_bytes"] / layers[0]["score_bytes"] for layer in layers], [1, 2, 8, 32])

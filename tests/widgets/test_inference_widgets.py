@@ -29,13 +29,13 @@ def after(texts):
 
 @pytest.mark.parametrize(("tau", "k", "p"), [(1.0, None, None), (0.5, 4, None), (2.0, None, 0.7), (0, None, None)])
 def test_described_sampling_sums_to_one_and_draws_what_it_keeps(tau, k, p):
-    told = sampling_explorer.describe(sampling_explorer.rounded(LOGITS), tau, k, p, 0.37)
-    shares = np.array(told["probabilities"])
-    assert shares.sum() == pytest.approx(1) and told["kept"] == (shares > 0).sum()
-    assert shares[told["drawn"]] > 0
-    np.testing.assert_allclose(told["plain"], torch.tensor(LOGITS).softmax(-1), atol=0.01)
+    sampling = sampling_explorer.describe(sampling_explorer.rounded(LOGITS), tau, k, p, 0.37)
+    shares = np.array(sampling["probabilities"])
+    assert shares.sum() == pytest.approx(1) and sampling["kept"] == (shares > 0).sum()
+    assert shares[sampling["drawn"]] > 0
+    np.testing.assert_allclose(sampling["plain"], torch.tensor(LOGITS).softmax(-1), atol=0.01)
     if k is not None:
-        assert told["kept"] == k
+        assert sampling["kept"] == k
 
 
 def test_sampling_explorer_keeps_rounded_logits_and_a_table_without_markup():
@@ -61,7 +61,7 @@ def test_sampling_explorer_refuses_what_it_cannot_show(tokens, choices, message)
 @pytest.mark.parametrize("beams", [1, 2, 4])
 def test_grown_tree_is_the_librarys_search_and_stops_where_it_does(beams, alpha):
     steps = beam_tree.grow(after, 1, beams, 6)
-    found = model.beam_search(
+    search = model.beam_search(
         lambda ids, state: (TABLE[ids[:, -1]], None),
         torch.zeros(1, 1, dtype=torch.int64),
         beams=beams,
@@ -72,22 +72,24 @@ def test_grown_tree_is_the_librarys_search_and_stops_where_it_does(beams, alpha)
         trace=True,
     )
     steps = steps[: beam_tree.last_step(steps, alpha, 6)]
-    for ours, theirs in zip(steps, found.trace[0], strict=True):
-        kept = [one for one in ours if one["kept"]]
-        assert [one["ids"][-1] for one in kept] == [node.token for node in theirs]
-        assert [one["ended"] for one in kept] == [node.ended for node in theirs]
-        np.testing.assert_allclose([one["total"] for one in kept], [node.log_probability for node in theirs])
+    for step, nodes in zip(steps, search.trace[0], strict=True):
+        hypotheses = [hypothesis for hypothesis in step if hypothesis["kept"]]
+        assert [hypothesis["ids"][-1] for hypothesis in hypotheses] == [node.token for node in nodes]
+        assert [hypothesis["ended"] for hypothesis in hypotheses] == [node.ended for node in nodes]
+        np.testing.assert_allclose(
+            [hypothesis["total"] for hypothesis in hypotheses], [node.log_probability for node in nodes]
+        )
     score, ids = beam_tree.finished(steps, alpha)[0]
-    assert ids == found.best.new_ids[0].tolist() and score == pytest.approx(float(found.scores[0, 0]))
+    assert ids == search.best.new_ids[0].tolist() and score == pytest.approx(float(search.scores[0, 0]))
 
 
 def test_dropped_texts_are_the_next_likeliest_and_come_from_where_they_say():
     steps = beam_tree.grow(after, 1, 2, 4)
     for before, step in zip([[{"ids": []}], *steps], steps, strict=False):
-        totals = [one["total"] for one in step]
+        totals = [hypothesis["total"] for hypothesis in step]
         assert totals == sorted(totals, reverse=True)
-        for one in step:
-            assert one["ids"][:-1] == before[one["parent"]]["ids"]
+        for hypothesis in step:
+            assert hypothesis["ids"][:-1] == before[hypothesis["parent"]]["ids"]
 
 
 def test_beam_tree_travels_as_json_and_refuses_no_width():
@@ -110,17 +112,17 @@ def test_described_cache_is_as_large_as_the_models(kv_heads):
     with torch.no_grad():
         for step, new in enumerate([ids[:, :prompt], *ids[:, prompt:7].split(1, dim=1)], start=1):
             _, state = lm.step(new, state)
-            told = cache_growth.describe(8, prompt, step, cached=True, **sizes)
-            assert told["bytes"] == state.bytes and told["kept"] == told["length"] == state.length
-            assert told["through"] == new.shape[1]
+            cache = cache_growth.describe(8, prompt, step, cached=True, **sizes)
+            assert cache["bytes"] == state.bytes and cache["kept"] == cache["length"] == state.length
+            assert cache["through"] == new.shape[1]
 
 
 def test_cached_scores_are_those_of_one_causal_mask():
     sizes = {"n_layers": 1, "n_kv_heads": 1, "head_width": 1, "each": 1}
     for step in range(1, 6):
-        kept, again = (cache_growth.describe(9, 4, step, cached=c, **sizes) for c in (True, False))
-        assert kept["scores_total"] == int(model.causal_mask(kept["length"]).sum()) == again["scores"]
-        assert again["through_total"] == sum(range(4, 4 + step)) and kept["through_total"] == 4 + step - 1
+        with_cache, again = (cache_growth.describe(9, 4, step, cached=c, **sizes) for c in (True, False))
+        assert with_cache["scores_total"] == int(model.causal_mask(with_cache["length"]).sum()) == again["scores"]
+        assert again["through_total"] == sum(range(4, 4 + step)) and with_cache["through_total"] == 4 + step - 1
         assert again["bytes"] == 0
     with pytest.raises(ValueError, match="step is 6; wanted 1 to 5"):
         cache_growth.describe(9, 4, 6, cached=True, **sizes)

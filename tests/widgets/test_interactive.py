@@ -13,9 +13,10 @@ from softlookup.widgets.interactive import HERE, InteractiveFigure
 
 SHARED = (HERE / "shared.css").read_text("utf-8")
 FIGURES = sorted(
-    (one for name in widgets.__all__ if issubclass(one := getattr(widgets, name), InteractiveFigure)), key=str
+    (figure_class for name in widgets.__all__ if issubclass(figure_class := getattr(widgets, name), InteractiveFigure)),
+    key=str,
 )
-each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda one: one.__name__)
+each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
 
 
 def own_style(figure: type[InteractiveFigure]) -> str:
@@ -31,13 +32,13 @@ def class_of(figure: type[InteractiveFigure]) -> str:
 
 def test_every_figure_in_the_folder_is_among_them():
     scripts = {path.stem for path in HERE.glob("*.js")} - {"shared"}
-    assert {Path(one.__module__.replace(".", "/")).name for one in FIGURES} == scripts
+    assert {Path(figure.__module__.replace(".", "/")).name for figure in FIGURES} == scripts
 
 
 @pytest.mark.parametrize("name", ["query", "key", "value", "mixed", "alarm"])
 def test_colours_are_those_of_the_figures(name):
-    wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
-    assert re.findall(rf"--slf-{name}: ([\d ]+);", SHARED) == wanted
+    expected = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(palette, name))) for palette in PALETTES]
+    assert re.findall(rf"--slf-{name}: ([\d ]+);", SHARED) == expected
 
 
 def selectors_in(text: str) -> list[str]:
@@ -51,26 +52,30 @@ def selectors_in(text: str) -> list[str]:
 
 @each_figure
 def test_rules_of_a_figure_reach_no_other(figure):
-    own = class_of(figure)
+    css_class = class_of(figure)
     plain = re.sub(r"/\*.*?\*/", "", own_style(figure), flags=re.S)
     for selectors in re.findall(r"([^{}]+)\{", plain):
         if selectors.strip().startswith("@"):
             continue
         for selector in selectors_in(selectors):
-            assert re.search(rf"\.{own}(?![a-z])", selector), f"{selector.strip()} would dress more than {own}"
-    assert not re.findall(rf"--(?!slf-|{own}-)[\w-]+:", plain)
+            assert re.search(rf"\.{css_class}(?![a-z])", selector), (
+                f"{selector.strip()} would dress more than {css_class}"
+            )
+    assert not re.findall(rf"--(?!slf-|{css_class}-)[\w-]+:", plain)
 
 
 @each_figure
 def test_what_a_figure_changes_of_a_shared_look_is_stronger_than_that(figure):
     """A neighbour brings the shared rules once more, behind this figure's own: equal strength would lose to them."""
-    own, style, script = class_of(figure), own_style(figure), str(figure._esm)
+    css_class, style, script = class_of(figure), own_style(figure), str(figure._esm)
     begins = [line.strip() for line in style.splitlines() if line.strip().startswith(".")]
     if "slf-buttons" in script.removeprefix((HERE / "shared.js").read_text("utf-8")):
-        assert not [line for line in begins if line.startswith((f".{own} :is(select, button)", f".{own} select"))]
+        assert not [
+            line for line in begins if line.startswith((f".{css_class} :is(select, button)", f".{css_class} select"))
+        ]
     for table in re.findall(r"slf-table (\w+-table)", script):
         rules = [line for line in begins if f".{table}" in line]
-        assert rules and all(line.startswith(f".slf.{own} ") for line in rules)
+        assert rules and all(line.startswith(f".slf.{css_class} ") for line in rules)
 
 
 def test_no_two_figures_have_the_same_class():

@@ -21,16 +21,16 @@ FIELDS = {
 @pytest.mark.parametrize("tau", [0.0, 0.3, 1.0, 100.0])
 def test_dot_product_lookup_is_the_references(tau):
     k, v, query = (np.random.default_rng(8).normal(size=shape) for shape in ((3, 2), (3, 2), (2,)))
-    found = look_up(k, v, query, tau)
-    np.testing.assert_allclose(found["answer"], reference.soft_lookup(query[None], k, v, tau)[0], rtol=1e-12)
-    np.testing.assert_allclose(found["scores"], np.einsum("sh,h->s", k, query), rtol=1e-12)
+    lookup = look_up(k, v, query, tau)
+    np.testing.assert_allclose(lookup["answer"], reference.soft_lookup(query[None], k, v, tau)[0], rtol=1e-12)
+    np.testing.assert_allclose(lookup["scores"], np.einsum("sh,h->s", k, query), rtol=1e-12)
 
 
 def test_cosine_lookup_does_not_feel_lengths():
     k, v = np.array([[1.0, 1.0], [0.0, 4.0]]), np.eye(2)
-    one, long = (look_up(k, v, query, 0.5, cosine=True) for query in ([1.0, 0.5], [3.0, 1.5]))
-    np.testing.assert_allclose(one["weights"], long["weights"], rtol=1e-12)
-    assert one["weights"][0] > one["weights"][1]
+    short, long = (look_up(k, v, query, 0.5, cosine=True) for query in ([1.0, 0.5], [3.0, 1.5]))
+    np.testing.assert_allclose(short["weights"], long["weights"], rtol=1e-12)
+    assert short["weights"][0] > short["weights"][1]
 
 
 def test_hard_lookup_shares_among_keys_that_tie():

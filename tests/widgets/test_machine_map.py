@@ -87,17 +87,17 @@ def test_hidden_units_are_counted_once_for_each_layer_and_token(translator, run)
 def test_every_sublayer_has_a_norm_whose_lengths_are_the_models(translator, run):
     model = translator.model
     x = model.embedder(torch.tensor([run["source_ids"]]))
-    wanted = {"attention-norm": [], "feed-forward-norm": [], "encoder-norm": []}
+    expected = {"attention-norm": [], "feed-forward-norm": [], "encoder-norm": []}
 
     def through(slug, norm):
-        wanted[slug].append([x[0].double().norm(dim=-1).tolist(), norm(x)[0].double().norm(dim=-1).tolist()])
+        expected[slug].append([x[0].double().norm(dim=-1).tolist(), norm(x)[0].double().norm(dim=-1).tolist()])
         return norm(x)
 
     for layer in model.encoder.layers:
         x = x + layer.attention(through("attention-norm", layer.attention_residual.norm))
         x = x + layer.feed_forward(through("feed-forward-norm", layer.feed_forward_residual.norm))
     through("encoder-norm", model.encoder.norm)
-    for slug, lengths in wanted.items():
+    for slug, lengths in expected.items():
         torch.testing.assert_close(torch.tensor(run["norms"][slug]), torch.tensor(lengths), rtol=1e-5, atol=1e-5)
     layers, steps = model.config.n_layers, len(run["target"]) - 1
     for slug in NORMS["decoder"]:
@@ -109,12 +109,12 @@ def test_every_sublayer_has_a_norm_whose_lengths_are_the_models(translator, run)
 
 def test_path_goes_through_a_norm_before_every_sublayer_and_after_every_stack():
     for side, norms in NORMS.items():
-        mine = [part for part in PARTS if part.side == side]
-        assert tuple(part.slug for part in mine if part.name == "Norm") == norms
-        inside = [part for part in mine if part.block]
+        parts = [part for part in PARTS if part.side == side]
+        assert tuple(part.slug for part in parts if part.name == "Norm") == norms
+        inside = [part for part in parts if part.block]
         assert [part.name == "Norm" for part in inside[:-1]] == [True, False] * (len(norms) - 1)
         assert inside[-1].slug.endswith("residual")
-        after = mine[mine.index(inside[-1]) + 1]
+        after = parts[parts.index(inside[-1]) + 1]
         assert after.slug == norms[-1] and not after.block
 
 
@@ -131,14 +131,14 @@ def test_lengths_are_told_from_the_embedding_through_every_layer(translator, run
 
 
 def test_parameters_of_the_parts_are_all_there_are(translator):
-    told = sizes(translator)
-    assert sum(told["parameters"].values()) == told["all"]
-    assert told["all"] == sum(p.numel() for p in translator.model.parameters())
-    assert set(told["parameters"]) <= {part.slug for part in PARTS}
-    d, f, layers = (told["letters"][letter] for letter in "DFL")
-    assert told["parameters"]["cross-attention"] == layers * 4 * d * d
-    assert told["parameters"]["cross-norm"] == layers * 2 * d and told["parameters"]["decoder-norm"] == 2 * d
-    assert told["parameters"]["feed-forward"] == layers * (2 * d * f + f + d)
+    counts = sizes(translator)
+    assert sum(counts["parameters"].values()) == counts["all"]
+    assert counts["all"] == sum(p.numel() for p in translator.model.parameters())
+    assert set(counts["parameters"]) <= {part.slug for part in PARTS}
+    d, f, layers = (counts["letters"][letter] for letter in "DFL")
+    assert counts["parameters"]["cross-attention"] == layers * 4 * d * d
+    assert counts["parameters"]["cross-norm"] == layers * 2 * d and counts["parameters"]["decoder-norm"] == 2 * d
+    assert counts["parameters"]["feed-forward"] == layers * (2 * d * f + f + d)
 
 
 @pytest.mark.parametrize("layers", [1, 6])

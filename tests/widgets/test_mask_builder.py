@@ -18,7 +18,7 @@ LOOK = Look("six", tuple("abcdef"), tuple(map(tuple, SCORES.tolist())), REAL)
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_the_models_masks(name):
     causal, real = model.causal_mask(6), torch.tensor(REAL)
-    wanted = {
+    expected = {
         "everything": torch.ones(6, 6, dtype=torch.bool),
         "causal": causal,
         "padding": real.expand(6, 6),
@@ -26,27 +26,27 @@ def test_presets_are_the_models_masks(name):
         "window": model.window_mask(6, 2),
         "prefix": causal | (torch.arange(6) < 4),
     }[name]
-    assert np.array_equal(preset(name, REAL, width=2, prefix=4), wanted.numpy())
+    assert np.array_equal(preset(name, REAL, width=2, prefix=4), expected.numpy())
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_described_weights_and_outputs_are_those_of_torch(name):
     mask = preset(name, REAL)
-    told = describe(LOOK, mask)
+    description = describe(LOOK, mask)
     scores = torch.tensor(SCORES).masked_fill(~torch.tensor(mask), -torch.inf)
     weights = scores.softmax(-1).nan_to_num(0.0).numpy()
-    np.testing.assert_allclose(told["weights"], weights, atol=1e-12)
-    np.testing.assert_allclose(told["outputs"][:, 0], weights @ np.arange(6), atol=1e-12)
-    np.testing.assert_allclose(told["outputs"][:, 1], weights[:, 4:].sum(-1), atol=1e-12)
-    assert told["allowed"] == mask.sum() and told["future"] == np.triu(mask, 1).sum()
+    np.testing.assert_allclose(description["weights"], weights, atol=1e-12)
+    np.testing.assert_allclose(description["outputs"][:, 0], weights @ np.arange(6), atol=1e-12)
+    np.testing.assert_allclose(description["outputs"][:, 1], weights[:, 4:].sum(-1), atol=1e-12)
+    assert description["allowed"] == mask.sum() and description["future"] == np.triu(mask, 1).sum()
 
 
 def test_blind_rows_are_named_and_give_zeros():
     mask = preset("causal", REAL).copy()
     mask[[0, 3]] = False
-    told = describe(LOOK, mask)
-    assert told["blind"] == [0, 3]
-    assert not told["weights"][[0, 3]].any() and not told["outputs"][[0, 3]].any()
+    description = describe(LOOK, mask)
+    assert description["blind"] == [0, 3]
+    assert not description["weights"][[0, 3]].any() and not description["outputs"][[0, 3]].any()
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_stand_in_of_the_mask_builder_holds_causal_weights_and_no_markup_of_a_ti
     html = static_table(Look("<b>", *list(vars(LOOK).values())[1:]))
     assert "<b>" not in html
     shown = [float(cell) for cell in re.findall(r"<td>([\d.]+)</td>", html)]
-    wanted = describe(LOOK, preset("causal", REAL))["weights"]
-    np.testing.assert_allclose(np.reshape(shown, (6, 6)), wanted, atol=0.006)
+    expected = describe(LOOK, preset("causal", REAL))["weights"]
+    np.testing.assert_allclose(np.reshape(shown, (6, 6)), expected, atol=0.006)
 
 
 def test_script_of_the_mask_builder_knows_the_same_masks():

@@ -37,8 +37,8 @@ def test_views_are_the_maps_that_were_given():
 
 
 def test_best_class_is_the_likeliest_one():
-    told = describe(PICTURE)
-    assert (told["best"], told["sure"], told["down"], told["across"]) == (1, 0.7, 2, 3)
+    description = describe(PICTURE)
+    assert (description["best"], description["sure"], description["down"], description["across"]) == (1, 0.7, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_pictures_that_fit_no_grid_are_refused_by_name(fields, message):
 def test_stand_in_of_the_patch_explorer_holds_the_costs_and_no_markup_of_a_title():
     html = static_table(PICTURE)
     assert "<3>" not in html and "read as 1 with probability 0.70" in html
-    assert [float(one) for one in re.findall(r"<td>(-?[\d.]+)</td>", html)] == [0.1, -0.2, 0, 0, 0.4, 0]
+    assert [float(number) for number in re.findall(r"<td>(-?[\d.]+)</td>", html)] == [0.1, -0.2, 0, 0, 0.4, 0]
 
 
 def test_script_of_the_patch_explorer_explains_every_kind_of_view():

@@ -20,30 +20,30 @@ QUERY, KEY = (1.6, 0.4, 1.0, -0.8), (0.9, 1.2, 1.1, 0.5)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("one", "other"), [(0, 0), (5, 8), (40, 3)])
-def test_rows_and_product_are_those_of_the_models_sinusoids(one, other, width):
-    told = describe_sinusoids(one, other, width)
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (5, 8), (40, 3)])
+def test_rows_and_product_are_those_of_the_models_sinusoids(first, second, width):
+    description = describe_sinusoids(first, second, width)
     table = sinusoidal(FARTHEST + 1, width, dtype=torch.float64).numpy()
-    np.testing.assert_allclose(told["rows"], table[[one, other]], atol=1e-12)
-    assert told["dot"] == pytest.approx(table[one] @ table[other], abs=1e-12)
-    assert told["length"] == pytest.approx(np.sqrt(width / 2))
+    np.testing.assert_allclose(description["rows"], table[[first, second]], atol=1e-12)
+    assert description["dot"] == pytest.approx(table[first] @ table[second], abs=1e-12)
+    assert description["length"] == pytest.approx(np.sqrt(width / 2))
 
 
 def test_products_curve_holds_for_any_two_positions_so_far_apart():
-    for one, other in ((0, 7), (20, 13), (33, 40)):
-        told = describe_sinusoids(one, other, 16)
-        assert told["curve"][7] == pytest.approx(told["dot"], abs=1e-12)
+    for first, second in ((0, 7), (20, 13), (33, 40)):
+        description = describe_sinusoids(first, second, 16)
+        assert description["curve"][7] == pytest.approx(description["dot"], abs=1e-12)
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (3, 10), (40, 0)])
 def test_turned_query_and_key_are_those_of_the_models_rotary_positions(m, n):
-    told = describe_rotary(QUERY, KEY, m, n, 100.0)
+    description = describe_rotary(QUERY, KEY, m, n, 100.0)
     turn = RotaryPositions(4, base=100.0)
     q, k = (torch.tensor(v, dtype=torch.float64).view(1, 1, 1, 4) for v in (QUERY, KEY))
-    np.testing.assert_allclose(told["query"], turn(q, m).flatten(), atol=1e-6)
-    np.testing.assert_allclose(told["key"], turn(k, n).flatten(), atol=1e-6)
-    assert told["score"] == pytest.approx(sum(told["parts"]))
-    assert told["curve"][FARTHEST + m - n] == pytest.approx(told["score"], abs=1e-9)
+    np.testing.assert_allclose(description["query"], turn(q, m).flatten(), atol=1e-6)
+    np.testing.assert_allclose(description["key"], turn(k, n).flatten(), atol=1e-6)
+    assert description["score"] == pytest.approx(sum(description["parts"]))
+    assert description["curve"][FARTHEST + m - n] == pytest.approx(description["score"], abs=1e-9)
 
 
 def test_score_stays_when_both_move_on_and_tells_before_from_behind():
@@ -53,7 +53,7 @@ def test_score_stays_when_both_move_on_and_tells_before_from_behind():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"one": 41}, "one is 41; wanted a position from 0 to 40"),
         ({"other": -1}, "other is -1; wanted"),
@@ -61,8 +61,8 @@ def test_score_stays_when_both_move_on_and_tells_before_from_behind():
         ({"query": (1.0, 2.0)}, "query has 2 numbers; wanted 4"),
     ],
 )
-def test_explorer_refuses_what_it_does_not_offer(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_explorer_refuses_what_it_does_not_offer(options, message):
+    with pytest.raises(ValueError, match=message):
         PositionExplorer(**options)
 
 
@@ -76,6 +76,6 @@ def test_table_without_scripts_holds_the_slides_sizes():
 
 def test_explorers_classes_all_begin_with_its_own_prefix():
     script, sheet = str(PositionExplorer._esm), str(PositionExplorer._css)
-    own = sheet[sheet.index("/* The first position") :]
-    assert all(name.startswith("pse") for name in re.findall(r"\.([a-z][\w-]*)", re.sub(r"\d\.\d\w*", "", own)))
+    rules = sheet[sheet.index("/* The first position") :]
+    assert all(name.startswith("pse") for name in re.findall(r"\.([a-z][\w-]*)", re.sub(r"\d\.\d\w*", "", rules)))
     assert 'class: "slf pse", role: "group"' in script

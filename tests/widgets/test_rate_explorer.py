@@ -25,17 +25,17 @@ def test_described_rates_are_those_of_the_paper():
     assert f"{describe(512, 4000, 4000)['peak']:.2e}" == "6.99e-04"
     for width in WIDTHS:
         for warmup in WARMUPS:
-            told = describe(width, warmup, 7)
-            assert told["rate"] == model.noam(7, width, warmup=warmup)
-            assert told["peak"] == pytest.approx((width * warmup) ** -0.5)
+            description = describe(width, warmup, 7)
+            assert description["rate"] == model.noam(7, width, warmup=warmup)
+            assert description["peak"] == pytest.approx((width * warmup) ** -0.5)
     with pytest.raises(ValueError, match="step is 0"):
         describe(512, 4000, 0)
 
 
 def test_curves_are_means_over_seeds_and_a_lost_run_has_no_loss():
-    told = curves(RECORD)
-    assert [(one["warmup"], one["peak"]) for one in told] == [(0, 0.001), (0, 0.01), (10, 0.001), (10, 0.01)]
-    assert told[0]["curve"] == [4.5, 2.0] and told[0]["loss"] == 1.5 and told[1]["loss"] is None
+    lines = curves(RECORD)
+    assert [(line["warmup"], line["peak"]) for line in lines] == [(0, 0.001), (0, 0.01), (10, 0.001), (10, 0.01)]
+    assert lines[0]["curve"] == [4.5, 2.0] and lines[0]["loss"] == 1.5 and lines[1]["loss"] is None
 
 
 def test_missing_runs_are_refused_by_name():

@@ -12,35 +12,37 @@ A100 = hardware("A100 80GB SXM")
 
 
 def test_prefill_is_a_layer_over_all_tokens_in_the_dtypes_bytes():
-    told = describe(A100, "float32", 2, 64, 4, 16, "prefill")
+    records = describe(A100, "float32", 2, 64, 4, 16, "prefill")
     steps = layer(TransformerSizes("x", D=64, N=4, F=256, V=1, L=1), 2, 64, number_bytes=4)
-    assert [(one["name"], one["flops"], one["bytes"]) for one in told] == [(s.name, s.flops, s.bytes) for s in steps]
+    assert [(record["name"], record["flops"], record["bytes"]) for record in records] == [
+        (s.name, s.flops, s.bytes) for s in steps
+    ]
 
 
 def test_decode_looks_back_at_all_tokens_with_one_query():
-    told = {one["name"]: one for one in describe(A100, "bfloat16", 8, 512, 4, 16, "decode")}
-    assert told["scores"]["flops"] == 2 * 8 * 4 * 512 * 16
-    assert told["scores"]["bytes"] == 2 * (8 * 4 * 16 + 8 * 4 * 512 * 16 + 8 * 4 * 512)
-    assert told["q"]["flops"] == 2 * 8 * 64 * 64
+    by_name = {record["name"]: record for record in describe(A100, "bfloat16", 8, 512, 4, 16, "decode")}
+    assert by_name["scores"]["flops"] == 2 * 8 * 4 * 512 * 16
+    assert by_name["scores"]["bytes"] == 2 * (8 * 4 * 16 + 8 * 4 * 512 * 16 + 8 * 4 * 512)
+    assert by_name["q"]["flops"] == 2 * 8 * 64 * 64
 
 
 def test_more_sequences_help_the_matrices_in_decoding_and_not_the_scores():
-    one, many = ({s["name"]: s for s in describe(A100, "bfloat16", b, 1024, 32, 128, "decode")} for b in (1, 256))
-    assert one["up"]["bound"] == "memory" and many["up"]["bound"] == "compute"
-    assert many["scores"]["intensity"] == pytest.approx(one["scores"]["intensity"])
+    single, many = ({s["name"]: s for s in describe(A100, "bfloat16", b, 1024, 32, 128, "decode")} for b in (1, 256))
+    assert single["up"]["bound"] == "memory" and many["up"]["bound"] == "compute"
+    assert many["scores"]["intensity"] == pytest.approx(single["scores"]["intensity"])
 
 
 def test_every_record_obeys_the_roof():
     for phase in PHASES:
-        for one in describe(
+        for record in describe(
             A100,
             "bfloat16",
             **dict(zip(("batch", "tokens", "n_heads", "head_width"), START.values(), strict=True)),
             phase=phase,
         ):
-            assert one["intensity"] == one["flops"] / one["bytes"]
-            assert one["seconds"] == pytest.approx(one["flops"] / one["rate"])
-            assert one["bound"] == ("memory" if one["intensity"] < 312e12 / 2039e9 else "compute")
+            assert record["intensity"] == record["flops"] / record["bytes"]
+            assert record["seconds"] == pytest.approx(record["flops"] / record["rate"])
+            assert record["bound"] == ("memory" if record["intensity"] < 312e12 / 2039e9 else "compute")
 
 
 def test_no_machine_no_known_kind_and_unknown_phases_are_refused():
@@ -65,7 +67,7 @@ def test_stand_in_of_the_explorer_lists_the_operations_and_no_markup_of_a_name()
     html = static_table(odd, "bfloat16")
     assert "<b>" not in html and "the ridge point is at 153" in html
     names = re.findall(r'<th scope="row">([^<]+)</th>', html)
-    assert names == [one["name"] for one in describe(odd, "bfloat16", *START.values(), "prefill")]
+    assert names == [record["name"] for record in describe(odd, "bfloat16", *START.values(), "prefill")]
 
 
 def test_script_of_the_explorer_knows_the_phases():

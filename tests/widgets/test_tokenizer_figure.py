@@ -22,25 +22,25 @@ def learned():
 
 
 def test_record_holds_merges_counts_and_lists_in_the_order_of_their_ids(learned):
-    told = record(learned)
+    data = record(learned)
     steps = list(text.train_steps(LINES, vocab_size=70))
-    assert told["merges"] == [list(step.pair) for step in steps]
-    assert told["times"] == [step.times for step in steps]
+    assert data["merges"] == [list(step.pair) for step in steps]
+    assert data["times"] == [step.times for step in steps]
     vocabulary = learned.tokenizer.vocabulary
-    made = [left + right for left, right in told["merges"]]
-    assert [*told["specials"], *told["alphabet"], *made] == list(vocabulary.tokens)
-    assert told["words"] == list(text.WordTokenizer.train(LINES).vocabulary.tokens)
-    assert told["characters"] == list(text.CharacterTokenizer.train(LINES).vocabulary.tokens)
-    assert json.loads(json.dumps(told)) == told
+    made = [left + right for left, right in data["merges"]]
+    assert [*data["specials"], *data["alphabet"], *made] == list(vocabulary.tokens)
+    assert data["words"] == list(text.WordTokenizer.train(LINES).vocabulary.tokens)
+    assert data["characters"] == list(text.CharacterTokenizer.train(LINES).vocabulary.tokens)
+    assert json.loads(json.dumps(data)) == data
 
 
 @pytest.mark.parametrize("n_merges", [0, 3, 1000])
 def test_pieces_of_byte_pairs_are_those_of_a_tokenizer_with_so_many_merges(learned, n_merges):
     small = text.BytePairTokenizer(learned.tokenizer.alphabet, learned.tokenizer.merges[:n_merges])
-    found = pieces(learned, "An orangé child", "byte pairs", n_merges)
-    assert [piece for piece, _ in found] == small.tokens("An orangé child")
-    assert [number for _, number in found] == small.encode("An orangé child")
-    assert ("é", 1) in found
+    got = pieces(learned, "An orangé child", "byte pairs", n_merges)
+    assert [piece for piece, _ in got] == small.tokens("An orangé child")
+    assert [number for _, number in got] == small.encode("An orangé child")
+    assert ("é", 1) in got
 
 
 def test_cuts_without_a_list_have_no_ids():

@@ -58,29 +58,29 @@ def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
     if not path.is_file():
         raise AssembleError(f"there is no capstone at {path}: name the folder that holds the notebooks' folders")
     capstone = _read(path)
-    own = _cells(capstone)
+    capstone_cells = _cells(capstone)
     sources: dict[str, dict[str, nbformat.NotebookNode]] = {}
-    found = []
+    outcomes = []
     for cell, (notebook, from_cell) in origins().items():
         if notebook not in sources:
             place = folder / notebook / f"{notebook}.ipynb"
             sources[notebook] = _cells(_read(place)) if place.is_file() else {}
         answer = sources[notebook].get(from_cell)
-        if cell not in own or answer is None:
+        if cell not in capstone_cells or answer is None:
             what = "missing"
         elif BLANK in answer.source:
             what = "blank"
-        elif BLANK not in own[cell].source and not again:
+        elif BLANK not in capstone_cells[cell].source and not again:
             what = "kept"
         else:
-            own[cell].source, what = answer.source, "brought"
-            own[cell].outputs, own[cell].execution_count = [], None
-        found.append(Taken(cell, f"{notebook}, {from_cell}", what))
-    if any(one.what == "brought" for one in found):
+            capstone_cells[cell].source, what = answer.source, "brought"
+            capstone_cells[cell].outputs, capstone_cells[cell].execution_count = [], None
+        outcomes.append(Taken(cell, f"{notebook}, {from_cell}", what))
+    if any(outcome.what == "brought" for outcome in outcomes):
         beside = path.with_name(path.name + ".new")
         beside.write_text(nbformat.writes(capstone).rstrip("\n") + "\n", encoding="utf-8")
         os.replace(beside, path)
-    return found
+    return outcomes
 
 
 def _read(path: Path) -> nbformat.NotebookNode:

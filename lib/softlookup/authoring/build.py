@@ -78,7 +78,9 @@ def assignments(root: Path) -> list[str]:
 
 def with_own(root: Path, catalogue: Catalogue) -> list[str]:
     """Names of the assignments, in order, with those of a course's own."""
-    return sorted({*assignments(root), *(one.name for one in catalogue.course_tasks.assignments.values())})
+    return sorted(
+        {*assignments(root), *(assignment.name for assignment in catalogue.course_tasks.assignments.values())}
+    )
 
 
 def ungraded(root: Path) -> list[Path]:
@@ -110,15 +112,15 @@ def read_solution(
     tasks = catalogue.tasks(chapter)
     notebook, sources = _with_own_cells(path, chapter, catalogue)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
-    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, tasks, sources)]
+    notebook.cells = [new_cell for cell in notebook.cells for new_cell in _for_nbgrader(cell, tasks, sources)]
     for index, cell in enumerate(notebook.cells):
         grader = cell.metadata.get("nbgrader")
-        asked = fill.task_of(cell.source)
-        cell.id = grader["grade_id"] if grader else fill.cell_of(asked) if asked else f"cell-{index:02d}"
+        task_id = fill.task_of(cell.source)
+        cell.id = grader["grade_id"] if grader else fill.cell_of(task_id) if task_id else f"cell-{index:02d}"
         if cell.cell_type == "markdown":
             cell.source = fill.markdown(cell.source, chapter, chosen, catalogue, book=places["book"])
         else:
-            answered = next((one for one in tasks if grader and one.slug == grader.grade_id), None)
+            answered = next((task for task in tasks if grader and task.slug == grader.grade_id), None)
             cell.source = fill.code(cell.source, chosen, catalogue, answered).rstrip("\n")
             cell.outputs, cell.execution_count = [], None
     first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
@@ -131,17 +133,20 @@ def _with_own_cells(
     path: Path, chapter: int, catalogue: Catalogue
 ) -> tuple[NotebookNode, Mapping[str, tuple[str, str]]]:
     """A notebook with a course's own cells where they belong, and its named cells."""
-    own, named = catalogue.course_tasks.assignments.get(chapter), catalogue.notebook(chapter).named
-    if own is None or own.name != path.stem:
+    assignment, named = catalogue.course_tasks.assignments.get(chapter), catalogue.notebook(chapter).named
+    if assignment is None or assignment.name != path.stem:
         return jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent"), named_cells(path)
-    added = jupytext.reads(own.cells, fmt="py:percent")
-    place, known = f"{catalogue.course_tasks.place}/{own.name}.py", [task.slug for task in catalogue.tasks(chapter)]
+    added = jupytext.reads(assignment.cells, fmt="py:percent")
+    place, known = (
+        f"{catalogue.course_tasks.place}/{assignment.name}.py",
+        [task.slug for task in catalogue.tasks(chapter)],
+    )
     for cell in added.cells:
         name = cell.metadata.get("title", "").partition(" from ")[0]
         if "### BEGIN SOLUTION" in cell.source and name not in known:
             raise OwnTasksError(
                 f"{place} has a solution in the cell {name or 'without a name'}, which answers no task: name it after "
-                f"one ({', '.join(known)}), or describe its task in {own.name}_tasks.py"
+                f"one ({', '.join(known)}), or describe its task in {assignment.name}_tasks.py"
             )
     text = "".join(cell.source for cell in added.cells if cell.cell_type == "markdown")
     for task in catalogue.own_tasks(chapter):
@@ -158,7 +163,7 @@ def _with_own_cells(
         return added, named
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     titles = [cell.metadata.get("title", "").partition(" from ")[0] for cell in notebook.cells]
-    at = titles.index(own.after.replace(".", "-", 1)) + 1 if own.after else len(titles)
+    at = titles.index(assignment.after.replace(".", "-", 1)) + 1 if assignment.after else len(titles)
     notebook.cells[at:at] = added.cells
     return notebook, named
 
@@ -176,7 +181,7 @@ def _for_nbgrader(
         cell.metadata.nbgrader = _about(name, points=points, grade=True, solution=True)
         return [cell]
     cell.source = sources[name][0].rstrip("\n")
-    task = next((one for one in tasks if one.slug == name), None)
+    task = next((task for task in tasks if task.slug == name), None)
     cell.metadata.nbgrader = _about(name, solution=task is not None)
     if task is None:
         return [cell]
@@ -249,10 +254,10 @@ def build_exercises(root: Path, check: bool = False) -> list[Path]:
         The exercises that were not up to date, and those that no solution stands behind.
     """
     stale: list[Path] = []
-    wanted: set[Path] = set()
+    targets: set[Path] = set()
     for source in [*(root / "solutions" / f"{name}.py" for name in assignments(root)), *ungraded(root)]:
         target = root / "exercises" / source.stem / f"{source.stem}.ipynb"
-        wanted.add(target)
+        targets.add(target)
         graded = source.parent.name != UNGRADED.name
         text = notebook_text(make_release(read_solution(source)) if graded else read_ungraded(source))
         if target.is_file() and target.read_text(encoding="utf-8") == text:
@@ -261,7 +266,7 @@ def build_exercises(root: Path, check: bool = False) -> list[Path]:
         if not check:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
-    orphans = [p for p in sorted((root / "exercises").glob("*/*.ipynb")) if p not in wanted]
+    orphans = [p for p in sorted((root / "exercises").glob("*/*.ipynb")) if p not in targets]
     if not check:
         for orphan in orphans:
             orphan.unlink()

@@ -70,9 +70,9 @@ def _heading_starts(cell: NotebookNode, task: str) -> int:
     """Where the text of a task begins in a Markdown cell; -1 if the cell is not about it."""
     if cell.cell_type != "markdown" or cell.metadata.get("nbgrader"):
         return -1
-    found = re.search(rf"(?m)^### Task {re.escape(task)} ·", cell.source)
-    if found:
-        return found.start()
+    heading = re.search(rf"(?m)^### Task {re.escape(task)} ·", cell.source)
+    if heading:
+        return heading.start()
     written = task.replace(".", "-", 1)
     return 0 if re.search(rf"(?m)^Task {re.escape(written)} ·", cell.source) else -1
 
@@ -82,7 +82,7 @@ def _is_row(line: str, task: str) -> bool:
 
 
 def _set_points(notebook: NotebookNode, task: str, number: float) -> None:
-    said = f"{number:g} point" if number == 1 else f"{number:g} points"
+    points_text = f"{number:g} point" if number == 1 else f"{number:g} points"
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader", {})
         if about.get("grade") and _task_of(cell) == task:
@@ -95,14 +95,14 @@ def _set_points(notebook: NotebookNode, task: str, number: float) -> None:
             cell.source = "\n".join(lines)
             start = _heading_starts(cell, task)
             if start >= 0:
-                cell.source = cell.source[:start] + _POINTS.sub(said, cell.source[start:], count=1)
+                cell.source = cell.source[:start] + _POINTS.sub(points_text, cell.source[start:], count=1)
 
 
 def _without(notebook: NotebookNode, drop: set[str]) -> list[NotebookNode]:
     """The cells that are left, from the last to the first, since later cells say which answers they need."""
-    kept: list[NotebookNode] = []
+    cells: list[NotebookNode] = []
     needed: set[str] = set()
-    given: set[str] = set()
+    given_tasks: set[str] = set()
     for cell in reversed(notebook.cells):
         task = _task_of(cell)
         about = cell.metadata.get("nbgrader", {})
@@ -110,25 +110,25 @@ def _without(notebook: NotebookNode, drop: set[str]) -> list[NotebookNode]:
             defines, uses = _names(cell) if cell.cell_type == "code" and about.get("solution") else (set(), set())
             if defines & needed:
                 needed |= uses
-                given.add(task)
-                kept.append(_as_given(cell))
+                given_tasks.add(task)
+                cells.append(_as_given(cell))
             continue
         if cell.cell_type == "code":
             needed |= _names(cell)[1]
         elif not about:
-            cell.source = _text_without(cell, drop, given)
+            cell.source = _text_without(cell, drop, given_tasks)
             if not cell.source:
                 continue
-        kept.append(cell)
-    return kept[::-1]
+        cells.append(cell)
+    return cells[::-1]
 
 
-def _text_without(cell: NotebookNode, drop: set[str], given: set[str]) -> str:
+def _text_without(cell: NotebookNode, drop: set[str], given_tasks: set[str]) -> str:
     """A Markdown cell without the rows and headings of dropped tasks."""
-    task = next((one for one in drop if _heading_starts(cell, one) >= 0), None)
+    task = next((task for task in drop if _heading_starts(cell, task) >= 0), None)
     if task is not None:
         before = cell.source[: _heading_starts(cell, task)].rstrip()
-        says = f"The next cell holds the answer to task {task}, which later cells use." if task in given else ""
+        says = f"The next cell holds the answer to task {task}, which later cells use." if task in given_tasks else ""
         return "\n\n".join(part for part in (before, says) if part)
     lines = cell.source.split("\n")
     return "\n".join(line for line in lines if not any(_is_row(line, task) for task in drop))
@@ -144,6 +144,6 @@ def _as_given(cell: NotebookNode) -> NotebookNode:
 def _names(cell: NotebookNode) -> tuple[set[str], set[str]]:
     """The names that a code cell defines at its top, and all that it uses."""
     tree = ast.parse(cell.source)
-    top = [one for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
-    used = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
-    return {one.name for one in top}, used
+    top = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return {node.name for node in top}, used

@@ -44,8 +44,8 @@ def table(tasks: Iterable[Task]) -> str:
 
 def task_of(text: str) -> str:
     """The task whose heading stands in a Markdown cell, before it is filled in; empty if there is none."""
-    found = [place[1] for place in PLACE.finditer(text) if place[1].startswith("task ")]
-    return found[0].removeprefix("task ") if found else ""
+    headings = [place[1] for place in PLACE.finditer(text) if place[1].startswith("task ")]
+    return headings[0].removeprefix("task ") if headings else ""
 
 
 def cell_of(task_id: str) -> str:
@@ -80,10 +80,10 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Cata
             return f"{value:g}" if isinstance(value, float) else str(value)
         raise ValueError(f"[[{what}]] names neither a task nor a constant of one's variants")
 
-    asked = task_of(text)
+    task = task_of(text)
     text = PLACE.sub(fill, text)
-    if asked and (said := catalogue.variant(asked, chosen.get(asked, 0)).in_words()):
-        text = f"{text.rstrip()}\n\n{said}"
+    if task and (sentences := catalogue.variant(task, chosen.get(task, 0)).in_words()):
+        text = f"{text.rstrip()}\n\n{sentences}"
     return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text
 
 

@@ -84,14 +84,14 @@ def addresses(root: Path) -> dict[str, str]:
     content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
     try:
         launch = ((content or {}).get("sphinx") or {}).get("config", {}).get("softlookup_launch") or {}
-        found = {key: str(launch.get(key) or "").strip() for key in ("install", "book")}
+        places = {key: str(launch.get(key) or "").strip() for key in ("install", "book")}
     except AttributeError as error:
         raise BadSetting(f"{path}: softlookup_launch is no list of `name: address`") from error
-    for key, address in found.items():
+    for key, address in places.items():
         # A command line is made of it, and a line of Python.
         if address and (any(sign.isspace() for sign in address) or not urlsplit(address).scheme):
             raise BadSetting(f"{path}: softlookup_launch has {key}: {address!r}, wanted an address such as https://…")
-    return found
+    return places
 
 
 def library_cell(chapter: int, install: str = "", book: str = "", last_help: str = "") -> NotebookNode:

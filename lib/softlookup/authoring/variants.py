@@ -22,8 +22,8 @@ def draw_variants(seed: str | None, student: str = "", catalogue: Catalogue = ST
     chosen: dict[str, int] = {}
     for task in catalogue.tasks():
         if len(task.variants) > 1 and seed is not None:
-            said = f"{student}\0{task.id}" if student else task.id
-            digest = hmac.new(seed.encode(), said.encode(), hashlib.sha256).digest()
+            message = f"{student}\0{task.id}" if student else task.id
+            digest = hmac.new(seed.encode(), message.encode(), hashlib.sha256).digest()
             chosen[task.id] = 1 + int.from_bytes(digest[:8], "big") % (len(task.variants) - 1)
         else:
             chosen[task.id] = 0

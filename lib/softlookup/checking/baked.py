@@ -33,30 +33,30 @@ class _Arrays:
     """Arrays under numbers, and what holds them as plain values."""
 
     def __init__(self) -> None:
-        self.held: dict[str, np.ndarray] = {}
+        self.by_number: dict[str, np.ndarray] = {}
 
-    def put(self, value: Any) -> Any:
+    def encode(self, value: Any) -> Any:
         """A value in which each array is a number, and tuples are marked, so that they differ from lists."""
         if isinstance(value, np.ndarray):
-            self.held[str(len(self.held))] = np.ascontiguousarray(value)
-            return {"array": len(self.held) - 1, "axes": value.ndim}
+            self.by_number[str(len(self.by_number))] = np.ascontiguousarray(value)
+            return {"array": len(self.by_number) - 1, "axes": value.ndim}
         if isinstance(value, list | tuple):
-            return {type(value).__name__: [self.put(one) for one in value]}
+            return {type(value).__name__: [self.encode(item) for item in value]}
         if isinstance(value, dict):
-            return {"dict": [[self.put(key), self.put(one)] for key, one in value.items()]}
+            return {"dict": [[self.encode(key), self.encode(item)] for key, item in value.items()]}
         return value.item() if isinstance(value, np.generic) else value
 
-    def take(self, recorded: Any) -> Any:
+    def decode(self, recorded: Any) -> Any:
         """The value again."""
         if not isinstance(recorded, dict):
             return recorded
         kind, inside = next(iter(recorded.items()))
         if kind == "array":
-            array = self.held[str(inside)]
+            array = self.by_number[str(inside)]
             return array if recorded["axes"] else array.reshape(())
         if kind == "dict":
-            return {self.take(key): self.take(one) for key, one in inside}
-        items = [self.take(one) for one in inside]
+            return {self.decode(key): self.decode(item) for key, item in inside}
+        items = [self.decode(item) for item in inside]
         return tuple(items) if kind == "tuple" else items
 
 
@@ -65,7 +65,7 @@ class Baked:
     """What was written down of some tasks.
 
     Attributes:
-        questions: The questions of each task and variant, for ``judge(variant, student, asked=...)``.
+        questions: The questions of each task and variant, for ``judge(variant, student, task_questions=...)``.
         more: What was written down beside them, by task id.
     """
 
@@ -107,25 +107,25 @@ def bake(
     rows = []
     for task in chosen:
         for number in range(len(task.variants) if variants else 1):
-            rows.append(_row(variant_of(task, number), arrays, turned) | {"more": arrays.put(more(task))})
+            rows.append(_row(variant_of(task, number), arrays, turned) | {"more": arrays.encode(more(task))})
     table = np.frombuffer(json.dumps(rows).encode(), np.uint8)
-    return save({**arrays.held, _TABLE: table})
+    return save({**arrays.by_number, _TABLE: table})
 
 
 def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None]) -> dict[str, Any]:
-    asked = questions_at_home(variant)
-    found = [(case, turned(case), right) for case, right in zip(asked.cases, asked.rights, strict=True)]
-    kept = [(case, other, right) for case, other, right in found if other is not None]
-    valued = [case for case, _, _ in kept if not case.gradients]
-    slugs = [one.slug for one in variant.task.mistakes if one.symptom is None]
+    questions = questions_at_home(variant)
+    candidates = [(case, turned(case), right) for case, right in zip(questions.cases, questions.rights, strict=True)]
+    remaining = [(case, other, right) for case, other, right in candidates if other is not None]
+    valued = [case for case, _, _ in remaining if not case.gradients]
+    slugs = [mistake.slug for mistake in variant.task.mistakes if mistake.symptom is None]
     return {
         "task": variant.task.id,
         "variant": variant.number,
-        "cases": [{name: arrays.put(one) for name, one in vars(other).items()} for _, other, _ in kept],
-        "rights": arrays.put([right for _, _, right in kept]),
-        "given": {slug: arrays.put([mistaken(variant, (slug,), case) for case in valued]) for slug in slugs},
+        "cases": [{name: arrays.encode(value) for name, value in vars(other).items()} for _, other, _ in remaining],
+        "rights": arrays.encode([right for _, _, right in remaining]),
+        "given": {slug: arrays.encode([mistaken(variant, (slug,), case) for case in valued]) for slug in slugs},
         "others": {
-            other.number: arrays.put([of_other_variant(variant, other, case) for case, _, _ in kept])
+            other.number: arrays.encode([of_other_variant(variant, other, case) for case, _, _ in remaining])
             for other in variant.others
         },
     }
@@ -141,39 +141,39 @@ def read(file: bytes) -> Baked:
         Questions by task and variant, and what stands beside them.
     """
     arrays = _Arrays()
-    arrays.held = _load(file)
-    rows = json.loads(arrays.held.pop(_TABLE).tobytes())
+    arrays.by_number = _load(file)
+    rows = json.loads(arrays.by_number.pop(_TABLE).tobytes())
     return Baked(
         {(row["task"], row["variant"]): _questions(row, arrays) for row in rows},
-        {row["task"]: arrays.take(row["more"]) for row in rows},
+        {row["task"]: arrays.decode(row["more"]) for row in rows},
     )
 
 
 def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
-    cases = tuple(Case(**{name: arrays.take(one) for name, one in case.items()}) for case in row["cases"])
+    cases = tuple(Case(**{name: arrays.decode(value) for name, value in case.items()}) for case in row["cases"])
     valued = [case for case in cases if not case.gradients]
     mistakes: dict[tuple[tuple[str, ...], int], Arrays | None] = {
-        ((slug,), id(case)): one
+        ((slug,), id(case)): results
         for slug, recorded in row["given"].items()
-        for case, one in zip(valued, arrays.take(recorded), strict=True)
+        for case, results in zip(valued, arrays.decode(recorded), strict=True)
     }
     variants = {
-        (int(number), id(case)): one
+        (int(number), id(case)): results
         for number, recorded in row["others"].items()
-        for case, one in zip(cases, arrays.take(recorded), strict=True)
+        for case, results in zip(cases, arrays.decode(recorded), strict=True)
     }
-    return TaskQuestions(cases, tuple(arrays.take(row["rights"])), MistakeResults(mistakes, variants, computes=False))
+    return TaskQuestions(cases, tuple(arrays.decode(row["rights"])), MistakeResults(mistakes, variants, computes=False))
 
 
 def _load(file: bytes) -> dict[str, np.ndarray]:
     """The arrays of a safetensors file: its own reader is compiled, and is not there in a page of the book."""
     length = 8 + int.from_bytes(file[:8], "little")
     table = json.loads(file[8:length])
-    found = {}
-    for name, one in table.items():
+    arrays = {}
+    for name, entry in table.items():
         if name != "__metadata__":
-            begin, end = one["data_offsets"]
-            found[name] = np.frombuffer(file[length + begin : length + end], _DTYPES[one["dtype"]]).reshape(
-                one["shape"]
+            begin, end = entry["data_offsets"]
+            arrays[name] = np.frombuffer(file[length + begin : length + end], _DTYPES[entry["dtype"]]).reshape(
+                entry["shape"]
             )
-    return found
+    return arrays

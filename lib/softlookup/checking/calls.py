@@ -49,18 +49,18 @@ class Call:
         task = self.variant.task
         order = list(self.variant.parameters)[len(self.args) :]
         args = (*self.args, *(self.named[name] for name in order if name in self.named))
-        given = tuple(plain(one) for one in args)
-        case = Case("", given, frame="text" if task.frame == "text" else frame)
+        plain_args = tuple(plain(arg) for arg in args)
+        case = Case("", plain_args, frame="text" if task.frame == "text" else frame)
         if task.layer is not None:
             sizes = task.layer.sizes
-            case = replace(case, sizes=sizes, parameters=tuple(task.layer.names(given[:sizes])))
+            case = replace(case, sizes=sizes, parameters=tuple(task.layer.names(plain_args[:sizes])))
         if self.upstream is None:
             return case, results_of(self.result, task)
-        grads = [(at, one) for at, one in enumerate(self.result) if one is not None]
+        grads = [(at, grad) for at, grad in enumerate(self.result) if grad is not None]
         if len(task.returns) > 1 or not grads:
             return None
         case = replace(case, gradients=tuple(at for at, _ in grads), upstream=self.upstream)
-        return case, tuple(np.asarray(one) for _, one in grads)
+        return case, tuple(np.asarray(grad) for _, grad in grads)
 
 
 def plain(value: Any) -> Any:
@@ -70,9 +70,11 @@ def plain(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else copy.deepcopy(value)
 
 
-def differs(case: Case, own: Answer, lent: Arrays) -> bool:
+def differs(case: Case, answer: Answer, lent: Arrays) -> bool:
     """Whether the student's own function gave something else than the lent one, or lost the dtype that it kept."""
-    if own.arrays is None or not same(own.arrays, lent, case):
+    if answer.arrays is None or not same(answer.arrays, lent, case):
         return True
-    floats = {one.dtype for one in inputs_of(case) if one.dtype.kind == "f"}
-    return any(right.dtype in floats and mine.dtype not in floats for mine, right in zip(own.arrays, lent, strict=True))
+    floats = {array.dtype for array in inputs_of(case) if array.dtype.kind == "f"}
+    return any(
+        right.dtype in floats and got.dtype not in floats for got, right in zip(answer.arrays, lent, strict=True)
+    )

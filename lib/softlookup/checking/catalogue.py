@@ -151,17 +151,17 @@ class Catalogue:
         """
         return variant_of(self.task(task_id), number)
 
-    def for_students(self, number: int, asked: Iterable[str]) -> bytes:
+    def for_students(self, number: int, task_ids: Iterable[str]) -> bytes:
         """Write down what judges a course's own tasks beside a student's notebook, without solutions and oracles.
 
         Args:
             number: The notebook's number.
-            asked: The ids of the tasks that the notebook asks.
+            task_ids: The ids of the tasks that the notebook asks.
 
         Returns:
             A safetensors file; nothing if the notebook asks no own task.
         """
-        added, ids = self.course_tasks.assignments.get(number), set(asked)
+        added, ids = self.course_tasks.assignments.get(number), set(task_ids)
         chosen = [task for task in self.own_tasks(number) if task.id in ids]
         if added is None or not chosen:
             return b""
@@ -345,5 +345,7 @@ def _line(error: Exception, file: str) -> str:
 
 
 def _written_down(baked: Baked, facts: dict[str, Any]) -> Task:
-    questions = {number: asked for (name, number), asked in baked.questions.items() if name == facts["id"]}
+    questions = {
+        number: task_questions for (name, number), task_questions in baked.questions.items() if name == facts["id"]
+    }
     return task_from(facts, Prepared(questions, facts["formula"]))

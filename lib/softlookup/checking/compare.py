@@ -24,7 +24,7 @@ class Difference:
             arrays are the bytes of a text (see ``texts``).
         result: Which of the results, counted from 0.
         got: The array that came.
-        wanted: The right array: float64, whole numbers or booleans; a text's bytes.
+        expected: The right array: float64, whole numbers or booleans; a text's bytes.
         index: The first differing cell, () for a single number, None if the shapes differ.
         tolerance: What was allowed at that cell.
         count: How many cells differ.
@@ -33,23 +33,23 @@ class Difference:
     kind: str
     result: int
     got: np.ndarray
-    wanted: np.ndarray
+    expected: np.ndarray
     index: tuple[int, ...] | None
     tolerance: float
     count: int
 
 
-def tolerance(got: np.ndarray, inputs: Arrays, asked: float | None = None) -> float:
+def tolerance(got: np.ndarray, inputs: Arrays, case_tolerance: float | None = None) -> float:
     """The tolerance for one result.
 
     Args:
         got: The result.
         inputs: The arrays that it was computed from.
-        asked: A case's own tolerance, which goes first.
+        case_tolerance: A case's own tolerance, which goes first.
     """
-    if asked is not None:
+    if case_tolerance is not None:
         # An answer that went through float32 is held to what float32 can do, however strict the case is.
-        return max(asked, TOLERANCE["float32"]) if got.dtype.type is np.float32 else asked
+        return max(case_tolerance, TOLERANCE["float32"]) if got.dtype.type is np.float32 else case_tolerance
     kinds = [a.dtype for a in inputs if a.dtype.kind == "f"]
     if got.dtype.type is np.float32:
         # A right answer that went through float32 somewhere is held to what float32 can do.
@@ -62,31 +62,31 @@ def _tolerance_of(dtype: np.dtype) -> float:
     return TOLERANCE.get(dtype.name, 1e-10)  # numpy takes longer for the name than for a small comparison
 
 
-def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.ndarray:
+def close(got: np.ndarray, expected: np.ndarray, tol: float, case: Case) -> np.ndarray:
     """Cell by cell: equal within the tolerance; NaN equals NaN and infinities of one sign are equal."""
     with np.errstate(all="ignore"):
-        got, wanted = got.astype(np.float64), wanted.astype(np.float64)
-        near = np.abs(got - wanted) <= tol + (0.0 if case.absolute else tol * np.abs(wanted))
-    near &= np.isfinite(wanted)  # a share of infinity would let every number pass for it
+        got, expected = got.astype(np.float64), expected.astype(np.float64)
+        near = np.abs(got - expected) <= tol + (0.0 if case.absolute else tol * np.abs(expected))
+    near &= np.isfinite(expected)  # a share of infinity would let every number pass for it
     if case.exact_zeros:
-        near &= (wanted != 0) | (got == 0)
-    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+        near &= (expected != 0) | (got == 0)
+    same = (got == expected) | (np.isnan(got) & np.isnan(expected))
     return np.asarray(near | same)
 
 
 @np.errstate(all="ignore")
-def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | None:
+def first_difference(got: Arrays, expected: Arrays, case: Case) -> Difference | None:
     """Find what differs first: a shape, then a NaN, then a value, then the kind of numbers.
 
     Args:
         got: The results.
-        wanted: The right ones; a text's bytes.
+        expected: The right ones; a text's bytes.
         case: What was asked; it knows the tolerance.
 
     Returns:
         The difference, None if all results agree.
     """
-    for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+    for i, (g, w) in enumerate(zip(got, expected, strict=True)):
         if case.frame == "text":
             if not _same_bytes(g, w):
                 return Difference("text", i, g, w, None, 0.0, 1)
@@ -94,7 +94,7 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
         if g.shape != w.shape:
             return Difference("shape", i, g, w, None, 0.0, 0)
     for kind in ("nan", "value"):
-        for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+        for i, (g, w) in enumerate(zip(got, expected, strict=True)):
             tol = tolerance(g, inputs_of(case), case.tolerance)
             if kind == "nan":
                 bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w.astype(np.float64))
@@ -104,52 +104,52 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
                 index = tuple(int(j) for j in np.argwhere(bad)[0])
                 allowed = tol if case.absolute or not np.isfinite(w[index]) else tol + tol * float(np.abs(w[index]))
                 return Difference(kind, i, g, w, index, allowed, int(bad.sum()))
-    for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+    for i, (g, w) in enumerate(zip(got, expected, strict=True)):
         if another_kind(g, w, case):
             return Difference("kind", i, g, w, None, 0.0, 0)
     return None
 
 
-def another_kind(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
+def another_kind(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
     """Whether numbers are of another kind than the task asks for, however right their values are.
 
     A mask is made of booleans: ``~mask`` differs for 0 and 1. Ids, labels and positions are whole numbers of 32 bits at
     least: floats are no indices. A tensor of other numbers holds floats, to be multiplied with floats. Single truth
     values may be 0 and 1; single counts in numpy, and all in plain Python, may be floats (4096.0).
     """
-    if case.frame == "text" or (wanted.dtype.kind == "b" and wanted.ndim == 0):
+    if case.frame == "text" or (expected.dtype.kind == "b" and expected.ndim == 0):
         return False
-    if wanted.dtype.kind == "b":
+    if expected.dtype.kind == "b":
         return got.dtype.kind != "b"
-    if wanted.dtype.kind == "i" and (case.frame == "torch" or (case.frame == "numpy" and wanted.ndim)):
+    if expected.dtype.kind == "i" and (case.frame == "torch" or (case.frame == "numpy" and expected.ndim)):
         return got.dtype.kind != "i" or got.dtype.itemsize < 4
-    return got.dtype.kind != "f" if case.frame == "torch" else wanted.dtype.kind == "i" and got.dtype.kind == "b"
+    return got.dtype.kind != "f" if case.frame == "torch" else expected.dtype.kind == "i" and got.dtype.kind == "b"
 
 
-def _same_bytes(got: np.ndarray, wanted: np.ndarray) -> bool:
-    return got.dtype == wanted.dtype and np.array_equal(got, wanted)
+def _same_bytes(got: np.ndarray, expected: np.ndarray) -> bool:
+    return got.dtype == expected.dtype and np.array_equal(got, expected)
 
 
 @np.errstate(all="ignore")
-def same(got: Arrays, wanted: Arrays, case: Case) -> bool:
+def same(got: Arrays, expected: Arrays, case: Case) -> bool:
     """Whether all results agree in shape and within the case's tolerance, NaN included; texts byte for byte."""
     if case.frame == "text":
-        return len(got) == len(wanted) and all(map(_same_bytes, got, wanted))
-    return len(got) == len(wanted) and all(
-        g.shape == w.shape and _all_close(g, w, case) for g, w in zip(got, wanted, strict=True)
+        return len(got) == len(expected) and all(map(_same_bytes, got, expected))
+    return len(got) == len(expected) and all(
+        g.shape == w.shape and _all_close(g, w, case) for g, w in zip(got, expected, strict=True)
     )
 
 
-def _all_close(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
+def _all_close(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
     """Whether ``close`` says so of every cell; most arrays hold finite numbers alone, and those need less."""
     tol = tolerance(got, inputs_of(case), case.tolerance)
-    if got.dtype.kind == wanted.dtype.kind == "f":
-        gap = np.abs(np.subtract(got, wanted, dtype=np.float64))
+    if got.dtype.kind == expected.dtype.kind == "f":
+        gap = np.abs(np.subtract(got, expected, dtype=np.float64))
         if np.isfinite(gap).all():
-            room = tol if case.absolute else tol + tol * np.abs(wanted, dtype=np.float64)
-            zeros = not case.exact_zeros or not got[wanted == 0].any()
+            room = tol if case.absolute else tol + tol * np.abs(expected, dtype=np.float64)
+            zeros = not case.exact_zeros or not got[expected == 0].any()
             return zeros and bool((gap <= room).all())
-    return bool(close(got, wanted, tol, case).all())
+    return bool(close(got, expected, tol, case).all())
 
 
 def inputs_of(case: Case) -> Arrays:

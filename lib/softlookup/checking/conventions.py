@@ -45,17 +45,17 @@ class Convention:
     @property
     def layout(self) -> list[list[int]]:
         """All but the multiple, as plain lists."""
-        return [list(one) for one in (self.order, self.turned, self.results, self.turned_results)]
+        return [list(places) for places in (self.order, self.turned, self.results, self.turned_results)]
 
     def overlooked(self) -> Iterator["Convention"]:
         """The conventions of somebody who overlooks some changes: this one without one of them, or without several."""
         none = Convention()
-        changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(none, one.name)]
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != getattr(none, field.name)]
         for count in range(1, len(changed) + 1):
             for some in combinations(changed, count):
                 yield replace(self, **{name: getattr(none, name) for name in some})
 
-    def asked(self, case: Case) -> Case:
+    def convert_case(self, case: Case) -> Case:
         """A question of the published task, as it is asked under this convention."""
         args = [turned(arg) if at in self.turned else arg for at, arg in enumerate(case.args)]
         place = {old: new for new, old in enumerate(self.order)}
@@ -69,9 +69,9 @@ class Convention:
 
     def plain(self, case: Case) -> Case:
         """A question that is asked under this convention, as the published task asks it; its arguments alone."""
-        return replace(case, args=tuple(self.given(case.args)))
+        return replace(case, args=tuple(self.published_args(case.args)))
 
-    def given(self, args: Sequence[Any]) -> list[Any]:
+    def published_args(self, args: Sequence[Any]) -> list[Any]:
         """Arguments as the published function takes them."""
         back = list(args)
         for new, old in enumerate(self.order):
@@ -80,17 +80,20 @@ class Convention:
 
     def returned(self, results: Sequence[Any]) -> tuple[Any, ...]:
         """Results of the published function as they are returned under this convention."""
-        own = [turned(one) if at in self.turned_results else one for at, one in enumerate(results)]
-        own = [self.times * one for one in own] if self.times != 1 else own
-        return tuple(own[old] for old in self.results or range(len(own)))
+        values = [turned(result) if at in self.turned_results else result for at, result in enumerate(results)]
+        values = [self.times * value for value in values] if self.times != 1 else values
+        return tuple(values[old] for old in self.results or range(len(values)))
 
     def read(self, results: Arrays) -> Arrays:
         """Results under this convention as the published function returns them."""
         back = list(results)
         for new, old in enumerate(self.results):
             back[old] = results[new]
-        back = [turned(one) if at in self.turned_results and one.ndim > 1 else one for at, one in enumerate(back)]
-        return tuple(one / self.times if self.times != 1 else one for one in back)
+        back = [
+            turned(result) if at in self.turned_results and result.ndim > 1 else result
+            for at, result in enumerate(back)
+        ]
+        return tuple(result / self.times if self.times != 1 else result for result in back)
 
 
 def turned(value: Any) -> Any:
@@ -120,10 +123,10 @@ def conventions(
     """
     orders = list(_orders(required)) if varies.get("order", True) else []
     places = [names.index(name) for name in varies.get("turned", ())]
-    swapped = [one for one in permutations(range(returns)) if one != tuple(range(returns))]
-    found = [
-        Convention(*one)
-        for one in product(
+    swapped = [order for order in permutations(range(returns)) if order != tuple(range(returns))]
+    candidates = [
+        Convention(*values)
+        for values in product(
             orders or [()],
             _subsets(places),
             [(), *swapped[:23]],
@@ -132,14 +135,14 @@ def conventions(
         )
     ]
     never = [*varies.get("never", ()), [[], [], [], []]]
-    found = [one for one in found if one.times != 1 or one.layout not in never]
-    found.sort(key=lambda one: _drawn(task_id, one))
+    candidates = [candidate for candidate in candidates if candidate.times != 1 or candidate.layout not in never]
+    candidates.sort(key=lambda candidate: _drawn(task_id, candidate))
     chosen: list[Convention] = []
     for new_body in (True, False):  # first those with bodies of their own
-        for one in found:
-            unlike = one.body not in (Convention().body, *(kept.body for kept in chosen))
-            if len(chosen) < MOST and one not in chosen and (unlike or not new_body):
-                chosen.append(one)
+        for convention in candidates:
+            unlike = convention.body not in (Convention().body, *(other.body for other in chosen))
+            if len(chosen) < MOST and convention not in chosen and (unlike or not new_body):
+                chosen.append(convention)
     return tuple(chosen)
 
 
@@ -153,13 +156,13 @@ def _subsets(places: Sequence[int]) -> list[tuple[int, ...]]:
 
 def _orders(count: int) -> Iterator[tuple[int, ...]]:
     """Other orders of so many arguments: all of few, and of many those that exchange two or move all."""
-    own = tuple(range(count))
+    identity = tuple(range(count))
     if count <= 3:
-        yield from (one for one in permutations(own) if one != own)
+        yield from (order for order in permutations(identity) if order != identity)
         return
-    yield own[::-1]
-    yield from (own[by:] + own[:by] for by in range(1, count))
-    for a, b in combinations(own, 2):
-        swapped = list(own)
+    yield identity[::-1]
+    yield from (identity[by:] + identity[:by] for by in range(1, count))
+    for a, b in combinations(identity, 2):
+        swapped = list(identity)
         swapped[a], swapped[b] = b, a
         yield tuple(swapped)

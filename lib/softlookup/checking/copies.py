@@ -20,13 +20,15 @@ def code_of(source: str, name: str) -> CodeType | None:
     """
     try:
         tree = ast.parse(source)
-        found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name]
-        if not found:
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+        if not functions:
             return None
-        made = compile(ast.Module([found[-1]], []), "<cell>", "exec")
+        made = compile(ast.Module([functions[-1]], []), "<cell>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return next((one for one in made.co_consts if isinstance(one, CodeType) and one.co_name == name), None)
+    return next(
+        (constant for constant in made.co_consts if isinstance(constant, CodeType) and constant.co_name == name), None
+    )
 
 
 def is_copy(variant: Variant, code: CodeType | None) -> bool:
@@ -38,9 +40,9 @@ def is_copy(variant: Variant, code: CodeType | None) -> bool:
     """
     if code is None:
         return False
-    own = list(_steps(code))
+    steps = list(_steps(code))
     others = (code_of(solution(other), other.task.name) for other in variant.others)
-    return any(own == list(_steps(one)) for one in others if one is not None)
+    return any(steps == list(_steps(published)) for published in others if published is not None)
 
 
 def _steps(code: CodeType) -> Iterator[Any]:
@@ -49,8 +51,8 @@ def _steps(code: CodeType) -> Iterator[Any]:
     if constants and isinstance(constants[0], str):
         constants = constants[1:]  # a docstring, or in a lambda's place nothing that tells two solutions apart
     yield code.co_argcount, code.co_code, code.co_names
-    for one in constants:
-        if isinstance(one, CodeType):
-            yield from _steps(one)
+    for constant in constants:
+        if isinstance(constant, CodeType):
+            yield from _steps(constant)
         else:
-            yield repr(one)
+            yield repr(constant)

@@ -67,51 +67,51 @@ class MistakeResults:
         return self.variants.get(key)
 
 
-def _valued(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
+def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:
     """The cases that tell mistakes apart: those that ask for values."""
-    return [answered for answered in asked if not answered[0].gradients]
+    return [answered for answered in rounds if not answered[0].gradients]
 
 
-def each_shows(variant: Variant, slugs: Sequence[str], asked: Asked, given: MistakeResults) -> bool:
+def each_shows(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> bool:
     """Whether each of several mistakes is seen by itself: it alone would have given the same wrong answer to some case.
 
     Where it is not, the answer equals code with all of them, but what is said of one of them may not be true of it.
     """
-    wrong = [(case, answer.arrays) for case, answer, right in _valued(asked) if not is_right(case, answer, right)]
+    wrong = [(case, answer.arrays) for case, answer, right in _valued(rounds) if not is_right(case, answer, right)]
 
     def shows(slug: str) -> bool:
-        alone = ((case, arrays, given.by(variant, (slug,), case)) for case, arrays in wrong)
+        alone = ((case, arrays, mistake_results.by(variant, (slug,), case)) for case, arrays in wrong)
         return any(a is not None and b is not None and same(a, b, case) for case, a, b in alone)
 
     return all(shows(slug) for slug in slugs)
 
 
-def everywhere(asked: Asked) -> str:
+def everywhere(rounds: Asked) -> str:
     """The one number that stands in all cells of an answer to all cases, in words; empty where there are several.
 
     Many mistakes give such results, so they tell little of the one that was made. Where a single truth value is asked
     for, the sentences are on answers that are always the same.
     """
-    valued = _valued(asked)
+    valued = _valued(rounds)
     if any(answer.arrays is None or case.frame == "text" for case, answer, _ in valued):
         return ""
     if all(len(right) == 1 and right[0].dtype.kind == "b" and not right[0].ndim for _, _, right in valued):
         return ""
-    got, wanted = (
+    got, expected = (
         {float(entry) for arrays in many for array in arrays for entry in np.unique(array)}
         for many in ([answer.arrays or () for _, answer, _ in valued], [right for _, _, right in valued])
     )
-    if len(got) > 1 or len(wanted) == 1:
+    if len(got) > 1 or len(expected) == 1:
         return ""
     truth = all(array.dtype.kind == "b" for _, _, right in valued for array in right)
     return str(bool(got.pop())) if truth else number(got.pop())
 
 
-def _agrees(variant: Variant, slugs: tuple[str, ...], asked: Asked, given: MistakeResults) -> bool:
+def _agrees(variant: Variant, slugs: tuple[str, ...], rounds: Asked, mistake_results: MistakeResults) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
-    for case, answer, right in _valued(asked):
-        expected = given.by(variant, slugs, case)
+    for case, answer, right in _valued(rounds):
+        expected = mistake_results.by(variant, slugs, case)
         lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
         if expected is not None and lost:
             # The numbers are not there to compare; a mistake that keeps the dtype is not this one.
@@ -132,43 +132,43 @@ def _agrees(variant: Variant, slugs: tuple[str, ...], asked: Asked, given: Mista
     return tells
 
 
-def _named(variant: Variant, slugs: list[str], size: int, asked: Asked, given: MistakeResults) -> list[str]:
+def _named(variant: Variant, slugs: list[str], size: int, rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
-    return _first(variant, combinations(slugs, size), asked, given)
+    return _first(variant, combinations(slugs, size), rounds, mistake_results)
 
 
-def _habit(variant: Variant, asked: Asked, given: MistakeResults) -> list[str]:
+def _habit(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """A habit that agrees with every answer; empty if none does, or where what is not known is not computed."""
-    if _wrong_numbers(asked) < _SLIP_NEEDS:
+    if _wrong_numbers(rounds) < _SLIP_NEEDS:
         return []
-    return _first(variant, ((slug,) for slug in _slips(variant, asked, given)), asked, given)
+    return _first(variant, ((slug,) for slug in _slips(variant, rounds, mistake_results)), rounds, mistake_results)
 
 
-def _beside_habit(variant: Variant, known: Sequence[str], asked: Asked, given: MistakeResults) -> list[str]:
+def _beside_habit(variant: Variant, known: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """A known mistake and a common habit, or two common habits, that agree together with every answer."""
-    if _wrong_numbers(asked) < _PAIR_NEEDS:
+    if _wrong_numbers(rounds) < _PAIR_NEEDS:
         return []
-    common = [slug for slug in _slips(variant, asked, given) if rule_of(slug) in PAIRED]
+    common = [slug for slug in _slips(variant, rounds, mistake_results) if rule_of(slug) in PAIRED]
     pairs = chain(((other, slug) for slug in common for other in known), combinations(common, 2))
-    most = MOST_PAIRS // 4 if any(case.parameters for case, _, _ in asked) else MOST_PAIRS  # layers take longer
-    return _first(variant, islice(pairs, most), asked, given)
+    most = MOST_PAIRS // 4 if any(case.parameters for case, _, _ in rounds) else MOST_PAIRS  # layers take longer
+    return _first(variant, islice(pairs, most), rounds, mistake_results)
 
 
-def _slips(variant: Variant, asked: Asked, given: MistakeResults) -> list[str]:
+def _slips(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """The habits that can be tried on these questions, the most common ones first."""
-    if not given.computes:
+    if not mistake_results.computes:
         return []
     source = with_earlier(variant)
-    return [] if can_run_away(source, [arg for case, _, _ in asked for arg in case.args]) else slips(source)
+    return [] if can_run_away(source, [arg for case, _, _ in rounds for arg in case.args]) else slips(source)
 
 
-def _wrong_numbers(asked: Asked) -> float:
+def _wrong_numbers(rounds: Asked) -> float:
     """How many different numbers of an answer are wrong, and so tell habits from chance; four booleans count as one.
 
     Zeros, NaN and infinities tell nothing.
     """
     wrong, flipped = set[float](), 0
-    for case, answer, right in _valued(asked):
+    for case, answer, right in _valued(rounds):
         for g, w in () if is_right(case, answer, right) else zip(answer.arrays or (), right, strict=False):
             if g.size > _MOST_NUMBERS:
                 continue
@@ -180,9 +180,11 @@ def _wrong_numbers(asked: Asked) -> float:
     return len(wrong) + flipped / 4
 
 
-def _first(variant: Variant, every: Iterable[tuple[str, ...]], asked: Asked, given: MistakeResults) -> list[str]:
+def _first(
+    variant: Variant, every: Iterable[tuple[str, ...]], rounds: Asked, mistake_results: MistakeResults
+) -> list[str]:
     """The first of several sets of mistakes that agrees with every answer; empty if none does."""
-    return next((list(some) for some in every if _agrees(variant, some, asked, given)), [])
+    return next((list(some) for some in every if _agrees(variant, some, rounds, mistake_results)), [])
 
 
 def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
@@ -192,15 +194,15 @@ def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
     return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
 
 
-def _is_other_variant(variant: Variant, asked: Asked, given: MistakeResults) -> bool:
-    return any(_fits(variant, other, asked, given) for other in variant.others)
+def _is_other_variant(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> bool:
+    return any(_fits(variant, other, rounds, mistake_results) for other in variant.others)
 
 
-def _fits(variant: Variant, other: Variant, asked: Asked, given: MistakeResults) -> bool:
+def _fits(variant: Variant, other: Variant, rounds: Asked, mistake_results: MistakeResults) -> bool:
     """Whether the right answer to another variant would have answered every case as the student's did, one wrongly."""
     tells = False
-    for case, answer, right in asked:
-        expected = given.of_variant(variant, other, case)
+    for case, answer, right in rounds:
+        expected = mistake_results.of_variant(variant, other, case)
         if expected is None or answer.arrays is None:
             if (expected is None) != (answer.arrays is None) and not case.gradients:
                 return False
@@ -213,7 +215,7 @@ def _fits(variant: Variant, other: Variant, asked: Asked, given: MistakeResults)
     return tells
 
 
-def diagnose(variant: Variant, asked: Asked, given: MistakeResults | None = None) -> list[str]:
+def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | None = None) -> list[str]:
     """Name what is wrong with a wrong answer.
 
     In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
@@ -223,38 +225,39 @@ def diagnose(variant: Variant, asked: Asked, given: MistakeResults | None = None
 
     Args:
         variant: What was asked.
-        asked: The cases, the student's answers, the right answers.
-        given: What mistakes were found to give in these cases; is added to, and serves as long as the cases live.
+        rounds: The cases, the student's answers, the right answers.
+        mistake_results: What mistakes were found to give in these cases; is added to, and serves as long as the cases
+            live.
 
     Returns:
         Slugs: empty if nothing known fits, one, or two where a pair does; those of habits begin with ``habit:``.
     """
-    given = given or MistakeResults()
+    mistake_results = mistake_results or MistakeResults()
     slugs = [m.slug for m in variant.task.mistakes if m.symptom is None]
     wrong = any(
-        answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _valued(asked)
+        answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _valued(rounds)
     )
     if not wrong:
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
-    core = [answered for answered in asked if answered[0].part == CORE]
+    core = [answered for answered in rounds if answered[0].part == CORE]
     # Under a convention of its own, a verbatim copy of another variant's answer may give what a known mistake gives.
-    if variant.convention is not None and _is_other_variant(variant, asked, given):
+    if variant.convention is not None and _is_other_variant(variant, rounds, mistake_results):
         return [OTHER_VARIANT]
-    single = _named(variant, slugs, 1, asked, given)
-    if not single and _is_other_variant(variant, asked, given):
+    single = _named(variant, slugs, 1, rounds, mistake_results)
+    if not single and _is_other_variant(variant, rounds, mistake_results):
         return [OTHER_VARIANT]
     if single:
         return single
-    pair = _named(variant, slugs, 2, asked, given)
-    if pair and each_shows(variant, pair, asked, given):
+    pair = _named(variant, slugs, 2, rounds, mistake_results)
+    if pair and each_shows(variant, pair, rounds, mistake_results):
         return pair
-    if wrong and not pair and (habit := _habit(variant, asked, given)):
+    if wrong and not pair and (habit := _habit(variant, rounds, mistake_results)):
         return habit
     return (
-        _named(variant, slugs, 1, core, given)
+        _named(variant, slugs, 1, core, mistake_results)
         or pair
-        or _named(variant, slugs, 2, core, given)
-        or (_beside_habit(variant, slugs, asked, given) if wrong else [])
-        or by_symptom(variant.task, [answered for answered in asked if not is_right(*answered)])
+        or _named(variant, slugs, 2, core, mistake_results)
+        or (_beside_habit(variant, slugs, rounds, mistake_results) if wrong else [])
+        or by_symptom(variant.task, [answered for answered in rounds if not is_right(*answered)])
     )

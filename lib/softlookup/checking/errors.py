@@ -96,8 +96,8 @@ def habit_of(message: str, where: str) -> str:
         message: The exception's kind and message.
         where: The line that raised it.
     """
-    told = f"{message} {where}"
-    return next((name for name, (pattern, _) in _HABITS.items() if re.search(pattern, told)), "")
+    text = f"{message} {where}"
+    return next((name for name, (pattern, _) in _HABITS.items() if re.search(pattern, text)), "")
 
 
 def meaning(message: str, where: str) -> str:

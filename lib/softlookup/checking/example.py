@@ -39,20 +39,20 @@ class WorkedExample:
 
     Attributes:
         label: The question's label.
-        given: The inputs, each a name and its value in words.
+        inputs: The inputs, each a name and its value in words.
         values: What the solution names on its way, in the order in which it was computed.
         results: What it returns.
     """
 
     label: str
-    given: list[tuple[str, str]]
+    inputs: list[tuple[str, str]]
     values: list[tuple[str, str]] = field(default_factory=list)
     results: list[tuple[str, str]] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
         """The example as lines of text."""
         yield f"Question: {self.label}"
-        for heading, pairs in (("Given", self.given), ("On the way", self.values), ("Result", self.results)):
+        for heading, pairs in (("Given", self.inputs), ("On the way", self.values), ("Result", self.results)):
             if pairs:
                 yield f"{heading}:"
                 for name, value in pairs:
@@ -71,14 +71,18 @@ def work_through(variant: Variant, case: Case) -> WorkedExample:
     """
     inputs = inputs_for(case)
     most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE
-    given = zip(variant.input_names(case), inputs, strict=True)
-    example = WorkedExample(case.label, [(name, in_words(value, most)) for name, value in given])
+    named_inputs = zip(variant.input_names(case), inputs, strict=True)
+    example = WorkedExample(case.label, [(name, in_words(value, most)) for name, value in named_inputs])
     solution, before = answer(variant), set(map(id, inputs))
-    with _values_of(f"<published {variant.task.id}>") as found, warnings.catch_warnings(), np.errstate(all="ignore"):
+    with (
+        _values_of(f"<published {variant.task.id}>") as named_values,
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+    ):
         warnings.simplefilter("ignore")
         with contextlib.redirect_stdout(io.StringIO()):
             result = called(solution, case, inputs)
-    values = [(name, in_words(value)) for name, value in found if id(value) not in before]
+    values = [(name, in_words(value)) for name, value in named_values if id(value) not in before]
     more = [("…", "and so on")] * (len(values) > MOST_VALUES)
     example.values = values[:MOST_VALUES] + more
     many = result if isinstance(result, tuple) and len(variant.returns) > 1 else (result,)
@@ -89,7 +93,7 @@ def work_through(variant: Variant, case: Case) -> WorkedExample:
 @contextlib.contextmanager
 def _values_of(file: str) -> Iterator[list[tuple[str, Any]]]:
     """Note each value that the first function called from a file gives a name to."""
-    found: list[tuple[str, Any]] = []
+    named_values: list[tuple[str, Any]] = []
     seen: dict[str, Any] = {}
     first: list[FrameType] = []
 
@@ -97,12 +101,12 @@ def _values_of(file: str) -> Iterator[list[tuple[str, Any]]]:
         for name, value in frame.f_locals.items():
             if name in _HIDDEN or callable(value) or (name in seen and _alike(seen[name], value)):
                 continue
-            seen[name] = kept = _copy(value)
-            found.append((name, kept))
+            seen[name] = snapshot = _copy(value)
+            named_values.append((name, snapshot))
 
     def step(frame: FrameType, event: str, arg: Any) -> Any:
         look(frame)
-        if len(found) <= MOST_LOOKED_AT:
+        if len(named_values) <= MOST_LOOKED_AT:
             return step
         sys.settrace(None)  # a long loop is not followed to its end
         frame.f_trace = None
@@ -119,7 +123,7 @@ def _values_of(file: str) -> Iterator[list[tuple[str, Any]]]:
     before = sys.gettrace()
     sys.settrace(begin)
     try:
-        yield found
+        yield named_values
     finally:
         sys.settrace(before)
 
@@ -135,14 +139,14 @@ def _copy(value: Any) -> Any:
     return value
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _alike(before: Any, now: Any) -> bool:
     """Whether a name holds what it held before."""
-    if type(one) is not type(other):
+    if type(before) is not type(now):
         return False
     try:
-        if is_tensor(one) or isinstance(one, np.ndarray):
-            return one.shape == other.shape and bool((one == other).all())
-        return bool(one == other)
+        if is_tensor(before) or isinstance(before, np.ndarray):
+            return before.shape == now.shape and bool((before == now).all())
+        return bool(before == now)
     except Exception:
         return False
 

@@ -13,13 +13,15 @@ from softlookup.checking.task import Mistake, Prepared, Task
 
 def facts_of(task: Task) -> dict[str, Any]:
     """All that is said of a task, for ``task_from``: plain values."""
-    kept = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
+    names = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
     return {
-        **{name: getattr(task, name) for name in (*kept, "reveals", "lends", "parts", "cells", "called_with")},
+        **{name: getattr(task, name) for name in (*names, "reveals", "lends", "parts", "cells", "called_with")},
         "variants": len(task.variants),
         "parameters": [*task.parameters],
-        "mistakes": [[one.slug, one.says, one.number, one.symptom, one.anchor] for one in task.mistakes],
-        "properties": [one.__name__ for one in task.properties if one.__module__ == words.__name__],
+        "mistakes": [
+            [mistake.slug, mistake.says, mistake.number, mistake.symptom, mistake.anchor] for mistake in task.mistakes
+        ],
+        "properties": [prop.__name__ for prop in task.properties if prop.__module__ == words.__name__],
     }
 
 
@@ -84,9 +86,9 @@ def by_table(task: Task, calls: Sequence[Sequence[Any]], missed: Callable[[], An
     count = len(task.parameters)
 
     def call(*args: Any, **named: Any) -> Any:
-        given = [*args, *named.values()][:count]
+        arguments = [*args, *named.values()][:count]
         for expected, result in known:
-            if len(given) == len(expected) and all(map(_alike, given, expected)):
+            if len(arguments) == len(expected) and all(map(_alike, arguments, expected)):
                 return copy.deepcopy(result)
         missed()
         raise NotKnown(f"the page has no stand-in for this call of `{task.name}`")
@@ -94,13 +96,13 @@ def by_table(task: Task, calls: Sequence[Sequence[Any]], missed: Callable[[], An
     return call
 
 
-def _alike(given: Any, expected: Any) -> bool:
+def _alike(argument: Any, expected: Any) -> bool:
     """Whether two arguments are the same up to rounding."""
     if not isinstance(expected, np.ndarray):
-        return not isinstance(given, np.ndarray) and bool(given == expected)
-    given = np.asarray(given)
-    if given.shape != expected.shape:
+        return not isinstance(argument, np.ndarray) and bool(argument == expected)
+    argument = np.asarray(argument)
+    if argument.shape != expected.shape:
         return False
-    if expected.dtype.kind == "b" or given.dtype.kind == "b":
-        return bool(np.array_equal(given, expected))
-    return bool(np.allclose(given, expected, rtol=1e-5, atol=1e-7, equal_nan=True))
+    if expected.dtype.kind == "b" or argument.dtype.kind == "b":
+        return bool(np.array_equal(argument, expected))
+    return bool(np.allclose(argument, expected, rtol=1e-5, atol=1e-7, equal_nan=True))

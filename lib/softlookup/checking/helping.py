@@ -95,7 +95,10 @@ class Hint:
 
     def text(self) -> str:
         """The step in plain words."""
-        lines = [f"{self.title} ({self.task_id})", *(indent(one.strip("\n"), "  ") for one in self.paragraphs)]
+        lines = [
+            f"{self.title} ({self.task_id})",
+            *(indent(paragraph.strip("\n"), "  ") for paragraph in self.paragraphs),
+        ]
         lines += [f"  Read: {self.reading}"] * bool(self.reading) + [f"  {self.then}"] * bool(self.then)
         return "\n".join(lines)
 
@@ -103,8 +106,10 @@ class Hint:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         body = "".join(
-            f"<pre>{escape(one.strip(chr(10)))}</pre>" if one.startswith("\n") else f"<p>{rich(one)}</p>"
-            for one in self.paragraphs
+            f"<pre>{escape(paragraph.strip(chr(10)))}</pre>"
+            if paragraph.startswith("\n")
+            else f"<p>{rich(paragraph)}</p>"
+            for paragraph in self.paragraphs
         )
         if self.reading:
             body += f"<p>{book_link(self.reading, READ)}</p>"
@@ -136,8 +141,8 @@ def take_note(attempts: Attempts, variant: Variant, student: Student, result: Ch
     attempts.shown = result.question
     if attempts.failures < NUDGE_AFTER or last_step(task) == 0:
         return result
-    said, more = _nudge(variant, attempts), f'`hint("{task.id}")` gives more help.'
-    return replace(result, nudge=f"{said} {more}".strip())
+    sentences, more = _nudge(variant, attempts), f'`hint("{task.id}")` gives more help.'
+    return replace(result, nudge=f"{sentences} {more}".strip())
 
 
 def next_step(attempts: Attempts, variant: Variant) -> Hint:
@@ -160,8 +165,8 @@ def next_step(attempts: Attempts, variant: Variant) -> Hint:
     step = HELP_STEPS[min(at, most - 1)]
     if step == "solution" and not attempts.warned:
         attempts.warned = True
-        said = "The next step is a complete solution. Try once more first; then ask again to see it."
-        return Hint(task.id, attempts.steps, "One more step", (said,), f'`hint("{task.id}")` once more shows it.')
+        sentence = "The next step is a complete solution. Try once more first; then ask again to see it."
+        return Hint(task.id, attempts.steps, "One more step", (sentence,), f'`hint("{task.id}")` once more shows it.')
     attempts.steps = max(attempts.steps, HELP_STEPS.index(step) + 1)
     paragraphs = tuple(_GIVES[step](variant, attempts))
     return Hint(task.id, attempts.steps, TITLES[step], paragraphs, _then(task, attempts.steps, most), task.book_url)
@@ -193,11 +198,11 @@ def _give_example(variant: Variant, attempts: Attempts) -> Iterator[str]:
             return
         variant = variant_of(task, others[0])
         yield "The same task with other numbers than yours:"
-    asked = questions_at_home(variant)
+    questions = questions_at_home(variant)
     number = attempts.shown if attempts.shown is not None and task.reveals else 0
-    case = asked.cases[number if number < len(asked.cases) else 0]
+    case = questions.cases[number if number < len(questions.cases) else 0]
     if case.gradients:
-        case = min((one for one in asked.cases if not one.gradients), key=size, default=case)
+        case = min((other for other in questions.cases if not other.gradients), key=size, default=case)
     yield "\n" + "\n".join(work_through(variant, case).lines())
     yield "The values on the way have the names that the published solution gives them; yours may have others."
 
@@ -214,20 +219,20 @@ def _nudge(variant: Variant, attempts: Attempts) -> str:
     """What can be seen of the last answer; empty where it takes too long to ask it again."""
     if attempts.student is None:
         return ""
-    asked = questions_at_home(variant)
+    questions = questions_at_home(variant)
     try:
         with calm_torch(), time_limit(_NUDGE_TIME_S):
-            rounds = _answers(attempts.student, asked, len(variant.returns))
+            rounds = _answers(attempts.student, questions, len(variant.returns))
     except TimeIsUp:
         return ""
     at = smallest_failed(rounds)
-    attempts.shown = attempts.shown if at is None or at >= len(asked.cases) else at
+    attempts.shown = attempts.shown if at is None or at >= len(questions.cases) else at
     return nudge(variant, rounds)
 
 
-def _answers(student: Student, asked: TaskQuestions, results: int) -> Asked:
-    answers: Sequence[Answer] = list(student.answers(asked.cases, results))
-    return list(zip(asked.cases, answers, asked.rights, strict=True))
+def _answers(student: Student, questions: TaskQuestions, results: int) -> Asked:
+    answers: Sequence[Answer] = list(student.answers(questions.cases, results))
+    return list(zip(questions.cases, answers, questions.rights, strict=True))
 
 
 def _ways(variant: Variant) -> Iterator[Way]:

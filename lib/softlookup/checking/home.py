@@ -92,13 +92,13 @@ class Checker:
         if number is None:
             sentence = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
             return no_points(variant_of(task), "error", sentence)
-        asked = variant_of(task, number)
+        task_variant = variant_of(task, number)
         if not callable(obj):
-            return not_callable(asked, type(obj).__name__)
-        result = replace(self._judged(asked, obj), answer=cell_hash(obj))
+            return not_callable(task_variant, type(obj).__name__)
+        result = replace(self._judged(task_variant, obj), answer=cell_hash(obj))
         try:
-            student = LocalStudent(asked, obj, self._known(task))
-            return self._whole(task, take_note(self.attempts(task.id), asked, student, result))
+            student = LocalStudent(task_variant, obj, self._known(task))
+            return self._whole(task, take_note(self.attempts(task.id), task_variant, student, result))
         except (Exception, TimeIsUp):  # what is added must not take the verdict with it
             return result
 
@@ -112,8 +112,8 @@ class Checker:
 
     def inputs(self, task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
         """The inputs of one of the questions that ``check`` asks (see ``inputs``)."""
-        asked = questions_at_home(self.catalogue.variant(task_id, variant))
-        return tuple(inputs_for(asked.cases[number]))
+        questions = questions_at_home(self.catalogue.variant(task_id, variant))
+        return tuple(inputs_for(questions.cases[number]))
 
     def _known(self, task: Task) -> dict[str, Variant]:
         """Which variants the notebook asks for, as its checks have said."""
@@ -132,7 +132,7 @@ class Checker:
         try:
             with calm_torch():
                 student = LocalStudent(variant, obj, self._known(task), Clock(TIME_LIMIT_S))
-                return _with_inputs(task, judge(variant, student, asked=questions_at_home(variant)))
+                return _with_inputs(task, judge(variant, student, task_questions=questions_at_home(variant)))
         except TimeIsUp:
             return too_slow(variant, TIME_LIMIT_S)
         except KeyboardInterrupt:

@@ -28,7 +28,7 @@ from softlookup.checking.habits import HABIT, is_slip
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
-from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.overlooked import overlooks
 from softlookup.checking.protocols import Student
 from softlookup.checking.result import CheckResult
@@ -73,13 +73,13 @@ class RoundOutcome:
     Attributes:
         verdict: One of ``result.VERDICTS``.
         points: What was earned.
-        asked: All cases, answers and right answers.
+        rounds: All cases, answers and right answers.
         failed: The one to show, None if all is right.
     """
 
     verdict: str
     points: float
-    asked: Asked
+    rounds: Asked
     failed: tuple[Case, Answer, Arrays] | None
 
 
@@ -90,12 +90,12 @@ class TaskQuestions:
     Attributes:
         cases: The questions, in the order in which they are asked.
         rights: The right answer to each.
-        given: What known mistakes give in these cases, as far as it was asked for (see ``diagnose``).
+        mistake_results: What known mistakes give in these cases, as far as it was asked for (see ``diagnose``).
     """
 
     cases: tuple[Case, ...]
     rights: tuple[Arrays, ...]
-    given: MistakeResults = field(default_factory=MistakeResults)
+    mistake_results: MistakeResults = field(default_factory=MistakeResults)
 
 
 def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQuestions:
@@ -110,7 +110,7 @@ def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQue
     if shuffled:
         order = _generator(variant, seed, 1).permutation(len(cases))
         cases = [cases[i] for i in order]
-    return TaskQuestions(tuple(cases), tuple(wanted(variant, case) for case in cases))
+    return TaskQuestions(tuple(cases), tuple(expected_results(variant, case) for case in cases))
 
 
 @lru_cache(maxsize=32)
@@ -157,7 +157,7 @@ def with_axes_of_one(cases: Sequence[Case]) -> Iterator[Case]:
 def _can_be_asked(variant: Variant, case: Case) -> bool:
     """Whether a question made from another has a right answer: finite, and the published solution gives it, too."""
     try:
-        right = wanted(variant, case)
+        right = expected_results(variant, case)
     except Exception:  # the inputs do not fit together any more
         return False
     if not all(array.size and np.isfinite(array.astype(np.float64)).all() for array in right):
@@ -171,7 +171,7 @@ def judge(
     student: Student,
     *,
     seed: int = 0,
-    asked: TaskQuestions | None = None,
+    task_questions: TaskQuestions | None = None,
     reveals: bool = True,
     names: bool = True,
     copied: Callable[[], bool] | None = None,
@@ -182,7 +182,7 @@ def judge(
         variant: What is asked.
         student: Where answers come from.
         seed: Draws the inputs.
-        asked: The questions, where they have been drawn already; the seed is not looked at then.
+        task_questions: The questions, where they have been drawn already; the seed is not looked at then.
         reveals: Whether the wanted numbers may be shown, if the task allows it.
         names: Whether the mistake is looked for; not where the verdict alone counts.
         copied: Tells whether the code is a published answer to another variant; asked where no numbers tell it.
@@ -190,20 +190,20 @@ def judge(
     Returns:
         The result; wrong answers never raise.
     """
-    asked = asked or questions(variant, seed)
+    task_questions = task_questions or questions(variant, seed)
     shown = reveals and variant.task.reveals
 
     def attempt(lent: tuple[str, ...]) -> RoundOutcome:
-        answered = _ask_all(variant, student, asked.cases, asked.rights, lent)
+        answered = _ask_all(variant, student, task_questions.cases, task_questions.rights, lent)
         if lent:
-            answered = _without_gifts(outcome.asked, answered, student, len(asked.cases))
+            answered = _without_gifts(outcome.rounds, answered, student, len(task_questions.cases))
         return _outcome(variant.task, answered)
 
     def named(outcome: RoundOutcome) -> list[str]:
         """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
         if not names or outcome.failed is None or outcome.verdict == "blank" or _used(outcome):
             return []
-        slugs = diagnose(variant, outcome.asked, asked.given)
+        slugs = diagnose(variant, outcome.rounds, task_questions.mistake_results)
         # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
         doubtful = len(slugs) != 1 or slugs[0].startswith(HABIT)
         if doubtful and variant.convention is not None:
@@ -213,8 +213,8 @@ def judge(
                 return [OTHER_VARIANT]
         leans_on = student.lendable(sound_too=True) if not slugs and outcome.points == 0 else ()
         if leans_on:
-            again = _ask_all(variant, student, asked.cases, asked.rights, leans_on)
-            slugs = diagnose(variant, again, asked.given)
+            again = _ask_all(variant, student, task_questions.cases, task_questions.rights, leans_on)
+            slugs = diagnose(variant, again, task_questions.mistake_results)
         return slugs
 
     def result(outcome: RoundOutcome, *extra: str) -> CheckResult:
@@ -223,11 +223,11 @@ def judge(
         slip = any(map(is_slip, slugs))
         if len(slugs) == 1 and slip:
             says = [SAME_AS_HABIT, *says]
-        if len(slugs) > 1 and (slip or not each_shows(variant, slugs, outcome.asked, asked.given)):
+        if len(slugs) > 1 and (slip or not each_shows(variant, slugs, outcome.rounds, task_questions.mistake_results)):
             says = [SAME_AS_TWO, *says]
-        elif slugs and slugs != [OTHER_VARIANT] and (times := _times_forgotten(variant, outcome.asked)):
+        elif slugs and slugs != [OTHER_VARIANT] and (times := _times_forgotten(variant, outcome.rounds)):
             says = [SAME_AS_TIMES.format(times), *says]
-        elif slugs and (number := everywhere(outcome.asked)):
+        elif slugs and (number := everywhere(outcome.rounds)):
             says = [SAME_EVERYWHERE.format(number), *says]
         return _result(variant, outcome, slugs, says, shown, extra)
 
@@ -247,14 +247,14 @@ def judge(
     return result(outcome)
 
 
-def _times_forgotten(variant: Variant, asked: Asked) -> int:
+def _times_forgotten(variant: Variant, rounds: Asked) -> int:
     """What a variant's convention multiplies results by, if all results are right but for that; else 0."""
     right = variant.convention
     if right is None or right.times == 1 or variant.task.frame == "text":
         return 0
     scaled = [
         (case, tuple(right.times * array for array in answer.arrays or ()), expected)
-        for case, answer, expected in asked
+        for case, answer, expected in rounds
     ]
     return right.times if all(got and same(got, expected, case) for case, got, expected in scaled) else 0
 
@@ -294,21 +294,21 @@ def _ask_all(
     variant: Variant, student: Student, cases: Sequence[Case], rights: Sequence[Arrays], lent: tuple[str, ...]
 ) -> list[tuple[Case, Answer, Arrays]]:
     count = len(variant.returns)
-    asked: list[tuple[Case, Answer, Arrays]] = []
+    rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
     answers = student.answers((*cases, cases[0]), count, lent)
     for case, right in zip(cases, rights, strict=True):
         answer = next(answers)
-        asked.append((case, answer, right))
+        rounds.append((case, answer, right))
         if answer.failure is not None and answer.failure.kind == "blank" and case.part == CORE:
-            return asked
-    case, answer, right = asked[0]
+            return rounds
+    case, answer, right = rounds[0]
     again = next(answers)
     # An answer of another shape is wrong whatever comes the second time, and may be too large to be compared.
     alike = answer.arrays is not None and [a.shape for a in answer.arrays] == [r.shape for r in right]
     if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
-        asked.append((case, again, right))
-    return asked
+        rounds.append((case, again, right))
+    return rounds
 
 
 def _without_gifts(alone: Asked, helped: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:
@@ -344,14 +344,14 @@ def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
     return None if answer.arrays is None else first_difference(answer.arrays, right, case)
 
 
-def _outcome(task: Task, asked: Asked) -> RoundOutcome:
+def _outcome(task: Task, rounds: Asked) -> RoundOutcome:
     """Points and verdict, and the case to show."""
-    failed = [answered for answered in asked if not is_right(*answered)]
+    failed = [answered for answered in rounds if not is_right(*answered)]
     if not failed:
-        return RoundOutcome("pass", task.points, asked, None)
+        return RoundOutcome("pass", task.points, rounds, None)
     for case, answer, right in failed:
         if answer.failure and answer.failure.kind == "shortcut":
-            return RoundOutcome("wrong", 0.0, asked, (case, answer, right))
+            return RoundOutcome("wrong", 0.0, rounds, (case, answer, right))
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
@@ -372,7 +372,7 @@ def _outcome(task: Task, asked: Asked) -> RoundOutcome:
         verdict = "error"
     else:
         verdict = "wrong"
-    return RoundOutcome(verdict, round(task.points * earned, 4), asked, failed[0])
+    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, failed[0])
 
 
 @np.errstate(all="ignore")
@@ -401,7 +401,7 @@ def _result(
         return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
     if used := _used(outcome):
         return used_shortcut(variant, used if used in task.barred else task.barred[0])
-    case, answer, right = outcome.failed if slugs else _smallest(outcome.asked, outcome.failed)
+    case, answer, right = outcome.failed if slugs else _smallest(outcome.rounds, outcome.failed)
     difference = _difference(case, answer, right)
     names, input_names = variant.result_names(case), tuple(variant.input_names(case))
     sentences = list(says)
@@ -416,7 +416,7 @@ def _result(
         sentences += [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         sentences += _broken_properties(variant, case, answer)
         if not slugs:
-            sentences += _raised_elsewhere(variant, outcome.asked)
+            sentences += _raised_elsewhere(variant, outcome.rounds)
     return CheckResult(
         **common,
         names=names,
@@ -427,26 +427,26 @@ def _result(
         inputs=case.args,
         input_names=input_names,
         asked=() if slugs else inputs_in_words(case, input_names),
-        question=next(number for number, answered in enumerate(outcome.asked) if answered[0] is case),
+        question=next(number for number, answered in enumerate(outcome.rounds) if answered[0] is case),
         difference=difference,
         printed=answer.printed,
     )
 
 
-def _smallest(asked: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
+def _smallest(rounds: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
     """Of the failed cases of the same part and kind of failure, the one with the fewest numbers in its inputs."""
 
     def kind(answered: tuple[Case, Answer, Arrays]) -> tuple[str, bool, str]:
         case, answer, _ = answered
         return case.part, bool(case.gradients), answer.failure.kind if answer.failure else ""
 
-    alike = [answered for answered in asked if kind(answered) == kind(shown) and not is_right(*answered)]
+    alike = [answered for answered in rounds if kind(answered) == kind(shown) and not is_right(*answered)]
     return min(alike, key=lambda answered: sum(np.size(a) for a in answered[0].args if isinstance(a, np.ndarray)))
 
 
-def _raised_elsewhere(variant: Variant, asked: Asked) -> list[str]:
+def _raised_elsewhere(variant: Variant, rounds: Asked) -> list[str]:
     """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
-    raised = [(case, answer.failure) for case, answer, _ in asked if answer.failure is not None]
+    raised = [(case, answer.failure) for case, answer, _ in rounds if answer.failure is not None]
     raised = [(case, failure) for case, failure in raised if failure.kind == "raised"]
     return [failure_sentence(case, failure, variant.input_names(case)) for case, failure in raised[:1]]
 

@@ -16,7 +16,7 @@ from softlookup.checking.inside.limits import Clock
 from softlookup.checking.inside.probe import Answer, run
 from softlookup.checking.inside.source import functions_behind, names_in, reached, standing_in
 from softlookup.checking.judge import judge, questions_at_home
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import expected_results
 from softlookup.checking.variant import Variant, variant_of
 
 
@@ -46,25 +46,25 @@ def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
     @wraps(variant.task.oracle)
     def call(*args: Any, **named: Any) -> Any:
         known = {name: turn(value) for name, value in named.items() if name in parameters}
-        given = (*args, *named.values())
+        inputs = (*args, *named.values())
         result = variant.oracle(*map(turn, args if some else args[: len(parameters)]), **known)
-        many = tuple(_like(r, given) for r in (result if isinstance(result, tuple) else (result,)))
-        if in_torch and any(isinstance(a, np.ndarray) for a in given):
+        many = tuple(_like(r, inputs) for r in (result if isinstance(result, tuple) else (result,)))
+        if in_torch and any(isinstance(a, np.ndarray) for a in inputs):
             many = tuple(r.numpy() for r in many)
-        if not in_torch and any(isinstance(a, torch.Tensor) for a in given):
+        if not in_torch and any(isinstance(a, torch.Tensor) for a in inputs):
             many = tuple(torch.from_numpy(np.asarray(r)) for r in many)
-        if not any(isinstance(a, np.ndarray | torch.Tensor) for a in given):
+        if not any(isinstance(a, np.ndarray | torch.Tensor) for a in inputs):
             many = tuple(turn(r, asking) for r in many)
         return many if isinstance(result, tuple) else many[0]
 
     return call
 
 
-def _like(result: Any, given: Sequence[Any]) -> Any:
+def _like(result: Any, inputs: Sequence[Any]) -> Any:
     """A result with the precision of the numbers that were given, as a student's own would have it."""
     import torch
 
-    floats = [str(a.dtype).removeprefix("torch.") for a in given if isinstance(a, np.ndarray | torch.Tensor)]
+    floats = [str(a.dtype).removeprefix("torch.") for a in inputs if isinstance(a, np.ndarray | torch.Tensor)]
     dtype = next((name for name in floats if name.startswith("float")), "")
     if isinstance(result, torch.Tensor) and result.is_floating_point() and dtype:
         return result.to(getattr(torch, dtype))
@@ -139,36 +139,36 @@ class LocalStudent:
 
     def differed(self, at: int) -> bool:
         """Whether a lent function gave something else than the student's own would have, in one case."""
-        asked, calls = self.rounds[at]
-        return any(self._gives_another(call, asked) for call in calls)
+        case, calls = self.rounds[at]
+        return any(self._gives_another(call, case) for call in calls)
 
-    def _gives_another(self, call: Call, asked: Case) -> bool:
+    def _gives_another(self, call: Call, asked_case: Case) -> bool:
         variant, task = call.variant, call.variant.task
-        question = call.question(asked.frame)
+        question = call.question(asked_case.frame)
         if question is None:
             return True
         case, sound = question
         if differs(case, self._run(self.functions[task.id], case, len(task.returns), task.barred), sound):
             return True
         floats = tuple(at for at, arg in enumerate(case.args) if isinstance(arg, np.ndarray) and arg.dtype.kind == "f")
-        if not (asked.gradients or asked.descends) or len(task.returns) > 1 or not floats:
+        if not (asked_case.gradients or asked_case.descends) or len(task.returns) > 1 or not floats:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
         answer = self._run(self.functions[task.id], case, 1, task.barred)
-        return differs(case, answer, wanted(variant, case))
+        return differs(case, answer, expected_results(variant, case))
 
-    def _instead(self, variant: Variant, asked: Case, function: Any) -> Any:
+    def _instead(self, variant: Variant, case: Case, function: Any) -> Any:
         """What stands in for a function of the student's, and notes each call."""
         task, calls = variant.task, self.rounds[-1][1]
         self.functions[task.id] = function
-        sound = self.sound(variant, asked)
+        sound = self.sound(variant, case)
 
         @wraps(sound)
         def call(*args: Any, **named: Any) -> Any:
-            given = [plain(arg) for arg in args], {name: plain(arg) for name, arg in named.items()}
+            copies = [plain(arg) for arg in args], {name: plain(arg) for name, arg in named.items()}
             with self.clock.halted(), opened():
                 result = sound(*args, **named)
-            calls.append(Call(variant, given[0], result, given[1]))
+            calls.append(Call(variant, copies[0], result, copies[1]))
             return result
 
         return layer_around(function, call, task.layer) if task.layer else called_like(function, call)
@@ -182,10 +182,10 @@ class LocalStudent:
 
         def is_right(variant: Variant) -> bool:
             student = LocalStudent(variant, function, self.known, self.clock)
-            return judge(variant, student, asked=questions_at_home(variant), names=False).verdict == "pass"
+            return judge(variant, student, task_questions=questions_at_home(variant), names=False).verdict == "pass"
 
         return any(map(is_right, possible))
 
-    def sound(self, variant: Variant, asked: Case) -> Callable[..., Any]:
+    def sound(self, variant: Variant, case: Case) -> Callable[..., Any]:
         """A sound function of an earlier task, for one question."""
-        return stand_in(variant, asked.frame)
+        return stand_in(variant, case.frame)

@@ -26,7 +26,7 @@ def results_of(result: Any, task: Task) -> Arrays:
     return tuple(np.asarray(r.detach().numpy() if hasattr(r, "detach") else r) for r in many)
 
 
-def wanted(variant: Variant, case: Case) -> Arrays:
+def expected_results(variant: Variant, case: Case) -> Arrays:
     """The right answer to a case: floats in float64, whole numbers, booleans and a text's bytes as they are.
 
     Args:
@@ -95,5 +95,5 @@ def of_other_variant(variant: Variant, other: Variant, case: Case) -> Arrays | N
         case: The question, as it was asked.
     """
     if variant.convention is None and other.convention is None:
-        return wanted(other, case)
+        return expected_results(other, case)
     return mistaken(other, (), case)

@@ -20,24 +20,24 @@ class _Asked(Protocol):
     def rights(self) -> Sequence[Arrays]: ...
 
 
-def overlooks(variant: Variant, student: Student, asked: _Asked) -> bool:
+def overlooks(variant: Variant, student: Student, questions: _Asked) -> bool:
     """Whether an answer overlooks something that the notebook changes: it is right where that is as published.
 
     Args:
         variant: What the notebook asks for.
         student: Answers questions.
-        asked: Questions of the published variant.
+        questions: Questions of the published variant.
     """
     task, convention = variant.task, variant.convention
-    told = [one for one in zip(asked.cases, asked.rights, strict=True) if not one[0].gradients]
-    for partly in convention.overlooked() if convention is not None and told else ():
+    valued = [pair for pair in zip(questions.cases, questions.rights, strict=True) if not pair[0].gradients]
+    for partly in convention.overlooked() if convention is not None and valued else ():
         if task.frame == "text" and partly.times != 1:
             continue
-        cases = [partly.asked(case) for case, _ in told]
+        cases = [partly.convert_case(case) for case, _ in valued]
         try:
             answers = list(student.answers(cases, len(task.returns)))
         except (TimeoutError, TimeIsUp):
             return False
-        if all(map(is_right, cases, answers, [partly.returned(right) for _, right in told])):
+        if all(map(is_right, cases, answers, [partly.returned(right) for _, right in valued])):
             return True
     return False

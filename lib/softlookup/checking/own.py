@@ -75,12 +75,12 @@ class OwnTasks:
         Raises:
             OwnTasksError: If a file is missing or is no TOML, or two assignments have one number.
         """
-        found: dict[str, dict[str, str]] = {}
+        by_name: dict[str, dict[str, str]] = {}
         for file, text in self.texts:
-            suffix = next(one for one in _SUFFIXES if file.endswith(one))
-            found.setdefault(file.removesuffix(suffix), {})[suffix] = text
+            suffix = next(ending for ending in _SUFFIXES if file.endswith(ending))
+            by_name.setdefault(file.removesuffix(suffix), {})[suffix] = text
         by_number: dict[int, OwnAssignment] = {}
-        for name, parts in found.items():
+        for name, parts in by_name.items():
             where = f"{self.place}/{name}"
             if not _NUMBERED.fullmatch(name):
                 raise OwnTasksError(f"{where}: the name has to be two digits and words, such as 99_mine")
@@ -151,8 +151,12 @@ def course_above(here: Path) -> Path | None:
     The outermost, because a submission lies inside a course, and no file in it makes another course of it.
     """
     folders = (here, *here.parents)
-    found = [one for one in folders if (one / "nbgrader_config.py").is_file() and not (one / "solutions").is_dir()]
-    return found[-1] if found else None
+    courses = [
+        folder
+        for folder in folders
+        if (folder / "nbgrader_config.py").is_file() and not (folder / "solutions").is_dir()
+    ]
+    return courses[-1] if courses else None
 
 
 def _toml(place: str, text: str) -> dict[str, Any]:

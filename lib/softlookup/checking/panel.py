@@ -104,21 +104,21 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
         return _chips(difference, reveals)
     if difference.kind == "kind":  # the same numbers twice show nothing
         return ""
-    if min(difference.got.size, difference.wanted.size) == 0:
+    if min(difference.got.size, difference.expected.size) == 0:
         return ""
     if difference.kind == "shape":
         got, _ = _flat(difference.got, (0,) * difference.got.ndim)
-        wanted, _ = _flat(difference.wanted, (0,) * difference.wanted.ndim)
-        if max(got.size, wanted.size) > MAX_CELLS or not reveals:
+        expected, _ = _flat(difference.expected, (0,) * difference.expected.ndim)
+        if max(got.size, expected.size) > MAX_CELLS or not reveals:
             return ""
-        got, wanted = _floats(got, wanted)
-        reach = _reach(got, wanted)
+        got, expected = _floats(got, expected)
+        reach = _reach(got, expected)
         pair = (
             _map(f"got {name} {shape(difference.got)}", got, np.zeros(got.shape, bool), "your result", reach),
             _map(
-                f"wanted {name} {shape(difference.wanted)}",
-                wanted,
-                np.zeros(wanted.shape, bool),
+                f"wanted {name} {shape(difference.expected)}",
+                expected,
+                np.zeros(expected.shape, bool),
                 "the right result",
                 reach,
             ),
@@ -126,18 +126,18 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
         return f'<div class="sl-maps">{"".join(pair)}</div>'
     index = difference.index or ()
     got, where = _flat(difference.got, index)
-    wanted, _ = _flat(difference.wanted, index)
+    expected, _ = _flat(difference.expected, index)
     cell = (*((0,) * (2 - len(index[-2:]))), *index[-2:])
     rows, cols = _window((cell[0], cell[1]), (got.shape[0], got.shape[1]))
-    got, wanted = _floats(got[rows, cols], wanted[rows, cols])
-    gap = got - wanted
+    got, expected = _floats(got[rows, cols], expected[rows, cols])
+    gap = got - expected
     off = ~(np.abs(gap) <= difference.tolerance)
-    off &= ~(got == wanted)
+    off &= ~(got == expected)
     count = int(off.sum())
-    shown, reach = np.where(off, gap, 0.0), _reach(got, wanted)
+    shown, reach = np.where(off, gap, 0.0), _reach(got, expected)
     maps = (
         _map(f"got {name}{where}", got, off, f"your result; {count} of {got.size} cells differ", reach),
-        _map(f"wanted {name}{where}", wanted, np.zeros_like(off), "the right result", reach),
+        _map(f"wanted {name}{where}", expected, np.zeros_like(off), "the right result", reach),
         _map("difference", shown, off, "your result minus the right one", _reach(shown)),
     )
     return f'<div class="sl-maps">{"".join(maps if reveals else maps[:1])}</div>'
@@ -145,12 +145,12 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
 
 def _chips(difference: Difference, reveals: bool) -> str:
     """Got and wanted as rows of pieces; the first that differs is framed."""
-    got, wanted = texts.chips(difference.got), texts.chips(difference.wanted)
-    if got is None or wanted is None:
+    got, expected = texts.chips(difference.got), texts.chips(difference.expected)
+    if got is None or expected is None:
         return ""
-    off = next((i for i, pair in enumerate(zip(got, wanted, strict=False)) if pair[0] != pair[1]), None)
-    off = min(len(got), len(wanted)) if off is None else off
-    rows = [("got", got), *([("wanted", wanted)] if reveals else [])]
+    off = next((i for i, pair in enumerate(zip(got, expected, strict=False)) if pair[0] != pair[1]), None)
+    off = min(len(got), len(expected)) if off is None else off
+    rows = [("got", got), *([("wanted", expected)] if reveals else [])]
     lines = (
         f"<p>{title}: "
         + " ".join(f"<code{_OFF if i == off else ''}>{escape(chip)}</code>" for i, chip in enumerate(chips))

@@ -26,7 +26,7 @@ CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P
 """A line whose value differs between variants: ``tau = 1.0  # variant 04.scale:tau``."""
 
 
-_kept = lru_cache(maxsize=4096)
+_cached = lru_cache(maxsize=4096)
 
 
 class NoEdit(ValueError):
@@ -100,7 +100,7 @@ def _first_order(variant: Variant, slugs: Sequence[str], finished: Callable[[str
     raise NoEdit(f"{task.id}, {' and '.join(slugs)}: {reasons[0]}")
 
 
-@_kept
+@_cached
 def with_earlier(variant: Variant, known: tuple[str, ...] = ()) -> str:
     """The published solution in the published convention, behind the functions of earlier tasks that it calls.
 
@@ -114,12 +114,12 @@ def with_earlier(variant: Variant, known: tuple[str, ...] = ()) -> str:
     task, source = variant.task, _first_order(variant, known, str)
     beside = task.notebook.beside_task(task.id)
     names = {facts["name"] for facts in beside.facts.get("tasks", {}).values()}
-    earlier = [one.tree for one in _needed(task.notebook, task.slug, source)]
-    functions = [ast.unparse(one) for one in earlier if isinstance(one, ast.FunctionDef) and one.name in names]
+    earlier = [statement.tree for statement in _needed(task.notebook, task.slug, source)]
+    functions = [ast.unparse(tree) for tree in earlier if isinstance(tree, ast.FunctionDef) and tree.name in names]
     return "\n\n".join([*functions, source])
 
 
-@_kept
+@_cached
 def _names_above(task: Task, source: str) -> dict[str, Any]:
     return _before(task.notebook, task.slug, source)
 
@@ -134,21 +134,21 @@ def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
     Raises:
         ValueError: If they do not fit in together.
     """
-    task, own = variant.task, [slug for slug in slugs if slug.startswith(HABIT)]
-    source = with_earlier(variant, tuple(slug for slug in slugs if slug not in own))
+    task, habits = variant.task, [slug for slug in slugs if slug.startswith(HABIT)]
+    source = with_earlier(variant, tuple(slug for slug in slugs if slug not in habits))
     if variant.convention is not None:
-        return _made(task, _carried_over(variant, slips.planted(source, own, ast.unparse)), {})
+        return _made(task, _carried_over(variant, slips.planted(source, habits, ast.unparse)), {})
     space = dict(_names_above(task, source))
     try:
         with _quiet():
-            code = slips.planted(source, own, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
+            code = slips.planted(source, habits, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
     except SyntaxError:
         raise NoEdit(f"{task.id}, {' and '.join(slugs)}: together they are no Python") from None
     exec(code, space)
     return space[task.name]
 
 
-@_kept
+@_cached
 def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
     """The published function of a task, with known mistakes planted in it.
 
@@ -162,18 +162,18 @@ def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
     return _made(variant.task, planted(variant, slugs), {})
 
 
-def composed(variant: Variant, own: Mapping[str, Any]) -> Any:
+def composed(variant: Variant, functions: Mapping[str, Any]) -> Any:
     """The published function of a task, made of other functions than the published ones.
 
     Args:
         variant: Which variant's.
-        own: What stands in place of functions of earlier tasks, by name.
+        functions: What stands in place of functions of earlier tasks, by name.
     """
-    return _made(variant.task, solution(variant), own)
+    return _made(variant.task, solution(variant), functions)
 
 
-def _made(task: Task, source: str, own: Mapping[str, Any]) -> Any:
-    space = {**_before(task.notebook, task.slug, source), **own}
+def _made(task: Task, source: str, functions: Mapping[str, Any]) -> Any:
+    space = {**_before(task.notebook, task.slug, source), **functions}
     with _quiet():
         exec(compile(source, f"<published {task.id}>", "exec"), space)
     return space[task.name]
@@ -182,11 +182,11 @@ def _made(task: Task, source: str, own: Mapping[str, Any]) -> Any:
 def names_used(task: Task) -> frozenset[str]:
     """The names that the published solution of a task uses and does not define itself."""
     nodes = list(ast.walk(ast.parse(solution(variant_of(task)))))
-    names = [one for one in nodes if isinstance(one, ast.Name)]
-    own = {one.id for one in names if not isinstance(one.ctx, ast.Load)} | {
-        one.arg for one in nodes if isinstance(one, ast.arg)
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    local_names = {name.id for name in names if not isinstance(name.ctx, ast.Load)} | {
+        node.arg for node in nodes if isinstance(node, ast.arg)
     }
-    return frozenset(one.id for one in names) - own
+    return frozenset(name.id for name in names) - local_names
 
 
 @contextlib.contextmanager
@@ -199,17 +199,17 @@ def _quiet() -> Iterator[None]:
 
 def _before(notebook: Notebook, name: str, source: str) -> dict[str, Any]:
     """What stands above a cell in its notebook and is needed by this source: definitions alone."""
-    return _run(tuple(one.tree for one in _needed(notebook, name, source)))
+    return _run(tuple(statement.tree for statement in _needed(notebook, name, source)))
 
 
 def _needed(notebook: Notebook, name: str, source: str) -> list[_Statement]:
     """The statements above a cell that this source needs, in their order."""
-    needed = set().union(*(one.uses for one in _statements(source)))
+    needed = set().union(*(part.uses for part in _statements(source)))
     taken: list[_Statement] = []
-    for one in reversed(_above(notebook, name)):
-        if one.defines & needed:
-            taken.append(one)
-            needed |= one.uses
+    for statement in reversed(_above(notebook, name)):
+        if statement.defines & needed:
+            taken.append(statement)
+            needed |= statement.uses
     return taken[::-1]
 
 
@@ -221,17 +221,17 @@ def _run(trees: tuple[ast.stmt, ...]) -> dict[str, Any]:
     return space
 
 
-@_kept
+@_cached
 def _above(notebook: Notebook, name: str) -> tuple[_Statement, ...]:
-    found: list[_Statement] = []
+    statements: list[_Statement] = []
     for cell in notebook.cells:
         if cell == name:
-            return tuple(found)
-        found += _cell_statements(notebook, cell)
+            return tuple(statements)
+        statements += _cell_statements(notebook, cell)
     raise KeyError(f"{notebook.name} has no cell {name!r}")
 
 
-@_kept
+@_cached
 def _cell_statements(notebook: Notebook, cell: str) -> tuple[_Statement, ...]:
     return tuple(_statements(notebook.cells[cell]))
 
@@ -239,11 +239,11 @@ def _cell_statements(notebook: Notebook, cell: str) -> tuple[_Statement, ...]:
 def _statements(source: str) -> Iterator[_Statement]:
     for tree in ast.parse(source).body:
         if isinstance(tree, ast.Import | ast.ImportFrom):
-            defines = {(one.asname or one.name).partition(".")[0] for one in tree.names}
+            defines = {(alias.asname or alias.name).partition(".")[0] for alias in tree.names}
         elif isinstance(tree, ast.FunctionDef | ast.ClassDef):
             defines = {tree.name}
         else:
-            walked = [one for one in ast.walk(tree) if isinstance(one, ast.Name)]
-            defines = {one.id for one in walked if isinstance(one.ctx, ast.Store)}
-        uses = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+            walked = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+            defines = {name.id for name in walked if isinstance(name.ctx, ast.Store)}
+        uses = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         yield _Statement(tree, frozenset(defines), frozenset(uses))

@@ -198,16 +198,16 @@ def panel(result: CheckResult) -> str:
         body += heat_maps(result.difference, result.names, result.reveals)
     if result.asked:
         again = [f"from softlookup.checking import inputs; {result.again}"] * bool(result.again)
-        given = escape("\n".join([*result.asked, *again]))
-        body += f"<details><summary>what your function was given</summary><pre>{given}</pre></details>"
+        input_text = escape("\n".join([*result.asked, *again]))
+        body += f"<details><summary>what your function was given</summary><pre>{input_text}</pre></details>"
     if result.printed:
         body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
     if result.ways:
         ways = (f"<p>{rich(way.title)}. {rich(way.says)}</p><pre>{escape(way.code)}</pre>" for way in result.ways)
         body += f"<details><summary>other ways to write it</summary>{''.join(ways)}</details>"
     if result.readings:
-        said = (READ, "and this one")
-        links = (book_link(url, words) for url, words in zip(result.readings, said, strict=False))
+        labels = (READ, "and this one")
+        links = (book_link(url, words) for url, words in zip(result.readings, labels, strict=False))
         body += f"<p>{', '.join(links)}</p>"
     return (
         f'<div class="sl-check sl-{result.verdict}" role="status"><style>{STYLE}</style>'

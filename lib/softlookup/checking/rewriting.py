@@ -35,29 +35,29 @@ def carried_over(source: str, name: str, convention: Convention, *, torch: bool)
         SyntaxError: If the source is no Python.
     """
     tree = ast.parse(source)
-    found = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
-    if found is None:
+    function = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
+    if function is None:
         raise NotCarriedOver(f"no function {name} is defined")
-    if any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(tree)):
+    if any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree)):
         raise NotCarriedOver(f"{name} is called in its own cell")
-    names = [one.arg for one in found.args.args]
+    names = [parameter.arg for parameter in function.args.args]
     edits: list[tuple[int, int, str]] = []
     at = _Places(source)
     if convention.order:
-        args = found.args.args[: len(convention.order)]
-        texts = [source[at.start(one) : at.end(one)] for one in args]
+        args = function.args.args[: len(convention.order)]
+        texts = [source[at.start(arg) : at.end(arg)] for arg in args]
         edits.append((at.start(args[0]), at.end(args[-1]), ", ".join(texts[old] for old in convention.order)))
     if convention.turned:
         lines = [f"{names[place]} = {_turned(names[place], torch)}" for place in convention.turned]
-        edits.append(_beginning(source, found, at, lines))
-    if convention.body != Convention().body and isinstance(found.body[0], ast.Expr):
-        words = found.body[0].value  # the docstring describes the published layout
+        edits.append(_beginning(source, function, at, lines))
+    if convention.body != Convention().body and isinstance(function.body[0], ast.Expr):
+        words = function.body[0].value  # the docstring describes the published layout
         if isinstance(words, ast.Constant) and isinstance(words.value, str) and source[: at.end(words)].endswith('"""'):
             end = at.end(words) - len('"""')
             gap = "" if source[:end].endswith((" ", "\n")) else " "
             edits.append((end, end, f"{gap}{AS_THE_TEXT_SAYS}"))
     if convention.results or convention.turned_results or convention.times != 1:
-        for node in _returns(found):
+        for node in _returns(function):
             if node.value is not None:
                 edits.append(_returned(source, node, at, convention, torch))
     for start, end, text in sorted(edits, reverse=True):
@@ -91,19 +91,19 @@ def _turned(text: str, torch: bool) -> str:
     return f"{text if plain else f'({text})'}.transpose(-2, -1)"
 
 
-def _beginning(source: str, found: ast.FunctionDef, at: _Places, lines: list[str]) -> tuple[int, int, str]:
+def _beginning(source: str, function: ast.FunctionDef, at: _Places, lines: list[str]) -> tuple[int, int, str]:
     """Puts lines before the first statement of the body: behind the docstring and nbgrader's mark."""
-    body = found.body[1:] if ast.get_docstring(found, clean=False) is not None else found.body
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
     if not body:
-        raise NotCarriedOver(f"{found.name} has no body")
+        raise NotCarriedOver(f"{function.name} has no body")
     place = at.start(body[0])
     indent = " " * body[0].col_offset
     return place, place, "".join(f"{line}\n{indent}" for line in lines)
 
 
-def _returns(found: ast.FunctionDef) -> Iterator[ast.Return]:
+def _returns(function: ast.FunctionDef) -> Iterator[ast.Return]:
     """The return statements of a function, without those of functions in it."""
-    todo: list[ast.AST] = list(found.body)
+    todo: list[ast.AST] = list(function.body)
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Return):
@@ -120,16 +120,16 @@ def _returned(source: str, node: ast.Return, at: _Places, convention: Convention
     text = source[at.start(value) : at.end(value)]
     several = convention.results or any(place > 0 for place in convention.turned_results)
 
-    def own(place: int, one: str) -> str:
-        one = _turned(one, torch) if place in convention.turned_results else one
-        return one if convention.times == 1 else f"{convention.times} * {one if one.isidentifier() else f'({one})'}"
+    def convert(place: int, part: str) -> str:
+        part = _turned(part, torch) if place in convention.turned_results else part
+        return part if convention.times == 1 else f"{convention.times} * {part if part.isidentifier() else f'({part})'}"
 
     if isinstance(value, ast.Tuple):
-        parts = [source[at.start(one) : at.end(one)] for one in value.elts]
+        parts = [source[at.start(element) : at.end(element)] for element in value.elts]
         order = convention.results or range(len(parts))
         if any(old >= len(parts) for old in order):
             raise NotCarriedOver("fewer results are returned than the task has")
-        return start, end, "return " + ", ".join(own(old, parts[old]) for old in order)
+        return start, end, "return " + ", ".join(convert(old, parts[old]) for old in order)
     if several or isinstance(value, ast.List | ast.ListComp) and convention.times != 1:
         count = len(convention.results) or 1 + max((*convention.turned_results, 0))
         before = source[:start].rsplit("\n", 1)[-1]
@@ -137,6 +137,6 @@ def _returned(source: str, node: ast.Return, at: _Places, convention: Convention
             raise NotCarriedOver("several results are returned by a line that does not name them")
         parts = [f"result_{place + 1}" for place in range(count)]
         order = convention.results or range(count)
-        made = ", ".join(own(old, parts[old]) for old in order)
+        made = ", ".join(convert(old, parts[old]) for old in order)
         return start, end, f"{', '.join(parts)} = {text}\n{before}return {made}"
-    return start, end, f"return {own(0, text)}"
+    return start, end, f"return {convert(0, text)}"

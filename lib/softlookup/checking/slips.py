@@ -68,8 +68,8 @@ def can_run_away(source: str, inputs: Sequence[object]) -> bool:
         return True
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     repeats = any(isinstance(node, _LOOPS) for node in nodes) or any(
-        one.id not in _QUICK if isinstance(one, ast.Name) else ast.unparse(one).partition(".")[0] != "math"
-        for one in calls
+        callee.id not in _QUICK if isinstance(callee, ast.Name) else ast.unparse(callee).partition(".")[0] != "math"
+        for callee in calls
     )
     return repeats and any(map(_is_large, inputs))
 
@@ -92,11 +92,11 @@ def slips(source: str) -> list[str]:
         Their names, the most common first. A name with a number ("habit:axis-0#2") is the slip in one place; one
         without, the same slip in all places where it fits.
     """
-    _, found = _catalogue(source)
-    every = [rule for rule, edits in found.items() if len({one.place.where for one in edits}) == len(edits)]
-    each = [f"{rule}#{n + 1}" for rule, edits in found.items() if len(edits) > 1 for n in range(len(edits))]
+    _, edits_by_rule = _catalogue(source)
+    every = [rule for rule, edits in edits_by_rule.items() if len({edit.place.where for edit in edits}) == len(edits)]
+    each = [f"{rule}#{n + 1}" for rule, edits in edits_by_rule.items() if len(edits) > 1 for n in range(len(edits))]
     rank = {rule: n for n, rule in enumerate(SAYS)}
-    return [HABIT + one for one in sorted([*every, *each], key=lambda one: rank.get(rule_of(one), len(rank)))]
+    return [HABIT + name for name in sorted([*every, *each], key=lambda name: rank.get(rule_of(name), len(rank)))]
 
 
 def planted(source: str, slugs: Sequence[str], finished: Callable[[ast.Module], T]) -> T:
@@ -110,29 +110,29 @@ def planted(source: str, slugs: Sequence[str], finished: Callable[[ast.Module], 
     Raises:
         ValueError: If one of them does not fit, or two change the same place.
     """
-    tree, found = _catalogue(source)
+    tree, edits_by_rule = _catalogue(source)
     chosen: list[_Edit] = []
     for slug in slugs:
         rule, _, number = slug.removeprefix(HABIT).partition("#")
-        edits = found.get(rule, [])[slice(int(number) - 1, int(number)) if number else slice(None)]
+        edits = edits_by_rule.get(rule, [])[slice(int(number) - 1, int(number)) if number else slice(None)]
         if not edits:
             raise ValueError(f"the habit {slug!r} does not fit")
         chosen += edits
-    if len({one.place.where for one in chosen}) < len(chosen):
+    if len({edit.place.where for edit in chosen}) < len(chosen):
         raise ValueError("two slips change the same place")
     before: list[tuple[_Place, ast.AST]] = []
     try:
         # Inner ones first: the outer ones are then made of what has become of the inner ones.
-        for one in sorted(chosen, key=lambda one: -one.depth):
-            made = [new for name, new in _slips(one.place.node, one.place.arguments) if name == one.rule]
-            if one.number >= len(made):
+        for edit in sorted(chosen, key=lambda edit: -edit.depth):
+            made = [new for name, new in _slips(edit.place.node, edit.place.arguments) if name == edit.rule]
+            if edit.number >= len(made):
                 raise ValueError("two slips change the same place")
-            before.append((one.place, one.place.node))
-            one.place.put(ast.fix_missing_locations(ast.copy_location(made[one.number], one.place.node)))
+            before.append((edit.place, edit.place.node))
+            edit.place.replace_node(ast.fix_missing_locations(ast.copy_location(made[edit.number], edit.place.node)))
         return finished(tree)
     finally:
         for place, node in reversed(before):
-            place.put(node)
+            place.replace_node(node)
 
 
 class _Place:
@@ -151,7 +151,7 @@ class _Place:
         node: ast.AST = value if self.number is None else value[self.number]
         return node
 
-    def put(self, new: ast.AST) -> None:
+    def replace_node(self, new: ast.AST) -> None:
         if self.number is None:
             setattr(self.holder, self.field, new)
         else:
@@ -171,34 +171,34 @@ class _Edit:
 @lru_cache(maxsize=64)
 def _catalogue(source: str) -> tuple[ast.Module, dict[str, list[_Edit]]]:
     """A solution's tree, and all slips that fit, by their rules."""
-    tree, found = ast.parse(source), dict[str, list[_Edit]]()
+    tree, edits = ast.parse(source), dict[str, list[_Edit]]()
     for depth, place in _places(tree, 0, None):
         count = Counter[str]()
         for rule, _ in _slips(place.node, place.arguments):
-            found.setdefault(rule, []).append(_Edit(rule, place, depth, count[rule]))
+            edits.setdefault(rule, []).append(_Edit(rule, place, depth, count[rule]))
             count[rule] += 1
-    return tree, found
+    return tree, edits
 
 
 def _places(holder: ast.AST, depth: int, arguments: tuple[str, ...] | None) -> Iterator[tuple[int, _Place]]:
     """Every expression in the bodies of functions; what a function inside another is given has no name for students."""
     if isinstance(holder, ast.FunctionDef):
-        own = tuple(one.arg for one in holder.args.args if one.arg != "self")
-        arguments = own if arguments is None else ()
+        names = tuple(arg.arg for arg in holder.args.args if arg.arg != "self")
+        arguments = names if arguments is None else ()
     for field, value in ast.iter_fields(holder):
         if isinstance(holder, ast.FunctionDef) and field != "body":
             continue  # default values and annotations
-        for number, one in enumerate(value) if isinstance(value, list) else ((None, value),):
-            if not isinstance(one, ast.AST):
+        for number, child in enumerate(value) if isinstance(value, list) else ((None, value),):
+            if not isinstance(child, ast.AST):
                 continue
-            if isinstance(holder, ast.Module) and one is not holder.body[-1]:
-                yield from _places(one, depth + 1, ())  # an earlier task's function
+            if isinstance(holder, ast.Module) and child is not holder.body[-1]:
+                yield from _places(child, depth + 1, ())  # an earlier task's function
                 continue
-            if isinstance(one, ast.FunctionDef) and isinstance(holder, ast.Module):
+            if isinstance(child, ast.FunctionDef) and isinstance(holder, ast.Module):
                 yield depth, _Place(holder, field, number, ())
-            if arguments is not None and isinstance(one, ast.expr | ast.Return):
+            if arguments is not None and isinstance(child, ast.expr | ast.Return):
                 yield depth, _Place(holder, field, number, arguments)
-            yield from _places(one, depth + 1, arguments)
+            yield from _places(child, depth + 1, arguments)
 
 
 def _attribute(value: ast.expr, name: str) -> ast.expr:
@@ -269,8 +269,8 @@ def _slips(node: ast.AST, arguments: tuple[str, ...]) -> Iterator[tuple[str, ast
             softmax = ast.Call(_attribute(value, "softmax"), [_number(-1)], [])
             yield "softmax-too", ast.Return(softmax)
         case ast.FunctionDef():
-            for one, other in combinations(node.args.args, 2):
-                yield f"swapped:{one.arg}:{other.arg}", _with_arguments_swapped(node, one, other)
+            for arg, other in combinations(node.args.args, 2):
+                yield f"swapped:{arg.arg}:{other.arg}", _with_arguments_swapped(node, arg, other)
         case ast.Name(ctx=ast.Load()) if node.id in arguments:
             for another in arguments:
                 if another != node.id:
@@ -279,7 +279,7 @@ def _slips(node: ast.AST, arguments: tuple[str, ...]) -> Iterator[tuple[str, ast
 
 def _with_arguments_swapped(node: ast.FunctionDef, first: ast.arg, second: ast.arg) -> ast.FunctionDef:
     other, order = copy.copy(node), {first: second, second: first}
-    args = [order.get(one, one) for one in node.args.args]
+    args = [order.get(arg, arg) for arg in node.args.args]
     other.args = ast.arguments([], args, None, [], [], None, node.args.defaults)
     return other
 
@@ -301,8 +301,8 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
             begin = args[0] if len(args) > 1 else ast.Constant(0)
             yield "one-too-late", ast.Call(function, [_one_more(begin, 1), *args[-1:]], [])
         if function.id in ("min", "max") and len(args) == 2:
-            for one in args:
-                yield "unbounded", one
+            for arg in args:
+                yield "unbounded", arg
             for rule, opposite in _OTHER_NAMES[function.id]:
                 yield rule, ast.Call(ast.Name(opposite, ast.Load()), args, keywords)
         return
@@ -350,8 +350,8 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
 
 def _with_n_minus_one(node: ast.Call, inner: ast.expr) -> ast.expr:
     """A mean of squares, times n / (n - 1)."""
-    given = [keyword.value for keyword in node.keywords if keyword.arg in ("dim", "axis")] or node.args[:1]
-    size = ast.Subscript(_attribute(inner, "shape"), given[0] if given else ast.Constant(-1), ast.Load())
+    axes = [keyword.value for keyword in node.keywords if keyword.arg in ("dim", "axis")] or node.args[:1]
+    size = ast.Subscript(_attribute(inner, "shape"), axes[0] if axes else ast.Constant(-1), ast.Load())
     more = ast.BinOp(size, ast.Div(), ast.BinOp(size, ast.Sub(), ast.Constant(1)))
     return ast.BinOp(node, ast.Mult(), more)
 
@@ -389,15 +389,15 @@ def _of_axis(node: ast.Call, name: str, of_module: bool) -> Iterator[tuple[str, 
 
 def _of_index(node: ast.Subscript, inner: ast.expr, index: ast.expr) -> Iterator[tuple[str, ast.AST]]:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    if any(isinstance(one, ast.Constant) and one.value is None for one in parts):
-        rest = [one for one in parts if not (isinstance(one, ast.Constant) and one.value is None)]
-        if all(ast.unparse(one) in (":", "...") for one in rest):
+    if any(isinstance(part, ast.Constant) and part.value is None for part in parts):
+        rest = [part for part in parts if not (isinstance(part, ast.Constant) and part.value is None)]
+        if all(ast.unparse(part) in (":", "...") for part in rest):
             yield "new-axis-missing", inner
     match parts:
         case [ast.Slice(lower=None, upper=None), (ast.Name() | ast.Constant(value=int())) as column]:
             yield "row-for-column", ast.Subscript(inner, column, node.ctx)
-    for n, one in enumerate(parts):
-        value = _value(one)
+    for n, part in enumerate(parts):
+        value = _value(part)
         if value is not None and isinstance(inner, ast.Attribute) and inner.attr == "shape":
             for axis in _AXES:
                 if axis != value:

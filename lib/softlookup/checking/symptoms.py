@@ -21,18 +21,20 @@ def by_symptom(task: Task, failed: Failed) -> list[str]:
         task: The task; its own mistakes go before the habits.
         failed: The questions with a wrong answer, the answers, the right ones.
     """
-    kinds = {_kind(*one) for one in failed}
+    kinds = {_kind(*answered) for answered in failed}
     if "dtype" in kinds and all(case.part != CORE for case, _, _ in failed):
         kinds = {"dtype"}
-    own = [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
-    if own or len(kinds) != 1:
-        return own
+    slugs = [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
+    if slugs or len(kinds) != 1:
+        return slugs
     name = {"inputs-changed": "inputs-changed", "dtype": "another-kind"}.get(min(kinds), "")
     if kinds == {"raised"}:
-        habits = {errors.habit_of(one.failure.message, one.failure.where) for _, one, _ in failed if one.failure}
+        habits = {
+            errors.habit_of(answer.failure.message, answer.failure.where) for _, answer, _ in failed if answer.failure
+        }
         name = habits.pop() if len(habits) == 1 else ""
     if kinds == {""}:
-        related = (name for name, turned in _RELATIONS.items() if all(_is(turned, *one) for one in failed))
+        related = (name for name, turned in _RELATIONS.items() if all(_is(turned, *answered) for answered in failed))
         name = next(related, "")
     return [HABIT + name] if name else []
 
@@ -42,16 +44,16 @@ def _kind(case: Case, answer: Answer, right: Arrays) -> str:
     return answer.failure.kind if answer.failure else "dtype" * same(answer.arrays or (), right, case)
 
 
-def _without_ones(got: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
-    alike = [n for n in got.shape if n != 1] == [n for n in wanted.shape if n != 1]
-    return got.reshape(wanted.shape) if alike and got.shape != wanted.shape else None
+def _without_ones(got: np.ndarray, expected: np.ndarray) -> np.ndarray | None:
+    alike = [n for n in got.shape if n != 1] == [n for n in expected.shape if n != 1]
+    return got.reshape(expected.shape) if alike and got.shape != expected.shape else None
 
 
-def _turned(got: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+def _turned(got: np.ndarray, expected: np.ndarray) -> np.ndarray | None:
     return np.swapaxes(got, -2, -1) if got.ndim > 1 else None
 
 
-def _negative(got: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+def _negative(got: np.ndarray, expected: np.ndarray) -> np.ndarray | None:
     return -got if got.dtype.kind in "if" else None
 
 

@@ -158,9 +158,11 @@ class Task:
             object.__setattr__(self, "variants", (*self.variants, *(self.variants[0] for _ in more)))
 
     def _drawn(self) -> tuple[Convention, ...]:
-        given = self.parameters.values()
-        required = sum(one.default is one.empty for one in given)
-        return conventions(self.id, required, [one.name for one in given], len(self.returns), self.varies)
+        parameters = self.parameters.values()
+        required = sum(parameter.default is parameter.empty for parameter in parameters)
+        return conventions(
+            self.id, required, [parameter.name for parameter in parameters], len(self.returns), self.varies
+        )
 
     @property
     def earlier(self) -> tuple["Task", ...]:
@@ -168,7 +170,7 @@ class Task:
 
         A function whose values are the whole answer of its task is never lent: to call it would be to read the answer.
         """
-        return tuple(one for one in self.before if one.lends and one.reveals)
+        return tuple(task for task in self.before if task.lends and task.reveals)
 
     @property
     def chapter(self) -> int:

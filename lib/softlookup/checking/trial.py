@@ -27,18 +27,18 @@ def problems(task: Task) -> list[str]:
     """
     with calm_torch():
         variants = [variant_of(task, number) for number in range(len(task.variants))]
-        found = [said for variant in variants for seed in _SEEDS for said in _tried(variant, seed)]
-    return list(dict.fromkeys(found))
+        sentences = [sentence for variant in variants for seed in _SEEDS for sentence in _tried(variant, seed)]
+    return list(dict.fromkeys(sentences))
 
 
 def _tried(variant: Variant, seed: int) -> Iterator[str]:
     task = variant.task
     try:
-        asked = questions(variant, seed)
+        task_questions = questions(variant, seed)
     except Exception as error:
         yield f"its questions cannot be drawn and answered: {type(error).__name__}: {error}."
         return
-    parts = {case.part for case in asked.cases} - {SINGLE}
+    parts = {case.part for case in task_questions.cases} - {SINGLE}
     if parts != set(task.parts):
         yield f"its cases are in the parts {sorted(parts)}, and points are given for {sorted(task.parts)}."
     try:
@@ -46,16 +46,16 @@ def _tried(variant: Variant, seed: int) -> Iterator[str]:
     except Exception as error:
         yield f"the published answer does not run: {type(error).__name__}: {error}."
         return
-    result = judge(variant, LocalStudent(variant, published), asked=asked)
+    result = judge(variant, LocalStudent(variant, published), task_questions=task_questions)
     if result.verdict != "pass":
         yield f"the published answer does not give what the oracle gives: {result.message}"
         return
     for mistake in task.mistakes:
-        if said := _rejected(variant, mistake, asked):
-            yield said
+        if problem := _rejected(variant, mistake, task_questions):
+            yield problem
 
 
-def _rejected(variant: Variant, mistake: Mistake, asked: TaskQuestions) -> str:
+def _rejected(variant: Variant, mistake: Mistake, task_questions: TaskQuestions) -> str:
     """What is wrong with a known mistake; empty if it is rejected and named."""
     try:
         wrong = answer(variant, (mistake.slug,))
@@ -63,7 +63,7 @@ def _rejected(variant: Variant, mistake: Mistake, asked: TaskQuestions) -> str:
         return f"{error}."
     except Exception as error:
         return f"the answer with the mistake {mistake.slug} does not run: {type(error).__name__}: {error}."
-    result = judge(variant, LocalStudent(variant, wrong), asked=asked)
+    result = judge(variant, LocalStudent(variant, wrong), task_questions=task_questions)
     if result.verdict == "pass":
         return f"the mistake {mistake.slug} passes: add a case in which it gives another result."
     if result.diagnosis == (mistake.slug,):

@@ -51,7 +51,7 @@ class Variant:
             rng: numpy's generator.
         """
         cases = self.task.cases(rng, **self.constants)
-        return cases if self.convention is None else [self.convention.asked(case) for case in cases]
+        return cases if self.convention is None else [self.convention.convert_case(case) for case in cases]
 
     @cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
@@ -147,8 +147,8 @@ class Variant:
         names = list(task.parameters)
         sentences = []
         if convention.order:
-            given = ", ".join([names[old] for old in convention.order] + names[len(convention.order) :])
-            sentences.append(f"The arguments come in this order: `{task.name}({given})`.")
+            arguments = ", ".join([names[old] for old in convention.order] + names[len(convention.order) :])
+            sentences.append(f"The arguments come in this order: `{task.name}({arguments})`.")
         if convention.turned:
             which = _listed([f"`{names[at]}`" for at in convention.turned])
             comes, its = ("comes", "its") if len(convention.turned) == 1 else ("come", "their")

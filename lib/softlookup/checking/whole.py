@@ -25,7 +25,7 @@ def parts(task: Task) -> tuple[Task, ...]:
     if task.prepared is not None:
         return ()
     used = names_used(task)
-    return tuple(one for one in task.earlier if one.name in used)
+    return tuple(earlier for earlier in task.earlier if earlier.name in used)
 
 
 def compositions(tasks: Sequence[Task]) -> tuple[Task, ...]:
@@ -35,7 +35,7 @@ def compositions(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 def first_failing(
     tasks: Sequence[Task],
-    own: Mapping[str, Any],
+    student_functions: Mapping[str, Any],
     student: Callable[[Variant, Any], Student],
     known: Mapping[str, Variant] | None = None,
 ) -> CheckResult | None:
@@ -45,7 +45,7 @@ def first_failing(
 
     Args:
         tasks: The notebook's tasks.
-        own: The student's functions, by task id.
+        student_functions: The student's functions, by task id.
         student: Makes what the judge asks of a variant and a function; nothing may be lent to it.
         known: Which variant each task was asked for, by its id; the public one where it is not there.
 
@@ -54,11 +54,13 @@ def first_failing(
     """
     for task in compositions(tasks):
         variant = (known or {}).get(task.id) or variant_of(task)
-        functions = {one.name: own[one.id] for one in task.earlier if one.id in own}
+        functions = {
+            earlier.name: student_functions[earlier.id] for earlier in task.earlier if earlier.id in student_functions
+        }
         if task.frame == "torch":
             functions = {name: _in_torch(function) for name, function in functions.items()}
         made = composed(variant, functions)
-        result = judge(variant, student(variant, made), asked=_values(variant))
+        result = judge(variant, student(variant, made), task_questions=_values(variant))
         if result.verdict != "pass":
             return result
     return None
@@ -67,31 +69,35 @@ def first_failing(
 @lru_cache(maxsize=8)
 def _values(variant: Variant) -> TaskQuestions:
     """The questions of a check at home that ask for values, whatever the way to them."""
-    asked = questions_at_home(variant)
-    kept = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
-    return TaskQuestions(tuple(replace(case, fed=None) for case, _ in kept), tuple(right for _, right in kept))
+    questions = questions_at_home(variant)
+    valued = [
+        (case, right) for case, right in zip(questions.cases, questions.rights, strict=True) if not case.gradients
+    ]
+    return TaskQuestions(tuple(replace(case, fed=None) for case, _ in valued), tuple(right for _, right in valued))
 
 
-def _in_torch(own: Any) -> Any:
+def _in_torch(student_function: Any) -> Any:
     """A student's function whose numpy arrays come back as tensors."""
-    if isinstance(own, type):
-        return own
+    if isinstance(student_function, type):
+        return student_function
 
-    @wraps(own)
+    @wraps(student_function)
     def call(*args: Any, **named: Any) -> Any:
-        result = own(*args, **named)
-        given = (*args, *named.values())
-        return tuple(_tensor(one, given) for one in result) if isinstance(result, tuple) else _tensor(result, given)
+        result = student_function(*args, **named)
+        inputs = (*args, *named.values())
+        return (
+            tuple(_tensor(array, inputs) for array in result) if isinstance(result, tuple) else _tensor(result, inputs)
+        )
 
     return call
 
 
-def _tensor(value: Any, given: Sequence[Any]) -> Any:
+def _tensor(value: Any, inputs: Sequence[Any]) -> Any:
     """An array as a tensor of the precision of what was given; anything else as it is."""
     import torch
 
     if not isinstance(value, np.ndarray):
         return value
-    floats = [one.dtype for one in given if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    floats = [tensor.dtype for tensor in inputs if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()]
     made = torch.from_numpy(value)
     return made.to(floats[0]) if floats and made.is_floating_point() else made

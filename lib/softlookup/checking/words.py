@@ -50,14 +50,14 @@ def _are_whole(*values: float) -> bool:
     return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
 
 
-def _pair(got: float, wanted: float) -> tuple[str, str]:
+def _pair(got: float, expected: float) -> tuple[str, str]:
     """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
-    if isinstance(wanted, np.bool_) and got in (0, 1):
-        return str(bool(got)), str(bool(wanted))
-    if _are_whole(got, wanted):
-        return f"{got:,.0f}", f"{wanted:,.0f}"
+    if isinstance(expected, np.bool_) and got in (0, 1):
+        return str(bool(got)), str(bool(expected))
+    if _are_whole(got, expected):
+        return f"{got:,.0f}", f"{expected:,.0f}"
     for digits in (6, 10, 17):
-        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, wanted))
+        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, expected))
         if pair[0] != pair[1]:
             break
     return pair[0], pair[1]
@@ -72,42 +72,42 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
         names: Names of the results.
         reveals: Whether the message may contain the wanted number.
     """
-    asked = f'Case "{case.label}"'
+    prefix = f'Case "{case.label}"'
     if difference.kind == "text":
         name = which(difference, names).removeprefix(" of ")
-        said = texts.difference(difference.got, difference.wanted, reveals)
-        return f"{asked}: {name + ': ' if name else ''}{said}."
+        message = texts.difference(difference.got, difference.expected, reveals)
+        return f"{prefix}: {name + ': ' if name else ''}{message}."
     if difference.kind == "shape":
-        said = f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
-        said += f"wanted is {shape(difference.wanted)}."
-        if difference.got.shape[1:] == difference.wanted.shape and difference.got.ndim:
-            one = difference.got.shape[0] == 1
-            many = "did you return several results?" if difference.wanted.ndim else "one number is asked for."
-            said += " There is one axis too many in front: " + ("take `[0]`." if one else many)
-        return said
+        message = f"{prefix}: the shape{which(difference, names)} is {shape(difference.got)}, "
+        message += f"wanted is {shape(difference.expected)}."
+        if difference.got.shape[1:] == difference.expected.shape and difference.got.ndim:
+            is_single = difference.got.shape[0] == 1
+            many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
+            message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
+        return message
     if difference.kind == "kind":
-        return f"{asked}: {_kinds(difference.got.dtype, difference.wanted.dtype, which(difference, names))}"
+        return f"{prefix}: {_kinds(difference.got.dtype, difference.expected.dtype, which(difference, names))}"
     index = difference.index or ()
     cell = f"cell {list(index)}{which(difference, names)}" if index else _named(difference, names)
-    got, wanted = _pair(difference.got[index], difference.wanted[index])
+    got, expected = _pair(difference.got[index], difference.expected[index])
     total = difference.got.size
     count = f" {difference.count} of {total} cells differ." if total > 1 else ""
-    wanted_part = f", wanted is {wanted}" if reveals else ", which is not right"
-    whole = reveals and _are_whole(difference.got[index], difference.wanted[index])
+    wanted_part = f", wanted is {expected}" if reveals else ", which is not right"
+    whole = reveals and _are_whole(difference.got[index], difference.expected[index])
     tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
     allowed = "" if whole else f" (tolerance {tolerance:g})"
-    return f"{asked}: {cell} is {got}{wanted_part}{allowed}.{count}"
+    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
 
 
-def _kinds(got: np.dtype, wanted: np.dtype, name: str) -> str:
+def _kinds(got: np.dtype, expected: np.dtype, name: str) -> str:
     """A sentence about right values of another kind than is asked for."""
     came = "True and False" if got.kind == "b" else f"{'floats' if got.kind == 'f' else 'whole numbers'} ({got})"
     values = f"the values{name} are right, but they are {came}, "
-    if wanted.kind == "b":
+    if expected.kind == "b":
         return values + "where True and False are asked for: `~mask` would go wrong. Return booleans."
-    if wanted.kind == "i" and got.kind in "iu":
+    if expected.kind == "i" and got.kind in "iu":
         return values + f"and {got} does not hold larger ones: return int64."
-    if wanted.kind == "i":
+    if expected.kind == "i":
         return values + "where whole numbers are asked for, which can be used as indices. Return int64."
     return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
 

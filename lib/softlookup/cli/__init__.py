@@ -38,7 +38,7 @@ class Commands(click.Group):
         width = formatter.width - 6 - max(map(len, self.commands))
         for audience, commands in AUDIENCES.items():
             with formatter.section(audience):
-                formatter.write_dl([(str(one.name), one.get_short_help_str(width)) for one in commands])
+                formatter.write_dl([(str(command.name), command.get_short_help_str(width)) for command in commands])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

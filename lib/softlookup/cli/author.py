@@ -23,8 +23,8 @@ def exercises(check: bool) -> None:
     root = checkout()
     stale = [str(Path(path).resolve().relative_to(root)) for path in build_exercises(root, check=check)]
     if check and stale:
-        said = f"stale: {', '.join(stale)}; run 'softlookup exercises' and commit what it writes"
-        click.echo(said, err=True)
+        message = f"stale: {', '.join(stale)}; run 'softlookup exercises' and commit what it writes"
+        click.echo(message, err=True)
         raise SystemExit(1)
     if check:
         click.echo("exercises/ matches solutions/")
@@ -48,10 +48,10 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
         refuse(f"there is no folder {folder}")
     # Tasks are written before their course is released, so that no course's folder is asked for.
     named = folder is not None or (default_course() / FOLDER).is_dir()
-    own = read_tasks((folder or default_course()) / FOLDER) if named else look(Path.cwd())
-    catalogue = catalogue_with(own)
+    course_tasks = read_tasks((folder or default_course()) / FOLDER) if named else look(Path.cwd())
+    catalogue = catalogue_with(course_tasks)
     if test:
-        _try_own_tasks(catalogue, own.place)
+        _try_own_tasks(catalogue, course_tasks.place)
     listed = catalogue.tasks()
     if as_json:
         from softlookup.in_page.packing import why_not
@@ -84,17 +84,17 @@ def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
         path = root / "solutions" / f"{assignment.name}.py"
         read_solution(path, catalogue=catalogue)  # refuses what students could not be given
     for task in listed:
-        found = problems(task)
+        sentences = problems(task)
         page = root / "book" / f"{task.page}.md"
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if page.parent.is_dir() and task.anchor and f"({task.anchor})=" not in text:
-            found.append(f"it links to {task.book_url}, and book/{task.page}.md has no section ({task.anchor})=.")
-        failed += bool(found)
+            sentences.append(f"it links to {task.book_url}, and book/{task.page}.md has no section ({task.anchor})=.")
+        failed += bool(sentences)
         many = "1 known mistake is" if len(task.mistakes) == 1 else f"{len(task.mistakes)} known mistakes are"
         click.echo(
-            f"{task.id}: the answer agrees with the oracle; {many} rejected and named" * (not found), nl=not found
+            f"{task.id}: the answer agrees with the oracle; {many} rejected and named" * (not sentences), nl=not sentences
         )
-        for sentence in found:
+        for sentence in sentences:
             click.echo(click.wrap_text(f"{task.id}: {sentence}", 100, "", "    "))
     raise SystemExit(1 if failed else 0)
 
@@ -108,7 +108,7 @@ def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
 @click.option("--out", type=click.Path(path_type=Path), help="Write the translator to this folder.")
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 @click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
-def train(folder: Path | None, **given: Any) -> None:
+def train(folder: Path | None, **options: Any) -> None:
     """Train a translator.
 
     FOLDER holds train.en and train.fr (or .gz); without it, a small generated grammar is the training data.
@@ -117,7 +117,7 @@ def train(folder: Path | None, **given: Any) -> None:
     """
     from softlookup.training.command import train_command
 
-    _trained(train_command, folder, given)
+    _trained(train_command, folder, options)
 
 
 @click.command("train-writer")
@@ -126,7 +126,7 @@ def train(folder: Path | None, **given: Any) -> None:
 @click.option("--out", type=click.Path(path_type=Path), default="writer", show_default=True, help="The model's folder.")
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 @click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
-def train_writer(file: Path, **given: Any) -> None:
+def train_writer(file: Path, **options: Any) -> None:
     """Train a decoder-only language model on a text.
 
     FILE holds the text, perhaps packed by gzip (FILE.gz).
@@ -136,14 +136,14 @@ def train_writer(file: Path, **given: Any) -> None:
     """
     from softlookup.training.writer_command import train_writer_command
 
-    _trained(train_writer_command, file, given)
+    _trained(train_writer_command, file, options)
 
 
-def _trained(command: Callable[..., int], what: Path | None, given: dict[str, Any]) -> NoReturn:
+def _trained(command: Callable[..., int], what: Path | None, options: dict[str, Any]) -> NoReturn:
     from softlookup.training.command_frame import TrainingRefused
 
     try:
-        status = command(what, **given)
+        status = command(what, **options)
     except TrainingRefused as refusal:
         refuse(str(refusal))
     sys.exit(status)

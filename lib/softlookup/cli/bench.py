@@ -90,7 +90,7 @@ def bench(
         "device": lambda: device,
         "quick": lambda: quick,
         "weights": lambda: weights,
-        "kept": lambda: file and file.with_name(file.name + ".part"),
+        "runs_file": lambda: file and file.with_name(file.name + ".part"),
         "say": lambda: partial(click.echo, err=True),
     }
     benchmarks = beside("benchmarks")

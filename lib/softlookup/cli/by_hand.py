@@ -23,9 +23,9 @@ def share(assignment: str, folder: Path | None, names: str) -> None:
     graders = [name.strip() for name in names.split(",")]
     shares = share_out(course, assignment, graders)
     for name in graders:
-        own = [one for one in shares if one.grader == name]
-        waiting = [one.student for one in own if one.waits]
-        click.echo(f"{name}: {len(own)} submissions, {len(waiting)} to read: {', '.join(waiting) or 'none'}")
+        grader_shares = [student_share for student_share in shares if student_share.grader == name]
+        waiting = [student_share.student for student_share in grader_shares if student_share.waits]
+        click.echo(f"{name}: {len(grader_shares)} submissions, {len(waiting)} to read: {', '.join(waiting) or 'none'}")
     click.echo(f"with links: {course.root / 'reports' / (assignment + '-shares.csv')}")
 
 
@@ -56,8 +56,8 @@ def comment(
     saved = by_hand.saved_comments(course)
     if student is None:
         for about, every in sorted(saved.items()):
-            for one, says in sorted(every.items()):
-                click.echo(f"{about}  {one}: {says}")
+            for comment_name, says in sorted(every.items()):
+                click.echo(f"{about}  {comment_name}: {says}")
         if not saved:
             click.echo("no comments are saved yet: --save NAME saves one")
         return

@@ -52,30 +52,30 @@ def new(
     root = checkout()
     known = chapters_of(root)
     try:
-        asked = set(parse_chapters(chapters))
+        requested = set(parse_chapters(chapters))
     except ExamError as error:
         refuse(str(error))
-    if strange := sorted(asked - set(known)):
+    if strange := sorted(requested - set(known)):
         refuse(f"there is no chapter {', '.join(map(str, strange))}: choose from {', '.join(map(str, known))}")
     if (folder / "solutions").is_dir():
         refuse(f"{folder} is a checkout of the whole course: name another folder, which is made")
     is_course = (folder / "nbgrader_config.py").is_file()
     there = {number_of(name) for name in Released(Course.at(folder)).assignments} if is_course else set()
-    own = own_settings(folder)
-    title = title or str(own.get("title") or TITLE)
-    minutes = minutes or int(own.get("session_minutes") or MINUTES)
+    settings = own_settings(folder)
+    title = title or str(settings.get("title") or TITLE)
+    minutes = minutes or int(settings.get("session_minutes") or MINUTES)
     try:
-        schedule_page(root / "book", asked | there, minutes)
+        schedule_page(root / "book", requested | there, minutes)
     except ValueError as error:
         refuse(f"{error} with --minutes")
-    names = [name for name in all_of(root) if number_of(name) in asked]
+    names = [name for name in all_of(root) if number_of(name) in requested]
     release_into(
         root, folder, names, secret=secret, last_help=None, drop=drop, points=points, all_tasks=False, force=False
     )
     dropped = Released(Course.at(folder)).dropped
-    done = write_pages(root, folder, asked | there, title, minutes, dropped)
-    if there - asked:
-        click.echo(f"the course keeps the chapters that it had: {', '.join(map(str, sorted(there - asked)))}")
+    done = write_pages(root, folder, requested | there, title, minutes, dropped)
+    if there - requested:
+        click.echo(f"the course keeps the chapters that it had: {', '.join(map(str, sorted(there - requested)))}")
     for name in done.kept:
         click.echo(f"kept {folder / name} as it is, because it was changed; the checkout has something newer")
     click.echo(f"wrote {len(done.new)} files of the book: 'softlookup course book {folder}' builds it")

@@ -24,10 +24,10 @@ def doctor(folder: Path | None) -> None:
     Each line is one thing: 'ok', 'note' where grading does without it, or 'MISSING' with what to do. The exit status is
     1 if submissions cannot be graded here.
     """
-    found = list(_looked_at(folder))
-    for state, said in found:
-        click.echo(f"{state:<8}{said}")
-    sys.exit(any(state == MISSING for state, _ in found))
+    lines = list(_looked_at(folder))
+    for state, sentence in lines:
+        click.echo(f"{state:<8}{sentence}")
+    sys.exit(any(state == MISSING for state, _ in lines))
 
 
 def _looked_at(folder: Path | None) -> Iterator[tuple[str, str]]:
@@ -36,8 +36,8 @@ def _looked_at(folder: Path | None) -> Iterator[tuple[str, str]]:
 
     yield OK, f"Python {sys.version.split()[0]} at {sys.executable}"
     yield from _packages()
-    said = bubble.trouble()
-    yield (MISSING, said) if said else (OK, "bubblewrap makes the namespaces that submissions run in")
+    trouble = bubble.trouble()
+    yield (MISSING, trouble) if trouble else (OK, "bubblewrap makes the namespaces that submissions run in")
     yield (OK if cgroups.limits_memory() else NOTE), cgroups.memory_held()
     yield _room(Path(tempfile.gettempdir()))
     course = folder or default_course()
@@ -52,19 +52,19 @@ def _packages() -> Iterator[tuple[str, str]]:
     """The packages that the library needs, against the versions that it asks for."""
     from packaging.requirements import Requirement
 
-    wanted = [Requirement(one) for one in requires("softlookup") or ()]
-    wanted = [one for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+    requirements = [Requirement(requirement) for requirement in requires("softlookup") or ()]
+    requirements = [requirement for requirement in requirements if requirement.marker is None or requirement.marker.evaluate({"extra": ""})]
     wrong = []
-    for one in wanted:
+    for one in requirements:
         try:
             if not one.specifier.contains(there := version(one.name), prereleases=True):
                 wrong.append(f"{one.name} is {there}, needed is {one.specifier}: install it with pip")
         except PackageNotFoundError:
             wrong.append(f"{one.name} is not installed: install '{one.name}{one.specifier}' with pip")
-    yield from ((MISSING, said) for said in wrong)
+    yield from ((MISSING, sentence) for sentence in wrong)
     if not wrong:
         some = f"torch {version('torch')} and nbgrader {version('nbgrader')} among them"
-        yield OK, f"all {len(wanted)} packages that grading needs, {some}"
+        yield OK, f"all {len(requirements)} packages that grading needs, {some}"
 
 
 def _room(folder: Path) -> tuple[str, str]:

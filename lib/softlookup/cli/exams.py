@@ -33,23 +33,23 @@ def drawn(
 
     if chapters and route:
         raise click.UsageError("--chapters and --route cannot be combined: give one of them")
-    asked = parse_chapters(chapters) if chapters else None
+    requested = parse_chapters(chapters) if chapters else None
     if route:
         from softlookup.curriculum import ROUTES
 
-        asked = [number for number in ROUTES[route].chapters if 0 < number < 90]
+        requested = [number for number in ROUTES[route].chapters if 0 < number < 90]
     if folder is not None:
         taught, dropped = _of_course(folder)
-        asked = [number for number in asked or taught if number in taught]
-        if not asked:
+        requested = [number for number in requested or taught if number in taught]
+        if not requested:
             raise ExamError(f"none of these chapters is in the course {folder}: it has {', '.join(map(str, taught))}")
-        exclude = [*exclude, *(one for one in _about(dropped) if one not in (*include, *exclude))]
+        exclude = [*exclude, *(question for question in _about(dropped) if question not in (*include, *exclude))]
     letters = [letter.strip() for letter in versions.split(",")] if versions else [""]
     if versions and not all(letter.isalnum() and letter.isascii() and len(letter) <= 8 for letter in letters):
         raise ExamError(f"the versions are {versions!r}: give letters such as A,B")
     if len(set(letters)) < len(letters):
         raise ExamError(f"the versions are {versions!r}: give each letter once")
-    return [draw_sheet(seed, asked, points, include=include, exclude=exclude, version=letter) for letter in letters]
+    return [draw_sheet(seed, requested, points, include=include, exclude=exclude, version=letter) for letter in letters]
 
 
 def _of_course(folder: Path) -> tuple[list[int], set[str]]:
@@ -60,14 +60,14 @@ def _of_course(folder: Path) -> tuple[list[int], set[str]]:
 
     released = Released(Course.at(folder))
     numbers = {int(name.partition("_")[0]) for name in released.assignments}
-    return sorted(numbers & {one.chapter for one in QUESTIONS}), released.dropped
+    return sorted(numbers & {question.chapter for question in QUESTIONS}), released.dropped
 
 
 def _about(tasks: set[str]) -> list[str]:
     """The questions that expect a mistake known from one of these tasks."""
     from softlookup.exam.bank import QUESTIONS
 
-    return [one.id for one in QUESTIONS if tasks & {mistake.task for mistake in one.draw(0).expected}] if tasks else []
+    return [question.id for question in QUESTIONS if tasks & {mistake.task for mistake in question.draw(0).expected}] if tasks else []
 
 
 def show(sheet: "Sheet | None" = None, key_alone: bool = False) -> str:
@@ -77,7 +77,7 @@ def show(sheet: "Sheet | None" = None, key_alone: bool = False) -> str:
     from softlookup.exam.written import KIND_SAYS
 
     if sheet is None:
-        rows = [f"{one.id:32} {one.points:2} points {one.minutes:3} min  {KIND_SAYS[one.kind]}" for one in QUESTIONS]
+        rows = [f"{question.id:32} {question.points:2} points {question.minutes:3} min  {KIND_SAYS[question.kind]}" for question in QUESTIONS]
         return "\n".join(rows)
     key = key_markdown(sheet) + "\n"
     return key if key_alone else f"{sheet_markdown(sheet)}\n---\n\n{key}"

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--per-student", is_flag=True, help="Make each student in the class a notebook with variants of their own."
 )
-def release(assignments: tuple[str, ...], folder: Path | None, **asked: Any) -> None:
+def release(assignments: tuple[str, ...], folder: Path | None, **options: Any) -> None:
     """Put assignments into a course: those named, or all.
 
     Without a seed they are the public ones, whose solutions are published. The seed is not stored, only a fingerprint
@@ -56,7 +56,7 @@ def release(assignments: tuple[str, ...], folder: Path | None, **asked: Any) -> 
     """
     from softlookup.cli.releasing import release_into
 
-    release_into(checkout(), folder or default_course(), assignments, **asked)
+    release_into(checkout(), folder or default_course(), assignments, **options)
 
 
 @click.command()
@@ -86,7 +86,7 @@ def grade(
     scheduler: str | None,
     no_feedback: bool,
     report_file: Path | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Grade all submissions of one or several assignments.
 
@@ -103,7 +103,7 @@ def grade(
     if report_file is not None and len(names) > 1:
         raise click.UsageError("--json writes the report of one assignment: the others are in the folder reports")
     course = course_in(folder)
-    if asked["sandbox"] == "none":
+    if options["sandbox"] == "none":
         click.secho(
             "warning: without a sandbox, submissions run with your rights and can read your files.", fg="red", err=True
         )
@@ -116,7 +116,7 @@ def grade(
         for name in names:
             if name != names[0]:
                 click.echo()
-            request = GradeRequest(name, feedback=not no_feedback, **asked)
+            request = GradeRequest(name, feedback=not no_feedback, **options)
             how = {"executor": executor, "zygotes": zygotes}
             _grade(course, request, how, folder or default_course(), report_file)
 
@@ -176,18 +176,18 @@ def report(assignment: str, folder: Path | None, file: Path | None, earlier: tup
     from softlookup.grading.reports.table import terminal
 
     course = course_in(folder)
-    before = [path for one in earlier for path in sorted(one.rglob(f"{assignment}.ipynb"))]
+    before = [path for year_folder in earlier for path in sorted(year_folder.rglob(f"{assignment}.ipynb"))]
     if earlier and not before:
         refuse(f"no {assignment}.ipynb lies in {', '.join(map(str, earlier))}: name folders that hold submissions")
-    found = class_report(course, assignment, before)
-    show_class(terminal(), found)
+    results = class_report(course, assignment, before)
+    show_class(terminal(), results)
     page = Path("reports", f"{assignment}-alike.html")
-    if write_page(course.root / page, assignment, found.side_by_side):
+    if write_page(course.root / page, assignment, results.side_by_side):
         click.echo(f"side by side: {(folder or default_course()) / page}")
     for sentence in course.left_out(assignment):
         click.echo(f"note: {sentence}")
     if file is not None:
-        write(file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
+        write(file, json.dumps(results.as_json(), indent=2, ensure_ascii=False) + "\n")
 
 
 @click.command()
@@ -206,8 +206,8 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
     from softlookup.grading.reports.explained_text import explanation_text
     from softlookup.grading.reports.explaining import explain as find
 
-    found = find(course_in(folder), assignment, student, SandboxExaminer)
-    click.echo(explanation_text(found, task), nl=False)
+    explanation = find(course_in(folder), assignment, student, SandboxExaminer)
+    click.echo(explanation_text(explanation, task), nl=False)
 
 
 @click.command()
@@ -232,7 +232,7 @@ def export(
     assignment: str,
     kind: str,
     folder: Path | None,
-    given: Path | None,
+    exported: Path | None,
     out: Path | None,
     costs: tuple[tuple[str, float], ...],
     **how: Any,
@@ -260,14 +260,14 @@ def export(
     path = out or course.root / "reports" / f"{assignment}-{kind}.csv"
     if kind == "csv":
         done = plain_table(lines)
-    elif given is None:
+    elif exported is None:
         raise CourseError(f"--to {kind} needs the file that {kind.capitalize()} exported: name it with --class")
-    elif path.resolve() == given.resolve():
-        raise CourseError(f"{given} would be overwritten: name another file with --out")
+    elif path.resolve() == exported.resolve():
+        raise CourseError(f"{exported} would be overwritten: name another file with --out")
     elif kind == "canvas":
-        done = fill_canvas(read_table(given, "gradebook that Canvas exports"), lines, assignment, Options(**how))
+        done = fill_canvas(read_table(exported, "gradebook that Canvas exports"), lines, assignment, Options(**how))
     else:
-        done = fill_moodle(read_table(given, WORKSHEET), lines, Options(**how))
+        done = fill_moodle(read_table(exported, WORKSHEET), lines, Options(**how))
     if done.understood:
         click.echo(done.understood)
     done.write(path)
@@ -303,14 +303,14 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
         raise click.UsageError("the length of the extension is missing: give --days or --hours, or --end to remove it")
     if end and (days or hours):
         raise click.UsageError("--end removes the extension: leave out --days and --hours")
-    found = deadlines(course, assignment)
+    dates = deadlines(course, assignment)
     if due is not None:
         when = as_time(due, course.zone)
         click.echo(f"read {due!r} as: {as_text(when, course.zone)}")
-        found = set_due(course, assignment, when)
+        dates = set_due(course, assignment, when)
     if student is not None:
-        found = extend(course, assignment, student, timedelta(days=days, hours=hours))
-    click.echo(deadlines_text(found))
+        dates = extend(course, assignment, student, timedelta(days=days, hours=hours))
+    click.echo(deadlines_text(dates))
 
 
 @click.command()
@@ -326,13 +326,13 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
     from softlookup.grading.data.plain_text import one_line
 
     course = course_in(folder)
-    kept = forgetting.kept_of(course, student)
-    if not kept:
+    stored = forgetting.kept_of(course, student)
+    if not stored:
         click.echo(f"the course holds no data of {one_line(student)}")
         return
     if not yes:
         about = f"This will remove these data of {one_line(student)}:"
-        click.echo("\n".join([about, *(f"  {one_line(what)}" for what in kept)]))
+        click.echo("\n".join([about, *(f"  {one_line(what)}" for what in stored)]))
         click.confirm("Remove them?", abort=True)
     removed = forgetting.forget(course, student)
     click.echo("\n".join(["removed:", *(f"  {one_line(what)}" for what in removed), forgetting.NOT_REACHED]))
@@ -357,7 +357,7 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder of own tasks, which is copied into DIR.",
 )
-def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, own: Path | None) -> None:
+def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, task_folder: Path | None) -> None:
     """Write a course with a sample class into DIR.
 
     The names of the students say what they handed in: right answers, half done ones, each known mistake, broken files.
@@ -368,13 +368,13 @@ def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, own: 
 
     attackers = beside("attacks.writing").hand_in_all if hostile else None
     root = checkout()
-    catalogue = catalogue_with(read_tasks(own or folder / FOLDER))
-    given = sources(root, catalogue)
-    course = write_sample(folder, given, root / "nbgrader_config.py", force, attackers, mistakes, catalogue)
-    if own is not None and own.resolve() != (folder / FOLDER).resolve():
-        shutil.copytree(own, folder / FOLDER, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    catalogue = catalogue_with(read_tasks(task_folder or folder / FOLDER))
+    notebooks = sources(root, catalogue)
+    course = write_sample(folder, notebooks, root / "nbgrader_config.py", force, attackers, mistakes, catalogue)
+    if task_folder is not None and task_folder.resolve() != (folder / FOLDER).resolve():
+        shutil.copytree(task_folder, folder / FOLDER, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     click.echo(f"wrote a course with {len(course.students())} students into {folder}")
-    click.echo(f"next: softlookup grade {min(given)} --course {folder}")
+    click.echo(f"next: softlookup grade {min(notebooks)} --course {folder}")
 
 
 @click.command()
@@ -403,7 +403,7 @@ def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, own: 
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), help="Write sheet and key here: .md, .html, .pdf."
 )
-def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None, **asked: Any) -> None:
+def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None, **options: Any) -> None:
     """Draw an exam sheet and its key.
 
     The same seed gives the same sheet. All sums can be done by hand.
@@ -420,8 +420,8 @@ def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None,
         elif seed is None:
             raise click.UsageError("Missing option '--seed'")
         else:
-            key_alone = asked.pop("key_alone")
-            sheets = drawn(seed, **asked)
+            key_alone = options.pop("key_alone")
+            sheets = drawn(seed, **options)
             if out is None:
                 click.echo("\n".join(show(sheet, key_alone) for sheet in sheets), nl=False)
                 return

@@ -20,7 +20,7 @@ def live_figures(page: str) -> list[bytes]:
             view = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=2)
             opened(view, shown.as_uri())
             settle(view)
-            return [one.screenshot() for one in view.locator(".widget-area").all()]
+            return [area.screenshot() for area in view.locator(".widget-area").all()]
     except NoBrowser:
         return []
 

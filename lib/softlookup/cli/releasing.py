@@ -46,8 +46,8 @@ def release_into(
         if name not in known:
             refuse(f"there is no assignment {name}: there are {', '.join(known)}")
     names = [name for name in known if name in assignments] or known
-    given = _points(points)
-    for task in (*drop, *given):
+    new_points = _points(points)
+    for task in (*drop, *new_points):
         if not any(name.startswith(f"{task.partition('.')[0]}_") for name in names):
             refuse(f"{task} belongs to none of the assignments that are released: {', '.join(names)}")
     is_course = (folder / "nbgrader_config.py").is_file()
@@ -60,11 +60,11 @@ def release_into(
         )
     if reason and set(names) != set(known):
         refuse("another secret word changes the tasks of all assignments: name none of them, to release them all")
-    choices = {name: _chosen(released, name, last_help, drop, given, all_tasks) for name in names}
+    choices = {name: _chosen(released, name, last_help, drop, new_points, all_tasks) for name in names}
     if per_student:
-        choices = {name: replace(one, per_student=True) for name, one in choices.items()}
-    students = course.students() if any(one.per_student for one in choices.values()) else []
-    if secret is None and any(one.per_student for one in choices.values()):
+        choices = {name: replace(choice, per_student=True) for name, choice in choices.items()}
+    students = course.students() if any(choice.per_student for choice in choices.values()) else []
+    if secret is None and any(choice.per_student for choice in choices.values()):
         refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
     if per_student and not students:
         refuse(f"there is nobody in the class of {folder} yet: 'softlookup students' enters a class list")
@@ -84,9 +84,9 @@ def release_into(
     book = addresses(root)["book"]
     for name, notebook in made.items():
         handed_out = course.folder("source", ".", name) / BAKED
-        if own := _for_students(catalogue, notebook, name):
+        if task_file := _for_students(catalogue, notebook, name):
             handed_out.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write(handed_out, own)
+            atomic_write(handed_out, task_file)
         else:
             handed_out.unlink(missing_ok=True)
         course.release({name: notebook})
@@ -98,7 +98,7 @@ def release_into(
         released.note(name, notebook, choices[name], secret, book)
         left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
-        if own:
+        if task_file:
             click.echo(f"with your own tasks: hand out {BAKED} in the same folder together with the notebook")
     if made and not book:
         click.echo(
@@ -152,26 +152,26 @@ def _chosen(
 
     before = Choices() if all_tasks else released.choices(name)
     chapter = name.partition("_")[0]
-    own = tuple(task for task in drop if task.partition(".")[0] == chapter)
+    chapter_tasks = tuple(task for task in drop if task.partition(".")[0] == chapter)
     worth = {task: number for task, number in points.items() if task.partition(".")[0] == chapter}
-    left_out = tuple(task for task in dict.fromkeys((*before.drop, *own)) if task not in worth)
-    kept = {task: number for task, number in {**before.points, **worth}.items() if task not in left_out}
+    left_out = tuple(task for task in dict.fromkeys((*before.drop, *chapter_tasks)) if task not in worth)
+    chosen_points = {task: number for task, number in {**before.points, **worth}.items() if task not in left_out}
     step = released.choices(name).last_help if last_help is None else "" if last_help == HELP_STEPS[-1] else last_help
-    both = [task for task in own if task in worth]
+    both = [task for task in chapter_tasks if task in worth]
     if both:
         refuse(f"{', '.join(both)} cannot be left out and have points")
-    return Choices(left_out, kept, step, before.per_student)
+    return Choices(left_out, chosen_points, step, before.per_student)
 
 
 def _points(words: Sequence[str]) -> dict[str, float]:
     """``04.head=6`` as a task and its points."""
-    found = {}
+    task_points = {}
     for word in words:
         task, sign, number = word.partition("=")
         try:
-            found[task] = float(number)
+            task_points[task] = float(number)
         except ValueError:
             sign = ""
         if not sign:
             refuse(f"--points takes TASK=NUMBER, such as 04.head=6, and got {word}")
-    return found
+    return task_points

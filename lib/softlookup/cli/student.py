@@ -27,13 +27,13 @@ def lab(options: tuple[str, ...]) -> None:
         command = lab_command(root, options)
     except (FileNotFoundError, NoLab) as error:
         raise click.ClickException(str(error)) from None
-    given = give_out(root)
-    if given.new:
-        click.echo(f"Copied {len(given.new)} notebooks to {WORK}/, where you can change them. Git ignores this folder.")
-    if given.renewed:
-        click.echo(f"Updated, since you had not changed them: {', '.join(given.renewed)}")
-    if given.kept:
-        click.echo(f"Not updated, since they hold your work (exercises/ has newer versions): {', '.join(given.kept)}")
+    copies = give_out(root)
+    if copies.new:
+        click.echo(f"Copied {len(copies.new)} notebooks to {WORK}/, where you can change them. Git ignores this folder.")
+    if copies.renewed:
+        click.echo(f"Updated, since you had not changed them: {', '.join(copies.renewed)}")
+    if copies.edited:
+        click.echo(f"Not updated, since they hold your work (exercises/ has newer versions): {', '.join(copies.edited)}")
     try:
         done = subprocess.run(command, cwd=root, env=lab_environment())
     except KeyboardInterrupt:  # JupyterLab had it too, and has asked what it means
@@ -61,7 +61,7 @@ def check(notebook: Path, timeout: float) -> None:
     outcomes = rehearsal.outcomes
     if not outcomes:
         refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
-    blank = [one.task for one in outcomes if one.verdict == "blank"]
+    blank = [outcome.task for outcome in outcomes if outcome.verdict == "blank"]
     for one in outcomes:
         if one.verdict == "blank":
             continue
@@ -70,8 +70,8 @@ def check(notebook: Path, timeout: float) -> None:
             click.echo(click.wrap_text(one.message, 100, "    ", "    "))
     if blank:
         click.echo(click.wrap_text(f"{HEADLINES['blank']}: {', '.join(blank)}", 100, "", "    "))
-    earned, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
-    right = sum(one.verdict == "pass" for one in outcomes)
+    earned, best = sum(outcome.points for outcome in outcomes), sum(outcome.max for outcome in outcomes)
+    right = sum(outcome.verdict == "pass" for outcome in outcomes)
     for remark in rehearsal.remarks:
         click.echo(click.wrap_text(f"note: {remark}", 100, "", "    "))
     if rehearsal.written:
@@ -116,9 +116,9 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
     catalogue = catalogue_with(OwnTasks(baked=handed_out)) if handed_out else here()
     execute = (lambda path: executed(path, timeout, catalogue=catalogue)) if run else None
     chapters = read_folder(place, catalogue, execute, runs)
-    if all(one.file is None for one in chapters):
-        said = f"there is no notebook of the course in {place}: name the folder that contains their folders"
-        raise click.ClickException(said)
+    if all(chapter.file is None for chapter in chapters):
+        message = f"there is no notebook of the course in {place}: name the folder that contains their folders"
+        raise click.ClickException(message)
     record = as_json(chapters, datetime.now().astimezone())
     click.echo(as_text(chapters), nl=False)
     if file is not None:
@@ -145,12 +145,12 @@ def assemble(folder: Path | None, again: bool) -> None:
     from softlookup.progress.workplace import notebooks_folder
 
     try:
-        found = bring(folder or notebooks_folder(Path(find_root())), again=again)
+        answers = bring(folder or notebooks_folder(Path(find_root())), again=again)
     except (AssembleError, FileNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     words = {"kept": "kept, it holds an answer", "blank": "still blank there", "missing": "not found"}
-    for one in found:
-        click.echo(f"{one.cell:20} {words.get(one.what, one.what):26} {one.source}")
+    for answer in answers:
+        click.echo(f"{answer.cell:20} {words.get(answer.what, answer.what):26} {answer.source}")
 
 
 COMMANDS = (lab, check, progress, assemble)

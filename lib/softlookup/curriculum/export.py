@@ -114,13 +114,13 @@ def write_slides(
     """
     root = root or checkout()
     files = chapter_files(root / "book")
-    asked = list(chapters) or list(files)
-    strange = [number for number in asked if number not in files]
+    numbers = list(chapters) or list(files)
+    strange = [number for number in numbers if number not in files]
     if strange:
         raise PageError(f"there is no chapter {', '.join(map(str, strange))}: choose from {', '.join(map(str, files))}")
     copy_mathjax(folder / "mathjax", root)
     copy_parts(vendored(Path("reveal.js"), REVEAL_PARTS[0], root), REVEAL_PARTS, folder / "reveal")
-    for number in asked:
+    for number in numbers:
         name = files[number].stem
         made = slides_notebook(executed(files[number], root), name, live(name))
         for ending, text in ((".ipynb", nbformat.writes(made) + "\n"), (".html", as_html(made))):

@@ -111,24 +111,24 @@ def needed(chapter: int, *, strict: bool = True) -> frozenset[int]:
     """
     if chapter not in NAMES:
         raise KeyError(f"no chapter {chapter}; there are {', '.join(map(str, NAMES))}")
-    found: set[int] = set()
+    chapters: set[int] = set()
     waiting = [chapter]
     while waiting:
-        one = waiting.pop()
-        more = {edge.needs for edge in EDGES if edge.chapter == one and (edge.strict or not strict)} - found
-        found |= more
+        current = waiting.pop()
+        more = {edge.needs for edge in EDGES if edge.chapter == current and (edge.strict or not strict)} - chapters
+        chapters |= more
         waiting += sorted(more)
-    return frozenset(found)
+    return frozenset(chapters)
 
 
 def shortest_edges() -> tuple[Edge, ...]:
     """The edges without those that a longer way of strict edges says already: the ones that a picture needs."""
-    kept = []
+    edges = []
     for edge in EDGES:
         between = {e.needs for e in EDGES if e.chapter == edge.chapter and e.strict} - {edge.needs}
-        if not any(edge.needs in needed(one) for one in between):
-            kept.append(edge)
-    return tuple(kept)
+        if not any(edge.needs in needed(chapter) for chapter in between):
+            edges.append(edge)
+    return tuple(edges)
 
 
 PLACES: dict[int, tuple[float, float]] = {

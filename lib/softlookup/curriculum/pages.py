@@ -74,10 +74,10 @@ class _Part:
 
 def chapter_files(book: Path) -> dict[int, Path]:
     """The page of each chapter, by number. Chapter 14 is a list of statements and is not taught."""
-    wanted: dict[int, Path] = {}
+    files: dict[int, Path] = {}
     for file in sorted(book.glob("[0-9][0-9]_*.md")):
-        wanted.setdefault(int(file.name[:2]), file)
-    return {number: file for number, file in wanted.items() if number != 14}
+        files.setdefault(int(file.name[:2]), file)
+    return {number: file for number, file in files.items() if number != 14}
 
 
 @cache
@@ -96,10 +96,10 @@ def read_page(book: Path, chapter: int) -> Page:
         raise PageError(f"no page of chapter {chapter} in {book}; there are some of {', '.join(map(str, files))}")
     file = files[chapter]
     text = file.read_text(encoding="utf-8")
-    found = STATED.search(text)
-    if found is None:
+    match = STATED.search(text)
+    if match is None:
         raise PageError(f"{file.name} does not say '**Reading time** about N minutes'")
-    minutes = int(found[1])
+    minutes = int(match[1])
     title, *parts = _parts(text)
     opening = "\n".join(title.lines)  # a figure on the first screen belongs to the first section
     words = _words(text)
@@ -133,9 +133,9 @@ def _parts(text: str) -> Iterator[_Part]:
             current = _Part(label if len(heading[1]) == 2 else "", heading[2], [], [label] if label else [])
             label = ""
             continue
-        found = None if fence else _LABEL.match(line.strip())
-        if found:
-            label = found[1]
+        match = None if fence else _LABEL.match(line.strip())
+        if match:
+            label = match[1]
             continue
         if label and line.strip():  # a label inside a section: of a smaller heading, or of a paragraph
             current.labels.append(label)
@@ -158,15 +158,15 @@ def _words(text: str) -> int:
 def _needs(book: Path, text: str, chapter: int) -> Iterator[int]:
     """The chapters that the sentence *You need* leads to."""
     start = text.find("**You need**")
-    said = text[start : text.find("\n", start)] if start >= 0 else ""
-    said = re.split(r"(?:Other w|W)ords (?:are|can)|Letters of|Where to run", said)[0]
+    sentence = text[start : text.find("\n", start)] if start >= 0 else ""
+    sentence = re.split(r"(?:Other w|W)ords (?:are|can)|Letters of|Where to run", sentence)[0]
     labels = {label: number for number, file in chapter_files(book).items() for label in _labels_of(file)}
-    for link in _LINK.findall(said):
+    for link in _LINK.findall(sentence):
         if link.startswith("#") and link[1:] in labels:
             yield labels[link[1:]]
         elif re.match(r"\d\d_", link):
             yield int(link[:2])
-    if "the chapter before" in said:
+    if "the chapter before" in sentence:
         yield chapter - 1
 
 

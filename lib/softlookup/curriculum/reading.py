@@ -50,8 +50,8 @@ class Reading:
 
     def __add__(self, other: "Reading") -> "Reading":
         """Both, one after the other."""
-        mine, others = vars(self).values(), vars(other).values()
-        return Reading(*(a + b for a, b in zip(mine, others, strict=True)))
+        left, right = vars(self).values(), vars(other).values()
+        return Reading(*(a + b for a, b in zip(left, right, strict=True)))
 
 
 def figures_to_operate(text: str) -> set[str]:
@@ -100,8 +100,8 @@ def reading(text: str) -> tuple[Reading, Reading]:
 def _cell(lines: list[str], live: set[str]) -> dict[bool, Reading]:
     """Count a cell's code and its figures, by whether they are folded."""
     source = "\n".join(lines)
-    found = _TAGS.search(source)
-    tags = {tag.strip() for tag in found[1].split(",")} if found else set()
+    match = _TAGS.search(source)
+    tags = {tag.strip() for tag in match[1].split(",")} if match else set()
     shown = Reading()
     if not {"remove-cell", "remove-output"} & tags:
         operated = sum(bool(re.search(rf"\b{name}\(", source)) for name in live)

@@ -80,5 +80,5 @@ SYSTEMS = Route(
     },
 )
 
-ROUTES: dict[str, Route] = {one.name: one for one in (INTRODUCTION, SYSTEMS)}
+ROUTES: dict[str, Route] = {route.name: route for route in (INTRODUCTION, SYSTEMS)}
 """Routes by name."""

@@ -42,7 +42,7 @@ class Session:
     @property
     def taught_minutes(self) -> int:
         """What telling the sections and showing their figures takes."""
-        return sum(taught_minutes(one) for one in self.sections)
+        return sum(taught_minutes(section) for section in self.sections)
 
     @property
     def minutes(self) -> int:
@@ -57,7 +57,7 @@ class Session:
     @property
     def figures(self) -> tuple[str, ...]:
         """The interactive figures that are shown."""
-        return tuple(name for one in self.sections for name in one.figures)
+        return tuple(name for section in self.sections for name in section.figures)
 
 
 def taught_minutes(section: Section) -> int:
@@ -71,13 +71,13 @@ def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
     Raises:
         KeyError: If the route names a section that the page does not have.
     """
-    labels = {one.label for one in page.sections}
+    labels = {section.label for section in page.sections}
     named = {*route.only.get(page.chapter, ()), *route.without.get(page.chapter, ())}
     if named - labels:
         raise KeyError(f"route {route.name}: {page.name} has no section {', '.join(sorted(named - labels))}")
     only = route.only.get(page.chapter, tuple(labels))
     left_out = route.without.get(page.chapter, ())
-    return tuple(one for one in page.sections if one.label in only and one.label not in left_out)
+    return tuple(section for section in page.sections if section.label in only and section.label not in left_out)
 
 
 def sessions(book: Path, route: Route, length: int, *, without: Collection[str] = ()) -> tuple[Session, ...]:
@@ -100,30 +100,30 @@ def sessions(book: Path, route: Route, length: int, *, without: Collection[str] 
     """
     limit = int(TOLD_SHARE * length)
     units = [
-        one
+        section
         for number in route.chapters
         if number not in OUTSIDE
-        for one in taught_sections(route, read_page(book, number))
+        for section in taught_sections(route, read_page(book, number))
     ]
     groups: list[list[Section]] = [[]]
-    for one in units:
-        if taught_minutes(one) > limit:
+    for section in units:
+        if taught_minutes(section) > limit:
             least = ceil(max(map(taught_minutes, units)) / TOLD_SHARE)
             raise ValueError(
-                f"{one.label} takes {taught_minutes(one)} minutes, and a session of {length} minutes teaches "
+                f"{section.label} takes {taught_minutes(section)} minutes, and a session of {length} minutes teaches "
                 f"{limit} at most: give {least} minutes, or more"
             )
-        if sum(map(taught_minutes, groups[-1])) + taught_minutes(one) > limit:
+        if sum(map(taught_minutes, groups[-1])) + taught_minutes(section) > limit:
             groups.append([])
-        groups[-1].append(one)
+        groups[-1].append(section)
     return tuple(_session(number, length, tuple(group), without) for number, group in enumerate(groups, 1))
 
 
 def _session(number: int, length: int, taught: tuple[Section, ...], without: Collection[str]) -> Session:
     left = length - START_MINUTES - sum(map(taught_minutes, taught))
     in_class, homework = [], []
-    for one in taught:
-        for task in one.tasks:
+    for section in taught:
+        for task in section.tasks:
             if task.id in without:
                 continue
             if task.minutes <= left:
@@ -141,6 +141,6 @@ def at_home(book: Path, route: Route) -> tuple[Task, ...]:
         if number in OUTSIDE:
             continue
         page = read_page(book, number)
-        taught = {task.id for one in taught_sections(route, page) for task in one.tasks}
+        taught = {task.id for section in taught_sections(route, page) for task in section.tasks}
         left += [task for task in STANDARD.tasks(number) if task.id not in taught]
     return tuple(left)

@@ -88,10 +88,10 @@ def stops_table(book: Path, stops: Iterable[Stop]) -> str:
     """Write a route as a table in Markdown: linked sections, minutes, and what a reader can say afterwards."""
     lines = ["| read | minutes | then you can say |", "| --- | ---: | --- |"]
     for stop in stops:
-        found = [find_section(book, stop.chapter, label) for label in stop.labels]
+        sections = [find_section(book, stop.chapter, label) for label in stop.labels]
         title = read_page(book, stop.chapter).title
-        links = ", ".join(map(link_to, found))
-        lines.append(f"| **{title}**: {links} | {sum(section.minutes for section in found)} | {stop.after} |")
+        links = ", ".join(map(link_to, sections))
+        lines.append(f"| **{title}**: {links} | {sum(section.minutes for section in sections)} | {stop.after} |")
     return "\n".join(lines)
 
 
@@ -104,9 +104,9 @@ def questions_table(book: Path, questions: Iterable[tuple[str, int, str]]) -> st
     """Write questions on the chapters that are there as a table, each with a link to the section that answers it."""
     lines = ["| you ask | read | minutes |", "| --- | --- | ---: |"]
     here = chapter_files(book)
-    for asked, chapter, label in questions:
+    for question, chapter, label in questions:
         if chapter not in here:
             continue
         section = find_section(book, chapter, label)
-        lines.append(f"| {asked} | {link_to(section)} | {section.minutes} |")
+        lines.append(f"| {question} | {link_to(section)} | {section.minutes} |")
     return "\n".join(lines)

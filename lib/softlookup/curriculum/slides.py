@@ -29,14 +29,14 @@ MOST_ROWS = 8
 
 def said_values(notebook: NotebookNode) -> dict[str, Any]:
     """The numbers and words that an executed page keeps for its sentences."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name")
             for kind, text in output.get("data", {}).items() if name else ():
                 if kind.endswith("text/plain"):
-                    found[name] = _plain(str(text))
-    return found
+                    values[name] = _plain(str(text))
+    return values
 
 
 def _plain(text: str) -> Any:
@@ -56,8 +56,8 @@ def cleaned(text: str, values: Mapping[str, Any]) -> str:
         values: What its sentences show, by name.
     """
 
-    def role(found: re.Match[str]) -> str:
-        kind, content = found[1], found[2]
+    def role(match: re.Match[str]) -> str:
+        kind, content = match[1], match[2]
         if kind.startswith("glue"):
             name, _, form = content.partition(":")
             value = values.get(name, "…")
@@ -67,7 +67,7 @@ def cleaned(text: str, values: Mapping[str, Any]) -> str:
         return re.sub(r" *<[^>]*>$", "", content)
 
     text = _CITED.sub("", _FENCE.sub("", _LABEL.sub("", text)))
-    text = _LINK.sub(lambda found: found[1], _ROLE.sub(role, text))
+    text = _LINK.sub(lambda match: match[1], _ROLE.sub(role, text))
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
@@ -135,10 +135,10 @@ def _pieces(source: str) -> Iterator[tuple[re.Match[str] | None, str]]:
         mark = re.match(r"(`{3,}|~{3,}|:{3,})", line)
         if mark and (not fence or line.strip() == fence):
             fence = "" if fence else mark[1]
-        found = None if fence else _HEADING.match(line)
-        if found:
+        match = None if fence else _HEADING.match(line)
+        if match:
             yield heading, "\n".join(lines)
-            heading, lines = found, []
+            heading, lines = match, []
         else:
             lines.append(line)
     yield heading, "\n".join(lines)
@@ -172,19 +172,19 @@ def _slides(section: _Section, values: Mapping[str, Any], page: str) -> list[Not
     for figure in figures:
         cells.append(_cell(title, "subslide" if cells else first_kind))
         cells.append(_figure(figure, page))
-    said = re.sub(r"\n{3,}", "\n\n", "\n\n".join(notes)).strip()
-    if cells and said:
-        cells.insert(1 if cells[0].cell_type == "markdown" and not figures else len(cells), _cell(said, "notes"))
+    notes_text = re.sub(r"\n{3,}", "\n\n", "\n\n".join(notes)).strip()
+    if cells and notes_text:
+        cells.insert(1 if cells[0].cell_type == "markdown" and not figures else len(cells), _cell(notes_text, "notes"))
     return cells
 
 
 def _formulas_and_tables(text: str, values: Mapping[str, Any]) -> list[str]:
     """Each displayed formula with the sentence before it, and each table, in the order of the page."""
     body = cleaned(text, values)
-    found = []
-    for match in sorted([*_FORMULA.finditer(body), *_TABLE.finditer(body)], key=lambda one: one.start()):
+    blocks = []
+    for match in sorted([*_FORMULA.finditer(body), *_TABLE.finditer(body)], key=lambda match: match.start()):
         if match.re is _TABLE:
-            found += _cut_table(match[0].strip())
+            blocks += _cut_table(match[0].strip())
             continue
         before = body[: match.start()].rstrip().split("\n\n")[-1]
         sentence = re.split(r"(?<=[.?!]) +(?=[A-Z$*])", before)[-1].strip()
@@ -192,8 +192,8 @@ def _formulas_and_tables(text: str, values: Mapping[str, Any]) -> list[str]:
         formula = f"$${match[1].strip()}$$"
         if len(formula) > LONG_FORMULA:
             formula = f'<div class="long">\n\n{formula}\n\n</div>'
-        found.append(f"{lead}\n\n{formula}" if lead else formula)
-    return found
+        blocks.append(f"{lead}\n\n{formula}" if lead else formula)
+    return blocks
 
 
 def _cut_table(table: str) -> list[str]:
@@ -207,15 +207,15 @@ def _cut_table(table: str) -> list[str]:
 def _together(shown: list[str]) -> Iterator[list[str]]:
     """What stands on one slide: a table alone, or two formulas."""
     waiting: list[str] = []
-    for one in shown:
-        table = one.startswith("|")
-        if waiting and (table or len(waiting) == 2 or LONG_FORMULA < len(one) + len(waiting[0])):
+    for block in shown:
+        table = block.startswith("|")
+        if waiting and (table or len(waiting) == 2 or LONG_FORMULA < len(block) + len(waiting[0])):
             yield waiting
             waiting = []
         if table:
-            yield [one]
+            yield [block]
         else:
-            waiting.append(one)
+            waiting.append(block)
     if waiting:
         yield waiting
 

@@ -58,9 +58,9 @@ def route_table(book: Path, route: Route) -> str:
             continue
         page = read_page(book, number)
         taught = taught_sections(route, page)
-        of_these = [task for one in taught for task in one.tasks]
+        of_these = [task for section in taught for task in section.tasks]
         parts = "all" if len(taught) == len(page.sections) else f"{len(taught)} of {len(page.sections)} sections"
-        minutes = sum(one.minutes for one in taught)
+        minutes = sum(section.minutes for section in taught)
         cells = (_name(number), f"{page.minutes} min", f"{minutes} min, {parts}", _minutes(every), _minutes(of_these))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -69,14 +69,16 @@ def route_table(book: Path, route: Route) -> str:
 def sessions_table(book: Path, route: Route, length: int) -> str:
     """A route's sessions: what is taught, shown, done in class and at home."""
     lines = ["| session | taught | shown | tasks in class | homework |", "|--:|---|---|---|---|"]
-    for one in sessions(book, route, length):
+    for session in sessions(book, route, length):
         taught = "<br>".join(
             f"**{number}** " + ", ".join(link_to(section) for section in group)
-            for number, group in ((n, list(g)) for n, g in groupby(one.sections, lambda s: s.chapter))
+            for number, group in ((n, list(g)) for n, g in groupby(session.sections, lambda s: s.chapter))
         )
-        shown = ", ".join(FIGURE_SAYS[name] for name in one.figures)
-        taught += f" ({one.taught_minutes} min)"
-        lines.append(f"| {one.number} | {taught} | {shown} | {_listed(one.tasks)} | {_listed(one.homework)} |")
+        shown = ", ".join(FIGURE_SAYS[name] for name in session.figures)
+        taught += f" ({session.taught_minutes} min)"
+        lines.append(
+            f"| {session.number} | {taught} | {shown} | {_listed(session.tasks)} | {_listed(session.homework)} |"
+        )
     return "\n".join(lines)
 
 

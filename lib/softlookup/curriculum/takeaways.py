@@ -32,17 +32,17 @@ def takeaways(book: Path) -> Iterator[Takeaway]:
     for file in sorted(book.glob("[0-9][0-9]_*.md")):
         text = file.read_text(encoding="utf-8")
         title = _TITLE.search(text)
-        for found in _BOX.finditer(text):
-            yield Takeaway(file.stem, title[1] if title else file.stem, " ".join(found[1].split()))
+        for match in _BOX.finditer(text):
+            yield Takeaway(file.stem, title[1] if title else file.stem, " ".join(match[1].split()))
 
 
 def takeaway_list(book: Path) -> str:
     """Write the takeaways as a list in Markdown: each chapter's heading, linked, and its sentences."""
     lines: list[str] = []
     last = ""
-    for one in takeaways(book):
-        if one.page != last:
-            lines += ["", f"**[{one.title}]({one.page}.md)**", ""]
-            last = one.page
-        lines.append(f"- {one.text}")
+    for takeaway in takeaways(book):
+        if takeaway.page != last:
+            lines += ["", f"**[{takeaway.title}]({takeaway.page}.md)**", ""]
+            last = takeaway.page
+        lines.append(f"- {takeaway.text}")
     return "\n".join(lines).strip()

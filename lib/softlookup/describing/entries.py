@@ -195,10 +195,10 @@ class Entries:
         Raises:
             ValueError: If several have values that differ.
         """
-        said = {name: value for name in names if (value := self.get(name)) is not None}
-        if any(value != next(iter(said.values())) for value in said.values()):
-            raise ValueError(f"{' and '.join(said)} are names of one entry, but their values differ: {said}")
-        return next(iter(said), names[0])
+        stated = {name: value for name in names if (value := self.get(name)) is not None}
+        if any(value != next(iter(stated.values())) for value in stated.values()):
+            raise ValueError(f"{' and '.join(stated)} are names of one entry, but their values differ: {stated}")
+        return next(iter(stated), names[0])
 
     def token_id(self, name: str, otherwise: int | None = None) -> int:
         """Read a special token's id.
@@ -237,9 +237,9 @@ class Entries:
             and (value or name not in NO_EFFECT_WHILE_OFF)
         }
         if rest:
-            said = ", ".join(f"{name} = {_short(value)}" for name, value in sorted(rest.items()))
+            remainder = ", ".join(f"{name} = {_short(value)}" for name, value in sorted(rest.items()))
             raise ValueError(
-                f"{said}: not understood for model_type {self.model_type!r}. If it changes nothing, take it out of the "
+                f"{remainder}: not understood for model_type {self.model_type!r}. If it changes nothing, take it out of the "
                 "description; otherwise the published model is another one than this library would make of it"
             )
 

@@ -16,8 +16,8 @@ def exact(number: Any) -> Fraction | None:
     >>> exact(0.125), exact(2**0.5)
     (Fraction(1, 8), None)
     """
-    found = Fraction(float(number)).limit_denominator(LARGEST_DENOMINATOR)
-    return found if abs(float(found) - float(number)) <= 1e-9 * max(1.0, abs(float(number))) else None
+    fraction = Fraction(float(number)).limit_denominator(LARGEST_DENOMINATOR)
+    return fraction if abs(float(fraction) - float(number)) <= 1e-9 * max(1.0, abs(float(number))) else None
 
 
 def tex(value: Any) -> str:
@@ -37,11 +37,11 @@ def tex(value: Any) -> str:
     if isinstance(value, str):
         return rf"\text{{{value}}}"
     if isinstance(value, tuple | list):
-        return "(" + r",\ ".join(tex(one) for one in value) + ")"
+        return "(" + r",\ ".join(tex(entry) for entry in value) + ")"
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tex(tuple(value))
     if isinstance(value, np.ndarray) and value.ndim == 2:
-        rows = r" \\ ".join(" & ".join(tex(one) for one in row) for row in value)
+        rows = r" \\ ".join(" & ".join(tex(entry) for entry in row) for row in value)
         return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
     return _number(value)
 
@@ -70,15 +70,15 @@ def logs(numbers: Any) -> str:
     return "(" + r",\ ".join("0" if n == 1 else rf"\ln {n}" for n in numbers) + ")"
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Whether two answers say the same: equal texts, or equal numbers in equal shapes."""
-    if isinstance(one, str) or isinstance(other, str):
-        return isinstance(one, str) and isinstance(other, str) and one == other
-    if isinstance(one, tuple | list) and any(isinstance(part, np.ndarray | str | tuple | list) for part in one):
+    if isinstance(first, str) or isinstance(second, str):
+        return isinstance(first, str) and isinstance(second, str) and first == second
+    if isinstance(first, tuple | list) and any(isinstance(part, np.ndarray | str | tuple | list) for part in first):
         return (
-            isinstance(other, tuple | list)
-            and len(one) == len(other)
-            and all(same(a, b) for a, b in zip(one, other, strict=True))
+            isinstance(second, tuple | list)
+            and len(first) == len(second)
+            and all(same(a, b) for a, b in zip(first, second, strict=True))
         )
-    left, right = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    left, right = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     return left.shape == right.shape and bool(np.allclose(left, right, rtol=1e-9, atol=1e-12, equal_nan=True))

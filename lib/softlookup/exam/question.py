@@ -90,13 +90,18 @@ class Drawn:
             return re.search(rf"(?<!\w){re.escape(self.value)}(?!\w)", self.text) is not None
         if np.ndim(self.value) == 0 if not isinstance(self.value, tuple) else False:
             shown = tex(self.value)
-            found = set(_NUMBER.findall(self.text))
-            return shown in found or shown.replace("{,}", "") in found or (not shown.isdigit() and shown in self.text)
+            numbers = set(_NUMBER.findall(self.text))
+            return (
+                shown in numbers or shown.replace("{,}", "") in numbers or (not shown.isdigit() and shown in self.text)
+            )
         return tex(self.value) in self.text
 
     def degenerate(self) -> bool:
         """Whether a mistake gives the right answer, or the answer stands in the question."""
-        hidden = any(one.value is not None and same(one.value, self.value) for one in self.expected)
+        hidden = any(
+            expected_mistake.value is not None and same(expected_mistake.value, self.value)
+            for expected_mistake in self.expected
+        )
         return hidden or self.gives_away()
 
 
@@ -169,13 +174,13 @@ class Statement:
 
 def true_or_false(rng: np.random.Generator, statements: tuple[Statement, ...], points: int = 3) -> Drawn:
     """Ask whether one of several statements is true, and why."""
-    one = statements[int(rng.integers(len(statements)))]
+    statement = statements[int(rng.integers(len(statements)))]
     return Drawn(
-        f"True or false? Give the reason; without one there are no points.\n\n> {one.text}",
-        one.truth,
-        f"**{'True' if one.truth else 'False'}.** {one.reason}",
+        f"True or false? Give the reason; without one there are no points.\n\n> {statement.text}",
+        statement.truth,
+        f"**{'True' if statement.truth else 'False'}.** {statement.reason}",
         ((1, "the right word, with any reason that belongs to the matter"), (points - 1, "the reason as above")),
-        {"statement": one.key},
+        {"statement": statement.key},
     )
 
 
@@ -186,4 +191,4 @@ def pick(rng: np.random.Generator, *options: Any) -> Any:
 
 def different(rng: np.random.Generator, options: Any, count: int) -> list[int]:
     """Choose several different whole numbers, in random order."""
-    return [int(one) for one in rng.choice(np.asarray(options), size=count, replace=False)]
+    return [int(option) for option in rng.choice(np.asarray(options), size=count, replace=False)]

@@ -43,12 +43,12 @@ class Sheet:
     @cached_property
     def points(self) -> int:
         """What all questions are worth together."""
-        return sum(one.question.points for one in self.questions)
+        return sum(placed.question.points for placed in self.questions)
 
     @cached_property
     def minutes(self) -> int:
         """How long all questions should take together."""
-        return sum(one.question.minutes for one in self.questions)
+        return sum(placed.question.minutes for placed in self.questions)
 
 
 def draw_sheet(
@@ -82,15 +82,15 @@ def draw_sheet(
 
     if seed < 0:
         raise ExamError(f"the seed is {seed}: give a whole number, 0 or more")
-    known = sorted({one.chapter for one in QUESTIONS})
-    asked = known if chapters is None else sorted(set(chapters))
-    strange = [number for number in asked if number not in known]
-    if strange or not asked:
+    known = sorted({question.chapter for question in QUESTIONS})
+    requested = known if chapters is None else sorted(set(chapters))
+    strange = [number for number in requested if number not in known]
+    if strange or not requested:
         raise ExamError(
             f"there are no questions on chapter {', '.join(map(str, strange)) or '(none given)'}: choose from chapters "
             f"{', '.join(map(str, known))}"
         )
-    ids = {one.id for one in QUESTIONS}
+    ids = {question.id for question in QUESTIONS}
     unknown = [name for name in (*include, *exclude) if name not in ids]
     both = sorted(set(include) & set(exclude))
     if unknown or both:
@@ -99,19 +99,21 @@ def draw_sheet(
             if unknown
             else f"{', '.join(both)} cannot be both included and excluded"
         )
-    chosen = [one for one in QUESTIONS if one.id in include]
-    left = points - sum(one.points for one in chosen)
+    chosen = [question for question in QUESTIONS if question.id in include]
+    left = points - sum(question.points for question in chosen)
     if left < 0:
         raise ExamError(f"the included questions have {points - left} points: give that many, or more")
-    available = [one for one in QUESTIONS if one.chapter in asked and one.id not in (*include, *exclude)]
+    available = [
+        question for question in QUESTIONS if question.chapter in requested and question.id not in (*include, *exclude)
+    ]
     if left or not chosen:
         chosen += _choose(available, left, np.random.default_rng([seed, 0]), points - left)
-    drawn = [one for one in QUESTIONS if one in chosen]
+    drawn = [question for question in QUESTIONS if question in chosen]
     if version:
         order = np.random.default_rng([seed, 1, *version.encode()]).permutation(len(drawn))
         drawn = [drawn[at] for at in order]
-    placed = tuple(Placed(i, one, one.draw(seed, version)) for i, one in enumerate(drawn, 1))
-    return Sheet(seed, tuple(sorted({*asked, *(one.chapter for one in chosen)})), placed, version)
+    placed = tuple(Placed(i, question, question.draw(seed, version)) for i, question in enumerate(drawn, 1))
+    return Sheet(seed, tuple(sorted({*requested, *(question.chapter for question in chosen)})), placed, version)
 
 
 def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator, included: int) -> list[ExamQuestion]:
@@ -122,10 +124,10 @@ def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator
     order = _in_turns(available, rng)
     # reach[i] has a bit for each sum that the questions from i on can give.
     reach = [1]
-    for one in reversed(order):
-        reach.append(reach[-1] | reach[-1] << one.points)
+    for question in reversed(order):
+        reach.append(reach[-1] | reach[-1] << question.points)
     reach.reverse()
-    most = sum(one.points for one in available)
+    most = sum(question.points for question in available)
     if points < LEAST_POINTS or points > most:
         raise ExamError(
             f"the number of points is {points + included}: give {included or LEAST_POINTS} to {most + included}, "
@@ -135,19 +137,19 @@ def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator
         near = min((n for n in range(1, most + 1) if reach[0] >> n & 1), key=lambda n: abs(n - points))
         raise ExamError(f"no questions of these chapters add up to {points + included} points: give {near + included}")
     chosen, left = [], points
-    for place, one in enumerate(order):
-        if one.points <= left and reach[place + 1] >> (left - one.points) & 1:
-            chosen.append(one)
-            left -= one.points
+    for place, question in enumerate(order):
+        if question.points <= left and reach[place + 1] >> (left - question.points) & 1:
+            chosen.append(question)
+            left -= question.points
     return chosen
 
 
 def _in_turns(available: list[ExamQuestion], rng: np.random.Generator) -> list[ExamQuestion]:
     """One question of each chapter, then another of each, in an order that is drawn."""
-    chapters = sorted({one.chapter for one in available})
+    chapters = sorted({question.chapter for question in available})
     piles = {}
     for chapter in chapters:
-        pile = [one for one in available if one.chapter == chapter]
+        pile = [question for question in available if question.chapter == chapter]
         piles[chapter] = [pile[i] for i in rng.permutation(len(pile))]
     turns = [chapters[i] for i in rng.permutation(len(chapters))]
     most = max(len(pile) for pile in piles.values())
@@ -166,12 +168,12 @@ def parse_chapters(text: str) -> list[int]:
     >>> parse_chapters("1,4-6")
     [1, 4, 5, 6]
     """
-    found: list[int] = []
+    chapters: list[int] = []
     for part in text.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))
         if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
             raise ExamError(f"the chapters are {text!r}: give numbers such as 2-8 or 1,4,6-9")
-        found += range(int(first), int(last if dash else first) + 1)
-        if len(found) > 1000:
+        chapters += range(int(first), int(last if dash else first) + 1)
+        if len(chapters) > 1000:
             raise ExamError(f"the chapters are {text!r}, which is more than there are: give numbers such as 2-8")
-    return found
+    return chapters

@@ -28,7 +28,7 @@ def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
         Markdown with formulas between dollar signs, without answers and without the seed, which gives them away.
         A line ``<!-- space: 5 cm -->`` stands where the sheet on paper leaves room for an answer.
     """
-    return "\n\n".join([_head(sheet, title), _ABOUT, *(_asked(one) for one in sheet.questions)]) + "\n"
+    return "\n\n".join([_head(sheet, title), _ABOUT, *(_question_text(placed) for placed in sheet.questions)]) + "\n"
 
 
 def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
@@ -41,7 +41,10 @@ def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
     Returns:
         Markdown with formulas between dollar signs.
     """
-    return "\n\n".join([f"{_head(sheet, title)} · seed {sheet.seed}", *(_keyed(one) for one in sheet.questions)]) + "\n"
+    return (
+        "\n\n".join([f"{_head(sheet, title)} · seed {sheet.seed}", *(_key_text(placed) for placed in sheet.questions)])
+        + "\n"
+    )
 
 
 _ABOUT = (
@@ -58,25 +61,29 @@ def _head(sheet: Sheet, title: str) -> str:
     return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters}"
 
 
-def _title(one: Placed) -> str:
-    plural = "s" if one.question.points > 1 else ""
-    return f"## {one.number}. ({one.question.points} point{plural})"
+def _title(placed: Placed) -> str:
+    plural = "s" if placed.question.points > 1 else ""
+    return f"## {placed.number}. ({placed.question.points} point{plural})"
 
 
-def _asked(one: Placed) -> str:
-    return f"{_title(one)}\n\n{apart(one.drawn.text)}\n\n<!-- space: {_room_cm(one)} cm -->"
+def _question_text(placed: Placed) -> str:
+    return f"{_title(placed)}\n\n{apart(placed.drawn.text)}\n\n<!-- space: {_room_cm(placed)} cm -->"
 
 
-def _room_cm(one: Placed) -> int:
+def _room_cm(placed: Placed) -> int:
     """Room for an answer by hand: a centimetre a minute, and no more than fits under the question on one page."""
-    return min(max(3, one.question.minutes), 14)
+    return min(max(3, placed.question.minutes), 14)
 
 
-def _keyed(one: Placed) -> str:
-    asked = "\n".join(f"> {line}".rstrip() for line in apart(one.drawn.text).splitlines())
-    about = f"*Chapter {one.question.chapter} · {KIND_SAYS[one.question.kind]} · {one.question.minutes} minutes · "
-    about += f"`{one.question.id}`*"
-    return "\n\n".join([_title(one), about, asked, apart(f"**Answer.** {one.drawn.answer}"), marking(one.drawn)])
+def _key_text(placed: Placed) -> str:
+    question = "\n".join(f"> {line}".rstrip() for line in apart(placed.drawn.text).splitlines())
+    about = (
+        f"*Chapter {placed.question.chapter} · {KIND_SAYS[placed.question.kind]} · {placed.question.minutes} minutes · "
+    )
+    about += f"`{placed.question.id}`*"
+    return "\n\n".join(
+        [_title(placed), about, question, apart(f"**Answer.** {placed.drawn.answer}"), marking(placed.drawn)]
+    )
 
 
 def apart(text: str) -> str:
@@ -88,13 +95,13 @@ def marking(drawn: Drawn) -> str:
     """Write how a question is marked, and which mistakes are to be expected."""
     marks = ["**Marks.**", ""] + [f"- {points}: {what}" for points, what in drawn.marks]
     if drawn.expected:
-        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(one)}" for one in drawn.expected]
+        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(mistake)}" for mistake in drawn.expected]
     return "\n".join(marks)
 
 
-def _slip(one: ExpectedMistake) -> str:
-    words = one.words if one.value is None else f"{_shown(one.value)}: {one.words}"
-    return f"{words} ({one.task})" if one.task else words
+def _slip(mistake: ExpectedMistake) -> str:
+    words = mistake.words if mistake.value is None else f"{_shown(mistake.value)}: {mistake.words}"
+    return f"{words} ({mistake.task})" if mistake.task else words
 
 
 def _shown(value: object) -> str:

@@ -29,11 +29,11 @@ def adam_steps(gradients: Sequence[float], steps: Sequence[float], *, palette: P
     panels = figure.subplots(1, 2)
     _bars(panels[0], "gradient", gradients, "g", palette.query, palette)
     _bars(panels[1], "Adam's step / rate", steps, ".2f", palette.key, palette)
-    said = "; ".join(
+    description = "; ".join(
         f"step {t}: gradient {g:g}, Adam's step {step:.2f} times the rate"
         for t, (g, step) in enumerate(zip(gradients, steps, strict=True), start=1)
     )
-    figure.set_label(f"Bars. {said}.".replace("-", "\N{MINUS SIGN}"))
+    figure.set_label(f"Bars. {description}.".replace("-", "\N{MINUS SIGN}"))
     return figure
 
 
@@ -43,10 +43,10 @@ def _bars(axes: Axes, title: str, heights: Sequence[float], form: str, color: st
     for t, height in enumerate(heights, start=1):
         axes.bar(t, height, width=0.6, color=color, alpha=0.35)
         down = height < 0
-        said = format(height, form).replace("-", "\N{MINUS SIGN}")
+        number = format(height, form).replace("-", "\N{MINUS SIGN}")
         offset = (0, -3 if down else 3)
         axes.annotate(
-            said,
+            number,
             (t, height),
             xytext=offset,
             textcoords="offset points",

@@ -21,21 +21,21 @@ def shares_by_arm(shares: Mapping[str, Sequence[float]], *, palette: Palette) ->
     Raises:
         ValueError: If there is nothing to draw: "no runs".
     """
-    if not shares or not all(len(found) for found in shares.values()):
+    if not shares or not all(len(numbers) for numbers in shares.values()):
         raise ValueError("no runs")
     figure = Figure(figsize=(5.6, 0.9 + 0.55 * len(shares)))
     axes = figure.subplots()
     described = []
-    for row, (name, found) in enumerate(shares.items()):
+    for row, (name, accuracies) in enumerate(shares.items()):
         color = palette.series[row % 2]
-        middle = float(np.median(found))
-        axes.plot(found, [row] * len(found), "o", color=color, markersize=5, alpha=0.65)
+        middle = float(np.median(accuracies))
+        axes.plot(accuracies, [row] * len(accuracies), "o", color=color, markersize=5, alpha=0.65)
         axes.plot([middle, middle], [row - 0.28, row + 0.28], color=color, linewidth=3)
         axes.text(middle, row - 0.34, f"{middle:.1f} %", color=color, size=9, ha="center", va="bottom")
         described.append(f"{name} {middle:.1f} %")
     axes.set_yticks(range(len(shares)), list(shares))
     axes.set_ylim(len(shares) - 0.55, -0.75)
-    everything = [one for found in shares.values() for one in found]
+    everything = [number for numbers in shares.values() for number in numbers]
     axes.set_xlim(min(everything) - 1.5, min(100.5, max(everything) + 1.5))
     axes.set_xlabel("accuracy, in per cent")
     axes.grid(axis="x")

@@ -34,7 +34,7 @@ def batches_under_roof(
         A panel for each, one below the other; where a step travels, its first and last batch stand beside it.
     """
     figure = Figure(figsize=(5.4, 3.0 * len(panels)))
-    said = []
+    panel_texts = []
     for axes, (title, travels) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
         draw_roof(axes, *roof, span, palette.muted, "roof")
         described = []
@@ -64,10 +64,10 @@ def batches_under_roof(
         _legend(axes, looks, (0.04, 0.93))
         finish(axes, [roof], span)
         axes.set_title(title)
-        said.append(f"{title}: {'; '.join(described)}")
+        panel_texts.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
         "Attainable operations per second against operations per byte, both axes logarithmic; points travel along "
-        f"the roof as the batch grows. {'. '.join(said)}."
+        f"the roof as the batch grows. {'. '.join(panel_texts)}."
     )
     return figure
 
@@ -89,7 +89,7 @@ def predicted_and_measured(
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     colors = (*palette.series, palette.ink)
     looks = dict(zip(names, zip(colors, MARKERS, strict=True), strict=False))
-    said = []
+    panel_texts = []
     for axes, (title, series) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
         described = []
         for name, points in series.items():
@@ -109,15 +109,15 @@ def predicted_and_measured(
         low, high = 10.0 ** np.floor(np.log10(min(rates)) - 0.6), 10.0 ** np.ceil(np.log10(max(rates)))
         axes.set_ylim(low, high)
         powers = 10.0 ** np.arange(round(np.log10(low)), round(np.log10(high)) + 1)
-        axes.set_yticks(powers, [rate_words(one) for one in powers], size=8.5)
+        axes.set_yticks(powers, [rate_words(power) for power in powers], size=8.5)
         axes.minorticks_off()
         every = sorted({batch for points in series.values() for batch, _, _ in points})
-        axes.set_xticks(every, [str(one) for one in every], size=8.5)
+        axes.set_xticks(every, [str(batch) for batch in every], size=8.5)
         axes.grid(axis="y")
-        said.append(f"{title}: {'; '.join(described)}")
+        panel_texts.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
         "Operations per second against the batch, both axes logarithmic, predicted dashed and measured solid. "
-        f"{'. '.join(said)}."
+        f"{'. '.join(panel_texts)}."
     )
     both = [
         Line2D([], [], color=palette.muted, marker="o", linestyle="--", linewidth=1.2, markerfacecolor="none"),

@@ -38,7 +38,7 @@ def beyond_length(
     """
     figure = Figure(figsize=(4.3, 6.4))  # as wide as a phone
     upper, lower = figure.subplots(2, 1)
-    worst_loss = max(np.max(one["curve"]) for one in text.values())
+    worst_loss = max(np.max(result["curve"]) for result in text.values())
     _panel(upper, length, times, fetched, (0, 1.03), palette)
     _panel(lower, length, times, text, (0.5, 1.04 * float(worst_loss)), palette)
     upper.set_title("fetch: accuracy", pad=17)

@@ -51,17 +51,17 @@ def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figur
 
 def _cell(axes: Axes, x: float, y: float, number: float, color: str, palette: Palette) -> None:
     """One number in a box; a copy has a dashed outline and no colour."""
-    own = bool(color)
+    is_original = bool(color)
     box = FancyBboxPatch(
         (x - 0.4, y - 0.4),
         0.8,
         0.8,
         boxstyle="round,pad=0,rounding_size=0.12",
-        facecolor=color if own else "none",
-        alpha=0.2 if own else 1.0,
-        edgecolor="none" if own else palette.faint,
-        linestyle="-" if own else (0, (3, 2)),
+        facecolor=color if is_original else "none",
+        alpha=0.2 if is_original else 1.0,
+        edgecolor="none" if is_original else palette.faint,
+        linestyle="-" if is_original else (0, (3, 2)),
     )
     axes.add_patch(box)
     text = f"{number:g}".replace("-", "\N{MINUS SIGN}")
-    axes.text(x, y, text, ha="center", va="center", size=10, color=palette.ink if own else palette.muted)
+    axes.text(x, y, text, ha="center", va="center", size=10, color=palette.ink if is_original else palette.muted)

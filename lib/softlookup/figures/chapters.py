@@ -99,12 +99,12 @@ def _way(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[flo
 
 
 def _label(names: Mapping[int, str], edges: Sequence[tuple[int, int, bool]], route: Sequence[int]) -> str:
-    said = []
+    sentences = []
     for number, name in names.items():
         needs = [names[needed] for chapter, needed, strict in edges if chapter == number and strict]
         helps = [names[needed] for chapter, needed, strict in edges if chapter == number and not strict]
         parts = [f"needs {' and '.join(needs)}"] if needs else []
         parts += [f"is helped by {' and '.join(helps)}"] if helps else []
-        said.append(f"{name} {', '.join(parts)}." if parts else f"{name} needs none.")
+        sentences.append(f"{name} {', '.join(parts)}." if parts else f"{name} needs none.")
     order = f" The route goes through {', '.join(names[number] for number in route)}." if route else ""
-    return "Chapters as boxes, with arrows from what is needed. " + " ".join(said) + order
+    return "Chapters as boxes, with arrows from what is needed. " + " ".join(sentences) + order

@@ -26,30 +26,30 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
         ValueError: If the ways do not have the same steps.
     """
     steps = list(next(iter(ways.values())))
-    for name, found in ways.items():
-        if list(found) != steps:
-            raise ValueError(f"{name} has the steps {list(found)}, wanted {steps}")
+    for name, intensities in ways.items():
+        if list(intensities) != steps:
+            raise ValueError(f"{name} has the steps {list(intensities)}, wanted {steps}")
     figure = Figure(figsize=(5.6, 0.7 + (0.12 + 0.1 * len(ways)) * (len(steps) + 1)))
-    said = [
-        f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in found.items())}" for name, found in ways.items()
+    descriptions = [
+        f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in numbers.items())}" for name, numbers in ways.items()
     ]
     figure.set_label(
-        f"Operations per byte of every step, logarithmic, with the ridge at {ridge:.0f}. {'; '.join(said)}."
+        f"Operations per byte of every step, logarithmic, with the ridge at {ridge:.0f}. {'; '.join(descriptions)}."
     )
     axes = figure.subplots()
     rows = np.arange(len(steps))
     apart = 0.72 / len(ways)
-    for index, ((name, found), color, marker) in enumerate(zip(ways.items(), palette.series, "os^D", strict=False)):
+    for index, ((name, intensities), color, marker) in enumerate(zip(ways.items(), palette.series, "os^D", strict=False)):
         lower = rows + apart * (index - (len(ways) - 1) / 2)  # marks of equal intensity must not hide each other
-        axes.semilogx(list(found.values()), lower, marker, color=color, markersize=6)
-        axes.text(found[steps[0]], -0.85, name, color=color, ha="center", va="center", size=8.5)
+        axes.semilogx(list(intensities.values()), lower, marker, color=color, markersize=6)
+        axes.text(intensities[steps[0]], -0.85, name, color=color, ha="center", va="center", size=8.5)
     for edge in rows[1:] - 0.5:
         axes.axhline(edge, color=palette.faint, linewidth=0.8, zorder=0)
     axes.axvline(ridge, color=palette.ink, linewidth=1.2, linestyle="--")
     axes.text(ridge, len(steps) - 0.25, f" ridge {ridge:.0f}", va="center", size=8.5)
     axes.set_yticks(rows, steps)
     axes.set_ylim(len(steps), -1.2)
-    every = [value for found in ways.values() for value in found.values()]
+    every = [value for numbers in ways.values() for value in numbers.values()]
     span = min(every) / 2, 3 * max(*every, ridge)
     axes.set_xlim(*span)
     powers = range(int(np.ceil(np.log10(span[0]))), int(np.floor(np.log10(span[1]))) + 1)
@@ -118,25 +118,25 @@ def memory_by_part(
     """
     parts = list(next(iter(cases.values())))
     figure = Figure(figsize=(5.8, 1.5 + 0.5 * len(cases)))
-    said = [
-        f"{name}: {', '.join(f'{part} {with_unit(size)}' for part, size in one.items() if size)}, in all "
-        f"{with_unit(sum(one.values()))}"
-        for name, one in cases.items()
+    descriptions = [
+        f"{name}: {', '.join(f'{part} {with_unit(size)}' for part, size in sizes.items() if size)}, in all "
+        f"{with_unit(sum(sizes.values()))}"
+        for name, sizes in cases.items()
     ]
-    held = ", ".join(f"{name} holds {with_unit(size)}" for name, size in limits)
-    figure.set_label(f"Bytes in memory by part. {'; '.join(said)}. {held}.")
+    capacities = ", ".join(f"{name} holds {with_unit(size)}" for name, size in limits)
+    figure.set_label(f"Bytes in memory by part. {'; '.join(descriptions)}. {capacities}.")
     axes = figure.subplots()
     styles: list[dict[str, Any]] = [
         *({"facecolor": color} for color in palette.series),
         {"facecolor": palette.faint, "hatch": "///", "edgecolor": palette.muted, "linewidth": 0},
         {"facecolor": palette.high},
     ]
-    longest = max([sum(one.values()) for one in cases.values()] + [size for _, size in limits])
-    for row, (_, one) in enumerate(cases.items()):
+    longest = max([sum(sizes.values()) for sizes in cases.values()] + [size for _, size in limits])
+    for row, (_, case) in enumerate(cases.items()):
         left = 0.0
         for part, look in zip(parts, styles, strict=False):
-            axes.barh(row, one[part] / 1e9, left=left / 1e9, height=0.62, **look)
-            left += one[part]
+            axes.barh(row, case[part] / 1e9, left=left / 1e9, height=0.62, **look)
+            left += case[part]
         axes.text((left + 0.01 * longest) / 1e9, row, f"{left / 1e9:,.0f} GB", va="center", size=9)
     handles: list[Any] = [axes.barh(0, 0, **look) for _, look in zip(parts, styles, strict=False)]
     figure.legend(handles, parts, loc="outside upper center", ncols=3, fontsize=8.5, handlelength=1.2)

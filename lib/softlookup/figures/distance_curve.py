@@ -25,7 +25,7 @@ def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> F
         raise ValueError(f"wanted one to {len(palette.series)} widths; got {len(products)}")
     figure = Figure(figsize=(6.2, 3.1))
     axes = figure.subplots()
-    said = []
+    descriptions = []
     dashes = ("-", "--", "-.", ":")
     taken: list[float] = []
     for (width, curve), color, dash in zip(products.items(), palette.series, dashes, strict=False):
@@ -37,7 +37,7 @@ def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> F
             place -= 0.03
         taken.append(place)
         axes.text(reach * 1.03, place, f"D = {width}", color=color, va="center")
-        said.append(f"with D = {width} {share[-1]:.2f} at distance {reach}")
+        descriptions.append(f"with D = {width} {share[-1]:.2f} at distance {reach}")
     axes.axhline(0, color=palette.muted, linewidth=0.8)
     axes.set(xlabel="distance between the two positions", ylabel="dot product, largest = 1")
     axes.set(xlim=(-reach, reach * 1.22))
@@ -45,6 +45,6 @@ def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> F
     axes.grid(axis="y")
     figure.set_label(
         "The dot product of two rows of sinusoids against their distance: 1 for the same position, and falling on both "
-        f"sides, with oscillations. As a fraction of the largest it is {'; '.join(said)}."
+        f"sides, with oscillations. As a fraction of the largest it is {'; '.join(descriptions)}."
     )
     return figure

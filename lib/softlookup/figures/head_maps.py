@@ -54,14 +54,14 @@ def head_maps(
         axes.tick_params(length=0, labelsize=7.8, pad=2)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        said = f"{title}: {(most == np.arange(t)).sum()} of {t} tokens attend most to themselves"
+        description = f"{title}: {(most == np.arange(t)).sum()} of {t} tokens attend most to themselves"
         if query is not None:
             frame = Rectangle((0, query), s, 1, fill=False, edgecolor=palette.query, linewidth=1.6, zorder=3)
             frame.set_clip_on(False)
             axes.add_patch(frame)
             weight = weights_TS[query, most[query]]
-            said += f", and {words[query]} gives {weight:.2f} to {words[most[query]]}"
-        described.append(said)
+            description += f", and {words[query]} gives {weight:.2f} to {words[most[query]]}"
+        described.append(description)
     for axes in panels[n:]:
         axes.set_axis_off()
     figure.set_label(

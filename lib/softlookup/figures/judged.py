@@ -23,13 +23,13 @@ def accepted_wrong(pairs: Sequence[tuple[str, int, int, int]], *, palette: Palet
     for row, (name, wrong, there, here) in enumerate(pairs):
         for shift, who, count, color in ((-0.2, name, there, palette.query), (0.2, "this course", here, palette.key)):
             axes.barh(row + shift, 100 * count / wrong, height=0.34, color=color)
-            said = f" {who}: {count} of {wrong}"
-            axes.text(100 * count / wrong, row + shift, said, va="center", color=palette.ink, size=9)
+            text = f" {who}: {count} of {wrong}"
+            axes.text(100 * count / wrong, row + shift, text, va="center", color=palette.ink, size=9)
     axes.set(xlim=(0, 100), xlabel="wrong answers accepted, %", ylim=(len(pairs) - 0.5, -0.5))
     axes.set_yticks([])
     axes.spines["left"].set_visible(True)
-    told = "; ".join(
+    description = "; ".join(
         f"of {wrong} wrong answers {name} accepts {there} and this course {here}" for name, wrong, there, here in pairs
     )
-    figure.set_label(f"Bars, a pair for each other checker: {told}.")
+    figure.set_label(f"Bars, a pair for each other checker: {description}.")
     return figure

@@ -29,22 +29,22 @@ def ring_slots(window: int, first: int, last: int, *, palette: Palette) -> Figur
         raise ValueError(f"window {window}, positions {first} to {last}; wanted a slot and a position at least")
     figure = Figure(figsize=(4.6, 0.55 + 0.34 * (last - first + 1)))
     axes = figure.subplots()
-    said = []
+    descriptions = []
     for row, t in enumerate(range(first, last + 1)):
-        held = [
+        positions = [
             next((p for p in range(t, max(t - window, -1), -1) if p % window == slot), None) for slot in range(window)
         ]
-        for slot, position in enumerate(held):
+        for slot, position in enumerate(positions):
             draw_cell(axes, slot, row, "" if position is None else str(position), position == t, palette.query, palette)
         axes.text(-0.3, row + 0.5, f"position {t}", ha="right", va="center", size=9.5)
         what = f"overwrites {t - window}" if t >= window else "fills a slot"
         axes.text(window + 0.3, row + 0.5, what, ha="left", va="center", size=9.5, color=palette.muted)
-        said.append(f"after position {t} the slots hold {[p for p in held if p is not None]}")
+        descriptions.append(f"after position {t} the slots hold {[p for p in positions if p is not None]}")
     for slot in range(window):
         axes.text(slot + 0.5, -0.2, f"slot {slot}", ha="center", va="bottom", size=9, color=palette.muted)
     axes.set(xlim=(-3.0, window + 3.4), ylim=(last - first + 1.1, -0.9))
     axes.set_axis_off()
-    figure.set_label(f"A ring of {window} slots: {'; '.join(said)}.")
+    figure.set_label(f"A ring of {window} slots: {'; '.join(descriptions)}.")
     return figure
 
 
@@ -79,7 +79,7 @@ def block_tables(
     users = [[i for i, table in enumerate(tables.values()) if b in table] for b in range(blocks)]
     filled = [0] * blocks
     colors = palette.query, palette.key
-    said = []
+    descriptions = []
     for i, ((name, table), length) in enumerate(zip(tables.items(), lengths, strict=True)):
         y, end = (0.0, 1.0) if i == 0 else (2 * memory, 2 * memory)
         left = wide * (blocks - len(table)) / 2
@@ -93,7 +93,7 @@ def block_tables(
             to = memory if i == 0 else memory + 1
             axes.plot([x + size / 2, b * wide + size / 2], [end, to], color=colors[i], linewidth=1.4)
         axes.text(left - 0.4, y + 0.5, name, ha="right", va="center", size=9.5, color=colors[i])
-        said.append(f"{name} has {length} positions in the blocks {list(table)}")
+        descriptions.append(f"{name} has {length} positions in the blocks {list(table)}")
     for b in range(blocks):
         shared = len(users[b]) > 1
         color = palette.mixed if shared else colors[users[b][0]] if users[b] else palette.faint
@@ -106,7 +106,7 @@ def block_tables(
     axes.set(xlim=(-4.2, blocks * wide), ylim=(memory * len(tables) + 1.4, -0.4))
     axes.set_axis_off()
     both = [b for b in range(blocks) if len(users[b]) > 1]
-    figure.set_label(f"Blocks of {size} positions. {'; '.join(said)}. Shared: {both}.")
+    figure.set_label(f"Blocks of {size} positions. {'; '.join(descriptions)}. Shared: {both}.")
     return figure
 
 

@@ -82,10 +82,10 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
     """
     hands = np.asarray(hands, dtype=float)
     figure = Figure(figsize=(4.4, 3.3))
-    said = "; ".join(f"{name} falls from {curve[0]:.1e} to {curve[-1]:,.0f}" for name, curve in times.items())
+    description = "; ".join(f"{name} falls from {curve[0]:.1e} to {curve[-1]:,.0f}" for name, curve in times.items())
     figure.set_label(
         f"Least time of a layer against operations in parallel, both axes logarithmic, from 1 to "
-        f"{hands[-1]:.0e}. {said}."
+        f"{hands[-1]:.0e}. {description}."
     )
     axes = figure.subplots()
     colors = layer_colors(times, palette)
@@ -115,10 +115,10 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
     figure = Figure(figsize=(4.4, 3.3))
     first = min(times_ms, key=lambda name: times_ms[name][0])
     last = min(times_ms, key=lambda name: times_ms[name][-1])
-    said = ", ".join(f"{name} {curve[0]:.3g} and {curve[-1]:,.0f} ms" for name, curve in times_ms.items())
+    description = ", ".join(f"{name} {curve[0]:.3g} and {curve[-1]:,.0f} ms" for name, curve in times_ms.items())
     figure.set_label(
         f"Measured time against the number of tokens, both axes logarithmic. At {lengths[0]:,.0f} and "
-        f"{lengths[-1]:,.0f} tokens: {said}. The fastest at first is {first}, and at the end {last}."
+        f"{lengths[-1]:,.0f} tokens: {description}. The fastest at first is {first}, and at the end {last}."
     )
     axes = figure.subplots()
     colors = layer_colors(times_ms, palette)

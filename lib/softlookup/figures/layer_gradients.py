@@ -20,7 +20,7 @@ def gradient_by_layer(curves: Mapping[str, np.ndarray], *, palette: Palette) -> 
     """
     figure = Figure(figsize=(5.8, 3.3))
     axes = figure.subplots()
-    said = []
+    descriptions = []
     length = max(len(curve) for curve in curves.values())
     for (name, curve), color, mark in zip(curves.items(), palette.series, "os^D", strict=False):
         layers = np.arange(1, len(curve) + 1)
@@ -28,11 +28,11 @@ def gradient_by_layer(curves: Mapping[str, np.ndarray], *, palette: Palette) -> 
         axes.annotate(
             name, (layers[-1], curve[-1]), xytext=(8, 0), textcoords="offset points", va="center", color=color, size=9.5
         )
-        said.append(f"{name}: {curve[0]:.2g} in layer 1, {curve[-1]:.2g} in layer {len(curve)}")
+        descriptions.append(f"{name}: {curve[0]:.2g} in layer 1, {curve[-1]:.2g} in layer {len(curve)}")
     axes.set(xlabel="layer", ylabel="norm of the gradient")
     axes.set_xlim(0.5, length * 1.38)
     axes.set_ylim(bottom=0)
     axes.set_xticks(np.arange(1, length + 1, max(1, length // 6)))
     axes.grid(axis="y")
-    figure.set_label(f"Norm of the gradient of the loss with respect to the weights of each layer. {'; '.join(said)}.")
+    figure.set_label(f"Norm of the gradient of the loss with respect to the weights of each layer. {'; '.join(descriptions)}.")
     return figure

@@ -37,11 +37,11 @@ def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     top = max(loss for curves in runs.values() for points in curves.values() for _, loss in points)
     least = 0.15 / (tall - 0.8) * top  # a line of letters, in units of the loss
-    said = []
+    descriptions = []
     for axes, (title, curves) in zip(panels.flat, runs.items(), strict=False):
         _draw(axes, title, curves, least, palette, wide=columns == 1)
         ends = ", ".join(f"{name} {points[0][1]:.2f} to {points[-1][1]:.2f}" for name, points in curves.items())
-        said.append(f"{title}: {ends}" if title else ends)
+        descriptions.append(f"{title}: {ends}" if title else ends)
     for axes in panels.flat[len(runs) :]:
         axes.set_axis_off()
     for axes in panels[-1]:
@@ -49,7 +49,7 @@ def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
     for row in panels:
         row[0].set_ylabel("loss (nats per token)")
     panels[0, 0].set_ylim(0, 1.1 * top)
-    figure.set_label(f"Loss against the step, from first to last. {'; '.join(said)}.")
+    figure.set_label(f"Loss against the step, from first to last. {'; '.join(descriptions)}.")
     return figure
 
 

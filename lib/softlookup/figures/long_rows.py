@@ -35,29 +35,29 @@ def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     left, right = figure.subplots(1, 2)
     lengths = np.asarray(record["lengths"])
     _panel(left, lengths, record["seconds"], 1e-3, "milliseconds", palette)
-    held = {way: found for way, found in record["bytes"].items() if way not in WITHOUT_MEMORY}
-    _panel(right, lengths, held, 1e6, "megabytes", palette)
+    peak_bytes = {way: sizes for way, sizes in record["bytes"].items() if way not in WITHOUT_MEMORY}
+    _panel(right, lengths, peak_bytes, 1e6, "megabytes", palette)
     left.set_title("time")
     right.set_title("peak memory")
-    last = {way: [one for one in record["seconds"][way] if one is not None] for way in SHOWN}
-    said = "; ".join(
+    last = {way: [seconds for seconds in record["seconds"][way] if seconds is not None] for way in SHOWN}
+    description = "; ".join(
         f"{name}: {1e3 * last[way][-1]:,.0f} ms at {lengths[len(last[way]) - 1]:,} tokens"
         for way, name in SHOWN.items()
     )
-    figure.set_label(f"Time and memory of attention against the number of tokens, all axes logarithmic. {said}.")
+    figure.set_label(f"Time and memory of attention against the number of tokens, all axes logarithmic. {description}.")
     return figure
 
 
-def _panel(axes: Axes, lengths: np.ndarray, found: Mapping[str, Any], unit: float, name: str, palette: Palette) -> None:
+def _panel(axes: Axes, lengths: np.ndarray, measurements: Mapping[str, Any], unit: float, name: str, palette: Palette) -> None:
     ends = []
     query, key, value, mixed = palette.series
     styles = {"full": (query, "o-"), "tiled": (key, "s-"), "torch": (key, "v--"), "local": (value, "D-")}
     for way, shown in SHOWN.items():
-        if way not in found:
+        if way not in measurements:
             continue
         color, mark = styles.get(way, (mixed, "^-"))
         # A call that held nothing measurable has no place on a logarithmic axis.
-        points = [(n, one / unit) for n, one in zip(lengths, found[way], strict=True) if one]
+        points = [(n, value / unit) for n, value in zip(lengths, measurements[way], strict=True) if value]
         if not points:
             continue
         x, y = zip(*points, strict=True)
@@ -71,7 +71,7 @@ def _panel(axes: Axes, lengths: np.ndarray, found: Mapping[str, Any], unit: floa
         axes.text(lengths[-1] * 1.2, place, shown, color=color, va="center", size=9)
     axes.set_xlim(lengths[0] * 0.8, lengths[-1] * 20)
     ticks = lengths[::-1][::2][::-1]
-    axes.set_xticks(ticks, [f"{one:,}" for one in ticks], size=8)
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks], size=8)
     axes.minorticks_off()
     axes.set(xlabel="tokens $T$", ylabel=name)
     axes.grid(axis="y")

@@ -51,9 +51,9 @@ def layer_maps(
         _number(axes.set_yticks, len(values))
         axes.set(xlabel=across, ylabel="layer")
         axes.set_title(title, size=9.5)
-    said = "; ".join(f"{title}: {_largest(np.asarray(table), columns)}" for title, table in maps.items())
+    description = "; ".join(f"{title}: {_largest(np.asarray(table), columns)}" for title, table in maps.items())
     rows = f"a row for each layer, a column for each {across}"
-    figure.set_label(f"Heat maps of {what}: {rows}. Largest: {said}.")
+    figure.set_label(f"Heat maps of {what}: {rows}. Largest: {description}.")
     return figure
 
 
@@ -103,8 +103,8 @@ def _number(ticks: Callable[..., object], n: int) -> None:
 
 def _largest(values: np.ndarray, columns: Sequence[str]) -> str:
     order = np.argsort(values, axis=None)[::-1][:5]
-    found = [(*np.unravel_index(i, values.shape), values.flat[i]) for i in order]
-    return ", ".join(f"layer {i}, {columns[j]}: {value:.2f}" for i, j, value in found)
+    largest = [(*np.unravel_index(i, values.shape), values.flat[i]) for i in order]
+    return ", ".join(f"layer {i}, {columns[j]}: {value:.2f}" for i, j, value in largest)
 
 
 def _stretch(column: np.ndarray) -> str:
@@ -140,8 +140,8 @@ def contributions(parts: Mapping[str, float], total: float, what: str, *, palett
     axes.axvline(0, color=palette.muted, linewidth=0.8)
     axes.set_xlabel(what)
     axes.tick_params(axis="y", length=0)
-    said = ", ".join(f"{name} {value:+.2f}" for name, value in bars.items())
-    figure.set_label(f"Bars of what parts add to the {what} of {total:.2f}: {said}.")
+    description = ", ".join(f"{name} {value:+.2f}" for name, value in bars.items())
+    figure.set_label(f"Bars of what parts add to the {what} of {total:.2f}: {description}.")
     return figure
 
 
@@ -160,7 +160,7 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
     figure = Figure(figsize=(5.4, 2.0 * rows))
     figure.set_layout_engine("constrained")
     panels = figure.subplots(rows, 3, squeeze=False).ravel()
-    said = []
+    descriptions = []
     for axes, (title, rows_M2) in zip(panels, directions.items(), strict=False):
         axes.set(xlim=(-1.62, 1.62), ylim=(-1.62, 1.62), aspect="equal")
         axes.set_title(title, size=9.5)
@@ -177,8 +177,8 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
             axes.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6})
             axes.text(1.24 * x / length * max(length, 0.9), 1.24 * y / length * max(length, 0.9), str(number),
                       ha="center", va="center", size=8.5, color=palette.ink)  # fmt: skip
-        said.append(f"{title}: {(lengths >= 0.35).sum()} of {len(lengths)} have a direction")
+        descriptions.append(f"{title}: {(lengths >= 0.35).sum()} of {len(lengths)} have a direction")
     for axes in panels[len(directions) :]:
         axes.set_axis_off()
-    figure.set_label(f"Arrows of feature directions in two dimensions. {'; '.join(said)}.")
+    figure.set_label(f"Arrows of feature directions in two dimensions. {'; '.join(descriptions)}.")
     return figure

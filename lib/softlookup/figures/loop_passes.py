@@ -29,14 +29,14 @@ def loop_passes(
         ValueError: If a pass names an array that is no column: "PASS names X; the columns are ...".
     """
     rows: list[Pass | str] = []
-    said = []
+    descriptions = []
     for title, steps in programs:
         moved = number_bytes * sum(len(read) + len(written) for _, read, written in steps)
         rows += [f"{title}: {moved} bytes per element", *steps]
         each = (f"{what} reads {', '.join(read)} and writes {', '.join(written)}" for what, read, written in steps)
-        said.append(f"{title}: {moved} bytes per element, {'; '.join(each)}")
+        descriptions.append(f"{title}: {moved} bytes per element, {'; '.join(each)}")
     figure = Figure(figsize=(0.72 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5))
-    figure.set_label(f"Arrays that each pass reads and writes. {'. '.join(said)}.")
+    figure.set_label(f"Arrays that each pass reads and writes. {'. '.join(descriptions)}.")
     axes = figure.subplots()
     for place, row in enumerate(rows):
         y = -place

@@ -19,7 +19,7 @@ def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Pal
     """
     figure = Figure(figsize=(6.6, 3.2))
     axes = figure.subplots()
-    before, said = 0.0, []
+    before, descriptions = 0.0, []
     for k, (name, points) in enumerate(stages.items()):
         steps, losses = [before + p[0] for p in points], [p[1] for p in points]
         color = palette.series[k % 4]
@@ -37,11 +37,11 @@ def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Pal
             size=9,
             color=color,
         )
-        said.append(f"{name} ends at {low:.2f}")
+        descriptions.append(f"{name} ends at {low:.2f}")
         before = steps[-1]
     axes.set_yscale("log")
     axes.set_yticks([1, 1.5, 2, 3, 4], ["1", "1.5", "2", "3", "4"])
     axes.minorticks_off()
     axes.set(xlabel="step, over all stages", ylabel="validation loss (nats per token)")
-    figure.set_label(f"Validation loss against steps. {'; '.join(said)}.")
+    figure.set_label(f"Validation loss against steps. {'; '.join(descriptions)}.")
     return figure

@@ -29,7 +29,7 @@ def weighted_mean(
     """
     alone = len(sentences) == 1
     figure = Figure(figsize=(4.2 if alone else 6.4, 3.5))  # one panel on a phone is seen at once
-    said = []
+    descriptions = []
     panels = np.atleast_1d(figure.subplots(1, len(sentences), sharex=True, sharey=True))
     for axes, (words, values_S2, weights_S) in zip(panels, sentences, strict=True):
         values_S2 = np.asarray(values_S2, dtype=float)
@@ -48,7 +48,7 @@ def weighted_mean(
         result = f"z = ({z[0]:.2f}, {z[1]:.2f})"
         corner = {"ha": "right", "va": "top", "transform": axes.transAxes}
         axes.text(0.98, 0.98, f"\N{BLACK DIAMOND} {result}", color=palette.mixed, **corner)
-        said.append(f"'{' '.join(words)}' gives {result}")
+        descriptions.append(f"'{' '.join(words)}' gives {result}")
         axes.set(title="" if alone else " ".join(words), xlabel=axis_names[0], aspect="equal")
         axes.margins(0.25)
         axes.xaxis.set_major_locator(MultipleLocator(1))  # the panels share an edge, where halves ran together
@@ -56,7 +56,7 @@ def weighted_mean(
     panels[0].set_ylabel(axis_names[1])
     figure.set_label(
         f"Planes with the axes {axis_names[0]} and {axis_names[1]}: the values of the words as points, "
-        f"and one output inside their convex hull. {'; '.join(said)}."
+        f"and one output inside their convex hull. {'; '.join(descriptions)}."
     )
     return figure
 
@@ -66,12 +66,12 @@ def _hull(points: np.ndarray) -> np.ndarray:
     ordered = [np.array(point) for point in sorted(map(tuple, np.unique(points, axis=0)))]
 
     def half(walk: list[np.ndarray]) -> list[np.ndarray]:
-        kept: list[np.ndarray] = []
+        corners: list[np.ndarray] = []
         for point in walk:
-            while len(kept) >= 2 and _turn(kept[-2], kept[-1], point) <= 0:
-                kept.pop()
-            kept.append(point)
-        return kept[:-1]
+            while len(corners) >= 2 and _turn(corners[-2], corners[-1], point) <= 0:
+                corners.pop()
+            corners.append(point)
+        return corners[:-1]
 
     return np.array(half(ordered) + half(ordered[::-1])) if len(ordered) > 1 else np.array(ordered)
 

@@ -31,9 +31,9 @@ def memory_and_chip(
         raise ValueError("no array moves between memory and chip")
     moved = sum(size for _, size, _ in arrows)
     figure = Figure(figsize=(5.6, 0.5 * len(arrows) + 0.9))
-    said = [f"{name}, {size:,} bytes, {'to' if there else 'from'} the chip" for name, size, there in arrows]
+    descriptions = [f"{name}, {size:,} bytes, {'to' if there else 'from'} the chip" for name, size, there in arrows]
     figure.set_label(
-        f"Memory and chip as two boxes. Between them: {'; '.join(said)}. "
+        f"Memory and chip as two boxes. Between them: {'; '.join(descriptions)}. "
         f"The chip does {operations:,} operations for {moved:,} bytes."
     )
     axes = figure.subplots()

@@ -28,7 +28,7 @@ def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette)
                 continue
             axes.barh(y, width, left=left, height=0.62, color=colors[name], alpha=0.35, edgecolor=palette.paper)
             axes.text(left + width / 2, y, f"{width:g}", ha="center", va="center", size=9.5, color=palette.ink)
-            if y == 0 or not any(list(one.values())[names.index(name)] for one in list(recipes.values())[:y]):
+            if y == 0 or not any(list(earlier.values())[names.index(name)] for earlier in list(recipes.values())[:y]):
                 axes.text(left + width / 2, y - 0.36, name, ha="center", va="bottom", size=8, color=palette.ink)
             left += width
         axes.text(left + 0.15, y, f"= {left:g}", va="center", size=9.5, weight="bold", color=palette.ink)
@@ -37,11 +37,11 @@ def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette)
     axes.set_xticks(range(0, 17, 4))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    said = "; ".join(
+    description = "; ".join(
         f"{recipe}: "
         + ", ".join(f"{name} {width:g}" for name, width in parts.items() if width)
         + f", {sum(parts.values()):g} in all"
         for recipe, parts in recipes.items()
     )
-    figure.set_label(f"Bytes per parameter. {said}.")
+    figure.set_label(f"Bytes per parameter. {description}.")
     return figure

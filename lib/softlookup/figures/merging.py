@@ -34,15 +34,15 @@ def merging(passes: Sequence[Sequence[str]], learned: Mapping[str, int] | None =
     merges: list[str] = []
     for number, row in enumerate(passes):
         before = _spans(passes[number - 1]) if number else _spans(row)
-        said = "letters" if number == 0 else f"merge {number}"
+        step_name = "letters" if number == 0 else f"merge {number}"
         for begin, end in _spans(row):
             new = (begin, end) not in before
             piece = "".join(passes[0][begin:end])
             _box(axes, begin, end, -number, piece, new, palette)
             if new and learned is not None:
-                said = f"merge {learned[piece]:,}"
-                merges.append(f"{said} makes {piece}")
-        axes.text(-0.35, -number, said, ha="right", va="center", size=8.5, color=palette.muted)
+                step_name = f"merge {learned[piece]:,}"
+                merges.append(f"{step_name} makes {piece}")
+        axes.text(-0.35, -number, step_name, ha="right", va="center", size=8.5, color=palette.muted)
     axes.set(xlim=(-2.6, letters + 0.1), ylim=(-len(passes) + 0.45, 0.55))
     axes.set_axis_off()
     figure.set_label(

@@ -23,19 +23,19 @@ def norm_runs(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     rates, warmups, depths = record["rates"], record["warmups"], record["depths"]
     figure = Figure(figsize=(6.4, 2.3 * len(rates)))
     panels = figure.subplots(len(rates), len(warmups), sharex=True, sharey=True, squeeze=False)
-    said = []
+    descriptions = []
     for row, rate in zip(panels, rates, strict=True):
         for axes, warmup in zip(row, warmups, strict=True):
             chosen = [run for run in record["runs"] if (run["rate"], run["warmup"]) == (rate, warmup)]
             warm = f"{warmup} steps of warm-up" if warmup else "no warm-up"
             axes.set_title(f"rate {rate:g}, {warm}")
             ends = _panel(axes, chosen, depths, float(record["guessing"]), palette)
-            said.append(f"rate {rate:g}, {warm}: post-LN {ends['post']:.2f}, pre-LN {ends['pre']:.2f}")
+            descriptions.append(f"rate {rate:g}, {warm}: post-LN {ends['post']:.2f}, pre-LN {ends['pre']:.2f}")
     for axes in panels[-1]:
         axes.set_xlabel("layers")
     for row in panels:
         row[0].set_ylabel("final loss")
-    figure.set_label(f"Final training loss against the number of layers. At {depths[-1]} layers: {'; '.join(said)}.")
+    figure.set_label(f"Final training loss against the number of layers. At {depths[-1]} layers: {'; '.join(descriptions)}.")
     return figure
 
 

@@ -28,7 +28,7 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
     """
     figure = Figure(figsize=(4.3, 1.0 + (0.5 + 0.42 * len(words)) * len(stages)))  # as wide as a phone
     panels = figure.subplots(len(stages), 1, sharey=True, sharex=True, squeeze=False)[:, 0]
-    said = []
+    descriptions = []
     features = 0
     for axes, (name, numbers) in zip(panels, stages, strict=True):
         numbers = np.asarray(numbers, dtype=float)
@@ -46,7 +46,7 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
         for row in range(1, len(words)):
             axes.axhline(row - 0.5, color=palette.faint, linewidth=0.6, zorder=0)
         spread = numbers.std(axis=1)
-        said.append(f"{name}: standard deviations {', '.join(f'{s:.2f}' for s in spread)}")
+        descriptions.append(f"{name}: standard deviations {', '.join(f'{s:.2f}' for s in spread)}")
         axes.set_yticks(range(len(words)), words)
         axes.set_ylim(len(words) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
@@ -58,7 +58,7 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
     figure.legend(handles=named, loc="outside lower center", ncols=3, fontsize=8.5)
     figure.set_label(
         f"The numbers of {len(words)} tokens, a band for each token, with a line at its mean, in {len(stages)} stages. "
-        f"{'; '.join(said)}."
+        f"{'; '.join(descriptions)}."
     )
     return figure
 

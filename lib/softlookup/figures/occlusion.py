@@ -23,8 +23,8 @@ def occlusion(hidden: Sequence[int], right: Mapping[str, Sequence[float]], *, pa
     """
     counts = list(hidden)
     if not 1 <= len(right) <= 4 or any(len(curve) != len(counts) for curve in right.values()):
-        found = {name: len(curve) for name, curve in right.items()}
-        raise ValueError(f"wanted 1 to 4 curves of {len(counts)} points; got {found}")
+        lengths = {name: len(curve) for name, curve in right.items()}
+        raise ValueError(f"wanted 1 to 4 curves of {len(counts)} points; got {lengths}")
     figure = Figure(figsize=(6.2, 3.3))
     axes = figure.subplots()
     ends: list[tuple[float, str, str]] = []
@@ -39,7 +39,7 @@ def occlusion(hidden: Sequence[int], right: Mapping[str, Sequence[float]], *, pa
     axes.set_xlim(counts[0] - 0.3, counts[-1] + (counts[-1] - counts[0]) * 0.52)
     axes.set_xticks(counts)
     axes.grid(axis="y")
-    described = "; ".join(f"{name}: {', '.join(f'{one:.0f}' for one in curve)}" for name, curve in right.items())
+    described = "; ".join(f"{name}: {', '.join(f'{value:.0f}' for value in curve)}" for name, curve in right.items())
     figure.set_label(
         f"Accuracy in per cent when {', '.join(map(str, counts))} patches are hidden, by the order of "
         f"hiding. {described}."

@@ -35,8 +35,8 @@ def pair_grid(images: np.ndarray, captions: Sequence[str], cosines: np.ndarray, 
     for i in range(rows):
         for j in range(columns):
             shade = scale((cosines[i, j] + 0.2) / 1.2)
-            said = f"{cosines[i, j]:.2f}".replace("-", "\N{MINUS SIGN}")
-            axes.text(j, i, said, ha="center", va="center", size=9, color=ink_on(shade[:3]))
+            number = f"{cosines[i, j]:.2f}".replace("-", "\N{MINUS SIGN}")
+            axes.text(j, i, number, ha="center", va="center", size=9, color=ink_on(shade[:3]))
         axes.plot(best[i] + 0.36, i - 0.32, "o", color=palette.key, markersize=5)
         picture = OffsetImage(np.moveaxis(images[i], 0, -1), zoom=1.9)
         axes.add_artist(

@@ -22,7 +22,7 @@ def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     """
     figure = Figure(figsize=(6.2, 3.2))
     axes = figure.subplots()
-    said, lost = [], 0
+    descriptions, lost = [], 0
     for warmup, color, mark in zip(record["warmups"], (palette.key, palette.query), "so", strict=True):
         means = []
         for peak in record["peaks"]:
@@ -37,7 +37,7 @@ def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
             name, (record["peaks"][-1], means[-1]), xytext=(6, 0), textcoords="offset points", va="center", size=9,
             color=color,
         )  # fmt: skip
-        said.append(
+        descriptions.append(
             f"{name}: " + ", ".join(f"{p:g} gives {m:.2f}" for p, m in zip(record["peaks"], means, strict=True))
         )
     axes.set_xscale("log")
@@ -46,5 +46,5 @@ def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     axes.set(xlabel="peak learning rate", ylabel="loss on unseen sentences", ylim=(0, None))
     axes.set_xlim(None, record["peaks"][-1] * 6)
     ended_badly = f" {lost} {'run' if lost == 1 else 'runs'} diverged (loss not a number)." if lost else ""
-    figure.set_label(f"Final loss against the peak learning rate. {'; '.join(said)}.{ended_badly}")
+    figure.set_label(f"Final loss against the peak learning rate. {'; '.join(descriptions)}.{ended_badly}")
     return figure

@@ -44,14 +44,14 @@ def position_ways(*, palette: Palette) -> Figure:
             break
         below = top - 2.6 + 0.8
         axes.annotate("", (1.7, below), (1.7, top - 0.05), arrowprops=arrow)
-        kind, sign, said = _WAYS[step]
+        kind, sign, text = _WAYS[step]
         # The first way stands above the shade: it is taken once, before any layer.
         color, y = palette.series[step], 7.2 if step == 0 else (top - 0.05 + below) / 2 + 0.1
         axes.annotate("", (2.0, y), (4.0, y), arrowprops={**arrow, "color": color, "linewidth": 2})
         circle = {"boxstyle": "circle,pad=0.18", "facecolor": palette.paper, "edgecolor": color, "linewidth": 1.6}
         axes.text(1.7, y, sign, ha="center", va="center", size=11, color=color, bbox=circle, zorder=3)
         axes.text(4.15, y + 0.42, kind, ha="left", va="bottom", size=10.5, weight="bold", color=color)
-        axes.text(4.15, y + 0.36, said, ha="left", va="top", size=8.3, linespacing=1.25)
+        axes.text(4.15, y + 0.36, text, ha="left", va="top", size=8.3, linespacing=1.25)
     axes.set(xlim=(-0.3, 9.0), ylim=(-0.55, 8.95))
     axes.set_axis_off()
     return figure

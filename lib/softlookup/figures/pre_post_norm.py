@@ -49,7 +49,7 @@ def _panel(axes: Axes, title: str, norm_at: float, palette: Palette) -> None:
         )
     axes.text(0, -0.45, "x", ha="center", va="top", size=11)
     axes.text(0, 5.3, "y", ha="center", va="bottom", size=11)
-    said = "the residual stream\npasses a norm" if after else "the residual stream\npasses no norm"
-    axes.text(-0.25, 1.65, said, ha="right", va="center", size=9, color=stream)
+    text = "the residual stream\npasses a norm" if after else "the residual stream\npasses no norm"
+    axes.text(-0.25, 1.65, text, ha="right", va="center", size=9, color=stream)
     axes.set(xlim=(-2.2, 2.2), ylim=(-0.9, 5.8))
     axes.set_axis_off()

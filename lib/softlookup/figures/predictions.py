@@ -48,18 +48,18 @@ def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15,
     """
     figure = Figure(figsize=(5.6, 3.9))
     axes = figure.subplots()
-    said = []
+    descriptions = []
     for (kind, rows), color, marker in zip(groups.items(), palette.series, "os^D", strict=False):
         for _, at, _, low, high in rows:
             axes.plot([at, at], [low, high], color=color, linewidth=1.8, alpha=0.5, solid_capstyle="round")
         intensities, middles = [row[1] for row in rows], [row[2] for row in rows]
         axes.plot(intensities, middles, marker, color=color, markersize=5, alpha=0.85, zorder=3, label=kind)
         worst = max(rows, key=lambda row: row[2])
-        said.append(
+        descriptions.append(
             f"{kind}: {len(rows)} computations, median error {100 * np.median(np.abs(np.array(middles) - 1)):.1f} %, "
             f"slowest against its prediction {worst[0]} with {worst[2]:.2f} times"
         )
-    figure.set_label(f"Measured time over predicted time. {'; '.join(said)}.")
+    figure.set_label(f"Measured time over predicted time. {'; '.join(descriptions)}.")
     every = [row for rows in groups.values() for row in rows]
     span = min(row[1] for row in every) / 1.6, 2.5 * max(row[1] for row in every)
     reach = 0.94 * min(1 - within, *(row[3] for row in every)), 1.1 * max(1 + within, *(row[4] for row in every))
@@ -92,7 +92,7 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
         for row in rows
         if abs(row[2] - 1) > within
     ]
-    outside.sort(key=lambda one: abs(one[0][2] - 1))  # the nearest to the band have the least room
+    outside.sort(key=lambda outlier: abs(outlier[0][2] - 1))  # the nearest to the band have the least room
     marks = [spot(at, ratio) for rows in groups.values() for _, at, *ratios in rows for ratio in ratios]
     spots = [spot(*row[1:3]) for row, _ in outside]
     sides = place_names([row[0] for row, _ in outside], spots, marks, float(size[0]))
@@ -139,7 +139,7 @@ def place_names(
             for index, (left, bottom, right, top) in enumerate(boxes)
             if left >= 0
             and right <= width
-            and all(right <= one[0] or one[2] <= left or top <= one[1] or one[3] <= bottom for one in taken)
+            and all(right <= box[0] or box[2] <= left or top <= box[1] or box[3] <= bottom for box in taken)
         ]
         index = free[0] if free else 0
         taken.append(boxes[index])

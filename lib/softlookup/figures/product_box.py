@@ -38,7 +38,7 @@ def product_box(
     Raises:
         ValueError: If the three do not have the same length: "N rows, but M and K times".
     """
-    rows, computing_s, moving_s = (np.asarray(given, dtype=float) for given in (rows, computing_s, moving_s))
+    rows, computing_s, moving_s = (np.asarray(numbers, dtype=float) for numbers in (rows, computing_s, moving_s))
     if not len(rows) == len(computing_s) == len(moving_s):
         raise ValueError(f"{len(rows)} rows, but {len(computing_s)} and {len(moving_s)} times")
     figure = Figure(figsize=(6.4, 2.8))
@@ -49,10 +49,10 @@ def product_box(
     time.loglog(rows, 1e6 * computing_s, color=palette.value, linewidth=1.3, linestyle="--")
     time.loglog(rows, least_us, color=palette.ink, linewidth=2.6)
     enough = np.flatnonzero(computing_s >= moving_s)
-    said = "bytes take longer at every T"
+    crossing = "bytes take longer at every T"
     if enough.size:
         at = enough[0]
-        said = f"operations take longer from T = {rows[at]:,.0f} on"
+        crossing = f"operations take longer from T = {rows[at]:,.0f} on"
         time.plot(rows[at], least_us[at], "o", color=palette.ink, markersize=6.5)
         time.annotate(
             f"{rows[at]:,.0f} rows",
@@ -92,7 +92,7 @@ def product_box(
     figure.set_label(
         "Left, a product as a box with sides T, D and F, a cell for each multiply-add; its faces are the rows X, the "
         "matrix W and the result Y. Right, the least time against T, both axes logarithmic: "
-        f"{least_us[0]:.3g} µs at T = {rows[0]:,.0f}, {least_us[-1]:.3g} µs at T = {rows[-1]:,.0f}; {said}."
+        f"{least_us[0]:.3g} µs at T = {rows[0]:,.0f}, {least_us[-1]:.3g} µs at T = {rows[-1]:,.0f}; {crossing}."
     )
     return figure
 

@@ -29,7 +29,7 @@ def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: 
     others = [name for name in rates if name != highest]
     heights = kept_apart([float(rates[name][-1]) for name in others], 0.07 * peaks[highest])
     ends = dict(zip(others, heights, strict=True))
-    said = []
+    descriptions = []
     for (name, rate), color, style in zip(rates.items(), palette.series, ("-", "-", "-", "--"), strict=False):
         top = tops[name]
         axes.plot(steps, rate, style, color=color)
@@ -37,9 +37,9 @@ def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: 
         x, y = (1.02 * steps[-1], ends[name]) if name in ends else (steps[top], 1.03 * rate[top])
         side = "center" if name in ends else "bottom"
         axes.text(x, y, f"{name}: peak {rate[top]:.2e}", va=side, size=9, color=color)
-        said.append(f"{name} is highest at step {steps[top]:,}, with {rate[top]:.2e}")
+        descriptions.append(f"{name} is highest at step {steps[top]:,}, with {rate[top]:.2e}")
     axes.set(xlabel="step", ylabel="learning rate", xlim=(0, 1.42 * steps[-1]), ylim=(0, 1.14 * peaks[highest]))
     axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= steps[-1]])
     axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
-    figure.set_label(f"Learning rate against step: {'; '.join(said)}.")
+    figure.set_label(f"Learning rate against step: {'; '.join(descriptions)}.")
     return figure

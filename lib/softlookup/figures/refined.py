@@ -45,6 +45,6 @@ def drifting(
     axes.set(xlabel="number of layers passed", ylabel="cosine", ylim=(0, 1.03), xlim=(0, layers[-1] * 1.62))
     axes.set_xticks(layers)
     axes.grid(axis="y")
-    said = "; ".join(f"{' '.join(name.split())} {height:.2f}" for height, name, _ in ends)
-    figure.set_label(f"Cosines after each of {layers[-1]} layers. After the last one: {said}.")
+    description = "; ".join(f"{' '.join(name.split())} {height:.2f}" for height, name, _ in ends)
+    figure.set_label(f"Cosines after each of {layers[-1]} layers. After the last one: {description}.")
     return figure

@@ -22,7 +22,7 @@ def relative_grids(tables: Mapping[str, np.ndarray], *, palette: Palette) -> Fig
     columns = min(2, len(tables))
     rows = -(-len(tables) // columns)
     figure = Figure(figsize=(5.6, 2.7 * rows))
-    said = []
+    descriptions = []
     panels = np.ravel(figure.subplots(rows, columns))
     for spare in panels[len(tables) :]:
         spare.set_axis_off()
@@ -31,9 +31,9 @@ def relative_grids(tables: Mapping[str, np.ndarray], *, palette: Palette) -> Fig
         masked = np.isnan(table)
         decimals = 0 if np.array_equal(table[~masked], np.round(table[~masked])) else 1
         draw_grid(axes, table, palette, title=title, decimals=decimals, hidden=masked)
-        said.append(f"{title}, from {np.nanmax(table):g} to {np.nanmin(table):g}")
+        descriptions.append(f"{title}, from {np.nanmax(table):g} to {np.nanmin(table):g}")
     figure.set_label(
-        f"Position terms of the scores, a row for each query and a column for each key: {'; '.join(said)}. "
+        f"Position terms of the scores, a row for each query and a column for each key: {'; '.join(descriptions)}. "
         "Along each diagonal the term is constant."
     )
     return figure

@@ -33,7 +33,7 @@ def roofline(
     """
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
-    said = draw_roofs(axes, roofs, span, palette)
+    descriptions = draw_roofs(axes, roofs, span, palette)
     first = next(iter(roofs.values()))
     shaded = ""
     if len(roofs) == 1:
@@ -55,10 +55,10 @@ def roofline(
             size=8.5,
             linespacing=1.25,
         )
-        said.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
+        descriptions.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
     figure.set_label(
         "Attainable operations per second against operations per byte, both axes logarithmic. "
-        f"{'; '.join(said)}.{shaded}"
+        f"{'; '.join(descriptions)}.{shaded}"
     )
     finish(axes, roofs.values(), span)
     return figure
@@ -91,20 +91,20 @@ def measured_roof(
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
     draw_roofs(axes, roofs, span, palette)
-    said = []
+    descriptions = []
     for index, (name, (peak, bandwidth)) in enumerate(roofs.items()):
         color = palette.series[index]
         near = np.array([rate / min(peak, bandwidth * at) for at, rate in points.get(name, ())])
         for at, rate in points.get(name, ()):
             axes.plot(at, rate, "os^D"[index], color=color, markersize=5.5, zorder=4, alpha=0.85)
         if near.size:
-            said.append(
+            descriptions.append(
                 f"{near.size} points of {name}, half of which reach at least {100 * np.median(near):.0f} % of the "
                 f"roof, the lowest {100 * near.min():.0f} %"
             )
     figure.set_label(
         "Measured operations per second against operations per byte, both axes logarithmic, under the measured "
-        f"roofs. {'; '.join(said)}."
+        f"roofs. {'; '.join(descriptions)}."
     )
     finish(axes, roofs.values(), span)
     return figure
@@ -131,14 +131,14 @@ def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palet
     ):
         axes.axvspan(left, right, color=color, alpha=0.14, linewidth=0, zorder=0)
         axes.text((left * right) ** 0.5, -0.75, name, ha="center", va="center", size=9, weight="bold")
-    said = []
+    descriptions = []
     for row, (name, (before, after)) in enumerate(moves.items()):
         if abs(np.log(before / after)) > 0.3:
             arrow = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.4, "shrinkA": 5, "shrinkB": 5}
             axes.annotate("", (after, row), (before, row), arrowprops=arrow)
         axes.plot(before, row, "o", color=palette.ink, markersize=7, zorder=3)
         axes.plot(after, row, "o", color=palette.ink, markerfacecolor=palette.paper, markersize=7, zorder=2)
-        said.append(f"{name} from {intensity_words(before)} to {intensity_words(after)}")
+        descriptions.append(f"{name} from {intensity_words(before)} to {intensity_words(after)}")
     axes.axvline(ridge, color=palette.ink, linestyle=":", linewidth=1.2, zorder=1)
     axes.set_xscale("log")
     axes.set(xlim=edges, ylim=(len(moves) - 0.4, -1.2), xlabel="arithmetic intensity (FLOP/B)")
@@ -146,7 +146,7 @@ def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palet
     axes.tick_params(axis="y", length=0)
     axes.minorticks_off()
     figure.set_label(
-        f"Operations against the ridge of {intensity_words(ridge)} FLOP/B, from prefill to decode: {'; '.join(said)}."
+        f"Operations against the ridge of {intensity_words(ridge)} FLOP/B, from prefill to decode: {'; '.join(descriptions)}."
     )
     return figure
 
@@ -154,13 +154,13 @@ def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palet
 def draw_roofs(axes: Axes, roofs: Mapping[str, Roof], span: tuple[float, float], palette: Palette) -> list[str]:
     """Draw roofs in the colours of the series, and say of each where its peak and its ridge lie."""
     widest = max(peak / bandwidth for peak, bandwidth in roofs.values())
-    said = []
+    descriptions = []
     for row, ((name, (peak, bandwidth)), color) in enumerate(zip(roofs.items(), palette.series, strict=False)):
         ridge = peak / bandwidth
         # The largest ridge has its words on the right, the others on the left, away from the line of the next.
         draw_roof(axes, peak, bandwidth, span, color, name, left=ridge < widest, row=row)
-        said.append(f"{name} rises to {rate_words(peak)}, with its ridge at {intensity_words(ridge)} FLOP/B")
-    return said
+        descriptions.append(f"{name} rises to {rate_words(peak)}, with its ridge at {intensity_words(ridge)} FLOP/B")
+    return descriptions
 
 
 def draw_roof(

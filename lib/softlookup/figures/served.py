@@ -26,7 +26,7 @@ def served_places(ways: Mapping[str, Sequence[Stay]], places: int, *, palette: P
     """
     figure = Figure(figsize=(6.4, (0.36 * places + 0.75) * len(ways)))
     panels = figure.subplots(len(ways), 1, sharex=True, squeeze=False)[:, 0]
-    said = []
+    descriptions = []
     for axes, (title, stays) in zip(panels, ways.items(), strict=True):
         free = [0.0] * places
         for number, (begins, ends) in enumerate(stays):
@@ -40,9 +40,9 @@ def served_places(ways: Mapping[str, Sequence[Stay]], places: int, *, palette: P
         axes.set_yticks(range(places), [f"place {i + 1}" for i in range(places)])
         axes.set_ylim(places - 0.45, -0.55)
         axes.set_title(f"{title}: complete after {max(ends for _, ends in stays):g} steps", loc="left")
-        said.append(f"{title}: " + ", ".join(f"{i + 1} from {b:g} to {e:g}" for i, (b, e) in enumerate(stays)))
+        descriptions.append(f"{title}: " + ", ".join(f"{i + 1} from {b:g} to {e:g}" for i, (b, e) in enumerate(stays)))
     panels[-1].set_xlabel("step")
-    figure.set_label(f"Requests in {places} places over time. {'; '.join(said)}.")
+    figure.set_label(f"Requests in {places} places over time. {'; '.join(descriptions)}.")
     return figure
 
 
@@ -66,7 +66,7 @@ def latency_curves(
     """
     figure = Figure(figsize=(6.6, 3.2))
     panels = figure.subplots(1, len(predicted), squeeze=False)[0]
-    said = []
+    descriptions = []
     for axes, (title, lines) in zip(panels, predicted.items(), strict=True):
         axes.axvspan(1.0, 1.08 * max(loads), color=palette.faint, alpha=0.5, lw=0)
         for (name, line), color in zip(lines.items(), palette.series, strict=False):
@@ -74,7 +74,7 @@ def latency_curves(
             axes.plot(loads, measured[title][name], "o", color=color)
             axes.text(loads[0], 1.12 * max(line[0], measured[title][name][0]), name, color=color, size=9, va="bottom")
             numbers = ", ".join(f"{m:.3g} ({p:.3g})" for m, p in zip(measured[title][name], line, strict=True))
-            said.append(f"{title}, {name}: {numbers}")
+            descriptions.append(f"{title}, {name}: {numbers}")
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:g}"[0] in "25" else "")
@@ -85,5 +85,5 @@ def latency_curves(
         axes.set_xlabel("load")
     panels[0].set_ylabel("milliseconds")
     shares = ", ".join(f"{load:g}" for load in loads)
-    figure.set_label(f"Latencies at the loads {shares}, measured (predicted), in milliseconds. {'; '.join(said)}.")
+    figure.set_label(f"Latencies at the loads {shares}, measured (predicted), in milliseconds. {'; '.join(descriptions)}.")
     return figure

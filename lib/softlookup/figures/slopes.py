@@ -28,11 +28,11 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
     figure = Figure(figsize=(4.2, 4.1))
     axes = figure.subplots()
     for i, ((name, value), back) in enumerate(zip(boxes, gathered, strict=True)):
-        said = f"{name} = {_short(value)}"
+        text = f"{name} = {_short(value)}"
         axes.text(
             0,
             -2.0 * i,
-            said,
+            text,
             ha="center",
             va="center",
             size=11,
@@ -45,8 +45,8 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
         start, end = -2.0 * i - 0.5, -2.0 * i - 1.5
         axes.annotate("", (0, end), (0, start), arrowprops={"arrowstyle": "-|>", "color": palette.query})
         axes.annotate("", (2.5, start), (2.5, end), arrowprops={"arrowstyle": "-|>", "color": palette.key})
-        said = name if name.endswith(_short(slope)) else f"{name} = {_short(slope)}"
-        axes.text(2.75, -2.0 * i - 1, said, ha="left", va="center", size=9.5, color=palette.key)
+        text = name if name.endswith(_short(slope)) else f"{name} = {_short(slope)}"
+        axes.text(2.75, -2.0 * i - 1, text, ha="left", va="center", size=9.5, color=palette.key)
     axes.text(0, 0.75, "down: forward pass", ha="center", size=9.5, color=palette.query)
     axes.text(2.0, 0.75, "up: backward pass", ha="left", size=9.5, color=palette.key)
     axes.set(xlim=(-1.6, 5.0), ylim=(-6.6, 1.2))
@@ -77,7 +77,7 @@ def surprise(marks: Mapping[str, float], *, palette: Palette) -> Figure:
     axes = figure.subplots()
     p = np.linspace(0.01, 1.0, 300)
     axes.plot(p, -np.log(p), color=palette.query)
-    said = []
+    descriptions = []
     for name, at in marks.items():
         height = abs(np.log(at))  # not -log: that is -0.0 at 1
         axes.plot(at, height, "o", color=palette.key, markersize=7)
@@ -92,7 +92,7 @@ def surprise(marks: Mapping[str, float], *, palette: Palette) -> Figure:
             va="bottom",
             size=9.5,
         )
-        said.append(f"{name} has probability {at:g} and surprise {height:.2f}")
+        descriptions.append(f"{name} has probability {at:g} and surprise {height:.2f}")
     axes.set(xlabel="probability p", ylabel="surprise, \N{MINUS SIGN}ln p", xlim=(0, 1.03), ylim=(-0.15, 4.8))
-    figure.set_label(f"A curve that falls from high up at p = 0 to 0 at p = 1. {'; '.join(said)}.")
+    figure.set_label(f"A curve that falls from high up at p = 0 to 0 at p = 1. {'; '.join(descriptions)}.")
     return figure

@@ -19,8 +19,8 @@ def smoothing(n_words: int, epsilon: float, *, palette: Palette) -> Figure:
     Returns:
         One panel with two curves, and the lowest point of the smoothed one.
     """
-    asked = 1 - epsilon + epsilon / n_words
-    p = np.sort(np.append(1 - np.logspace(-0.02, -6, 400), asked))
+    target = 1 - epsilon + epsilon / n_words
+    p = np.sort(np.append(1 - np.logspace(-0.02, -6, 400), target))
     others = (1 - p) / (n_words - 1)
     plain = -np.log(p)
     share = epsilon / n_words

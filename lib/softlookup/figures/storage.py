@@ -51,10 +51,10 @@ def reading_order(rows: int, columns: int, *, palette: Palette) -> Figure:
 def _draw(axes: Axes, x: float, y: float, numbers: np.ndarray, first: int, palette: Palette) -> None:
     """A table as boxes; the numbers up to ``first`` are coloured."""
     for (i, j), number in np.ndenumerate(numbers):
-        mine = number <= first
-        face = palette.query if mine else palette.key
-        box = Rectangle((x + j, y + i), 1, 1, facecolor=face, alpha=0.3 if mine else 0.1, edgecolor="none")
+        in_first = number <= first
+        face = palette.query if in_first else palette.key
+        box = Rectangle((x + j, y + i), 1, 1, facecolor=face, alpha=0.3 if in_first else 0.1, edgecolor="none")
         axes.add_patch(box)
         axes.add_patch(Rectangle((x + j, y + i), 1, 1, fill=False, edgecolor=palette.paper, linewidth=2))
-        weight = "bold" if mine else "normal"
+        weight = "bold" if in_first else "normal"
         axes.text(x + j + 0.5, y + i + 0.5, str(number), ha="center", va="center", size=10, weight=weight)

@@ -35,13 +35,13 @@ def lookup_table(
         ValueError: If the weights' shape is not that of the queries and keys, or a word is missing.
     """
     weights_TS = np.asarray(weights, dtype=float)
-    wanted = (len(queries), len(keys))
-    if weights_TS.shape != wanted or len(values) != wanted[1] or len(answers) != wanted[0]:
+    expected = (len(queries), len(keys))
+    if weights_TS.shape != expected or len(values) != expected[1] or len(answers) != expected[0]:
         raise ValueError(
-            f"weights have shape {weights_TS.shape}, wanted {wanted}: {len(queries)} queries with {len(answers)} "
+            f"weights have shape {weights_TS.shape}, wanted {expected}: {len(queries)} queries with {len(answers)} "
             f"answers, {len(keys)} keys with {len(values)} values"
         )
-    rows, columns = wanted
+    rows, columns = expected
     figure = Figure(figsize=(6.6, 1.5 + 0.42 * rows))
     axes = figure.subplots()
     for t in range(rows):

@@ -52,15 +52,15 @@ def student_path(*, palette: Palette) -> Figure:
         first, _, second = text.partition("\n")
         axes.text(x + _WIDE / 2, y + (0.77 if second else 0.55), first, ha="center", va="center", size=9.5)
         axes.text(x + _WIDE / 2, y + 0.32, second, ha="center", va="center", size=8.3, color=palette.muted)
-    for start, end, said in _WAYS:
+    for start, end, label in _WAYS:
         (x, y), (to_x, to_y) = corner[start], corner[end]
         if x == to_x:
             axes.annotate("", (x + _WIDE / 2, to_y + _HIGH + 0.08), (x + _WIDE / 2, y - 0.08), arrowprops=arrow)
-            axes.text(x + _WIDE / 2 + 0.15, y - 0.55, said, ha="left", va="center", size=8.3)
+            axes.text(x + _WIDE / 2 + 0.15, y - 0.55, label, ha="left", va="center", size=8.3)
         else:  # down, then to the left
             bent = arrow | {"connectionstyle": "angle,angleA=90,angleB=0,rad=8"}
             axes.annotate("", (to_x + _WIDE + 0.1, to_y + 0.55), (x + 1, y - 0.08), arrowprops=bent)
-            axes.text(x + 1.2, y - 0.75, said, ha="left", va="center", size=8.3, linespacing=1.2)
+            axes.text(x + 1.2, y - 0.75, label, ha="left", va="center", size=8.3, linespacing=1.2)
     axes.set(xlim=(-0.2, 10.0), ylim=(-6.9, 1.4))
     axes.set_axis_off()
     return figure

@@ -38,10 +38,10 @@ def teacher_forcing(tokens: Sequence[str], *, palette: Palette) -> Figure:
         (inference, f"inference: each word is given to the next, {n} steps", True),
     ):
         axes.set_title(title, loc="left")
-        for x, (given, predicted) in enumerate(pairs):
+        for x, (token, predicted) in enumerate(pairs):
             y = x if in_steps else 0
             axes.add_patch(Rectangle((x + 0.05, y + 0.14), 0.9, 0.72, fill=False, edgecolor=palette.muted))
-            axes.text(x + 0.5, y + 0.68, given, ha="center", va="center", size=9, color=palette.query)
+            axes.text(x + 0.5, y + 0.68, token, ha="center", va="center", size=9, color=palette.query)
             axes.text(x + 0.5, y + 0.33, predicted, ha="center", va="center", size=9.5, color=palette.mixed)
             if in_steps and x + 1 < n:
                 bent = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.3}

@@ -67,9 +67,9 @@ def temperature_curves(
     axes.set(xscale="log", ylim=(-0.03, 1.06), xlim=(taus_n[0], taus_n[-1]), ylabel="weight")
     axes.set_xlabel("temperature τ   (left: hard, right: the mean)")
     first, last = weights_nS[0], weights_nS[-1]
-    said = ", ".join(f"{name} from {a:.2f} to {b:.2f}" for name, a, b in zip(names, first, last, strict=True))
+    description = ", ".join(f"{name} from {a:.2f} to {b:.2f}" for name, a, b in zip(names, first, last, strict=True))
     figure.set_label(
-        f"Weights against the temperature, from {taus_n[0]:g} to {taus_n[-1]:g} on a logarithmic axis: {said}. "
+        f"Weights against the temperature, from {taus_n[0]:g} to {taus_n[-1]:g} on a logarithmic axis: {description}. "
         f"At the right all lines meet at one over the number of keys, {even:.2f}."
     )
     return figure

@@ -51,7 +51,7 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
     if tile < 1 or n_queries % tile or n_keys % tile:
         raise ValueError(f"tiles of {tile} do not divide {n_queries} queries and {n_keys} keys")
     tiled, stored = numbers_moved(n_queries, n_keys, width, tile)
-    kept = numbers_kept(width, tile, tile)
+    on_chip = numbers_kept(width, tile, tile)
     figure = Figure(figsize=(4.3, 5.2))
     axes = figure.subplots()
     _room(axes, 6.9, 4.3, "large, slow memory", palette)
@@ -82,14 +82,14 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
         ((6.5, 3.3), (6.9, 2.85), palette.value),
     ):
         _arrow(axes, begin, end, color)
-    said = f"numbers moved for one head: {_short(tiled)}\n(with the score matrix stored: {_short(stored)})"
-    axes.text(5, -0.05, said, ha="center", va="top", size=8.5, color=palette.ink)
+    text = f"numbers moved for one head: {_short(tiled)}\n(with the score matrix stored: {_short(stored)})"
+    axes.text(5, -0.05, text, ha="center", va="top", size=8.5, color=palette.ink)
     axes.set(xlim=(0, 10), ylim=(-0.95, 11.8))
     axes.set_axis_off()
     figure.set_label(
         f"Large memory above, the chip below. A block of {tile} of {n_queries:,} queries is read once and stays on the "
         f"chip; tiles of {tile} of {n_keys:,} keys and values are read in turn; their scores are discarded; m, l and z "
-        f"stay; outputs are written once. On the chip: {kept:,} numbers. Moved: {_short(tiled)} numbers, "
+        f"stay; outputs are written once. On the chip: {on_chip:,} numbers. Moved: {_short(tiled)} numbers, "
         f"{_short(stored)} with the score matrix."
     )
     return figure

@@ -34,7 +34,7 @@ def turned_pairs(
     top, bottom = (sign * max(0.3 * reach, *(1.3 * sign * tip.imag for tip in tips)) for sign in (1, -1))
     figure = Figure(figsize=(6.4, 0.5 + 1.5 * (top - bottom) / reach))
     panels = np.atleast_1d(figure.subplots(1, len(places), sharex=True, sharey=True))
-    said = []
+    descriptions = []
     for axes, (m, n) in zip(panels, places, strict=True):
         angles = []
         ends = []
@@ -42,7 +42,7 @@ def turned_pairs(
             (np.asarray(query, float), m, palette.query, "q"),
             (np.asarray(key, float), n, palette.key, "k"),
         ]
-        for vector, place, color, name in sorted(drawn, key=lambda one: one[1]):  # in the order of the text
+        for vector, place, color, name in sorted(drawn, key=lambda arrow: arrow[1]):  # in the order of the text
             z = complex(*vector) * np.exp(1j * theta * place)
             axes.plot([0, vector[0]], [0, vector[1]], color=color, alpha=0.3, linewidth=1.6)
             axes.annotate(
@@ -62,11 +62,11 @@ def turned_pairs(
         axes.set(xlim=(-reach, reach), ylim=(bottom, top), aspect="equal", xticks=[], yticks=[])
         for spine in axes.spines.values():
             spine.set_visible(False)
-        ordered = sorted([(m, "query"), (n, "key")], key=lambda one: one[0])
+        ordered = sorted([(m, "query"), (n, "key")], key=lambda pair: pair[0])
         who = " and ".join(f"{name} at {place}" for place, name in ordered)
-        said.append(f"{who}: {abs(between):.0f} degrees, dot product {product:.2f}")
+        descriptions.append(f"{who}: {abs(between):.0f} degrees, dot product {product:.2f}")
     figure.set_label(
-        f"A query and a key in a plane, rotated by {theta:g} radians per position; {'; '.join(said)}. Pale lines "
+        f"A query and a key in a plane, rotated by {theta:g} radians per position; {'; '.join(descriptions)}. Pale lines "
         "show them before the rotation."
     )
     return figure

@@ -41,20 +41,22 @@ def as_released(cells: Sequence[Mapping[str, Any]], path: Path, catalogue: Catal
     if chapter is None:
         return None
     name = solutions(chapter).stem if is_published(chapter) else path.stem
-    if (root := course_above(path.resolve().parent)) is not None and (found := _in_course(Course.at(root), name, path)):
-        return found
+    if (root := course_above(path.resolve().parent)) is not None and (
+        release := _in_course(Course.at(root), name, path)
+    ):
+        return release
     if not is_published(chapter):
         return _with_own([], notebook)
-    own = {one.task.id: one.variant.number for one in checks if one.task.chapter == chapter}
-    return _with_own(_made(notebook, chapter, own, catalogue), notebook)
+    variants = {check.task.id: check.variant.number for check in checks if check.task.chapter == chapter}
+    return _with_own(_made(notebook, chapter, variants, catalogue), notebook)
 
 
 def _chapter(notebook: NotebookNode, checks: Sequence[ReleasedCheck], path: Path, catalogue: Catalogue) -> int | None:
     """Whose notebook it is, by its answers and headings, or by its name: any notebook may hold a check."""
-    named = Counter(int(one[:2]) for one in _asked(notebook) if re.match(r"\d\d\.", one))
-    found = [chapter for chapter, _ in named.most_common() if chapter in catalogue.numbers]
-    found += [one.task.chapter for one in checks if path.stem.startswith(f"{one.task.chapter:02d}_")]
-    return found[0] if found else None
+    named = Counter(int(name[:2]) for name in _asked(notebook) if re.match(r"\d\d\.", name))
+    chapters = [chapter for chapter, _ in named.most_common() if chapter in catalogue.numbers]
+    chapters += [check.task.chapter for check in checks if path.stem.startswith(f"{check.task.chapter:02d}_")]
+    return chapters[0] if chapters else None
 
 
 def _sound(cell: Mapping[str, Any]) -> NotebookNode:
@@ -116,27 +118,29 @@ def _by_their_text(
     """The variants of tasks whose checks are gone, by what their texts and their cells ask for."""
     from softlookup.authoring import read_solution
 
-    lost = [one for one in catalogue.tasks(int(path.stem[:2])) if one.id not in known and len(one.variants) > 1]
+    lost = [task for task in catalogue.tasks(int(path.stem[:2])) if task.id not in known and len(task.variants) > 1]
     texts = {text_of(cell).strip() for cell in notebook.cells}
-    found: dict[str, int] = {}
-    for number in range(1, max((len(one.variants) for one in lost), default=0)):
-        source = read_solution(path, {one.id: min(number, len(one.variants) - 1) for one in lost}, catalogue=catalogue)
-        asked = {cell.source.strip() for cell in source.cells if cell.cell_type == "markdown"} & texts
-        for one in lost:
-            if any(f"Task {one.id} ·" in text for text in asked):
-                found.setdefault(one.id, number)
-    return found
+    variants: dict[str, int] = {}
+    for number in range(1, max((len(task.variants) for task in lost), default=0)):
+        source = read_solution(
+            path, {task.id: min(number, len(task.variants) - 1) for task in lost}, catalogue=catalogue
+        )
+        shared_texts = {cell.source.strip() for cell in source.cells if cell.cell_type == "markdown"} & texts
+        for task in lost:
+            if any(f"Task {task.id} ·" in text for text in shared_texts):
+                variants.setdefault(task.id, number)
+    return variants
 
 
 def _asked(notebook: NotebookNode) -> set[str]:
     """The tasks of which a notebook holds a heading or an answer, and cells of other names."""
-    found = set[str]()
+    ids = set[str]()
     for cell in notebook.cells:
         names = (grade_id(cell), str(cell.get("id", "")))
-        found |= {task_id(name) for name in names if name and not name.endswith("-check")}
+        ids |= {task_id(name) for name in names if name and not name.endswith("-check")}
         if cell.cell_type == "markdown":
-            found |= {one.replace("-", ".", 1) for one in re.findall(r"(?m)^(?:### )?Task (\S+) ·", cell.source)}
-    return found
+            ids |= {name.replace("-", ".", 1) for name in re.findall(r"(?m)^(?:### )?Task (\S+) ·", cell.source)}
+    return ids
 
 
 def _points(notebook: NotebookNode) -> dict[str, float]:

@@ -34,15 +34,15 @@ def kept_of(course: Course, student: str) -> list[str]:
         CourseError: If the id is no name that a folder can have.
     """
     _check(student)
-    found = _rows(course, student)
-    found += [str(path.relative_to(course.root)) for path in _paths(course, student)]
+    phrases = _rows(course, student)
+    phrases += [str(path.relative_to(course.root)) for path in _paths(course, student)]
     for path in _ledgers(course):
         count = sum(_is_about(line, student) for line in path.read_bytes().splitlines())
         if count:
-            found.append(f"{count} line{'s' * (count > 1)} of {path.relative_to(course.root)}")
+            phrases.append(f"{count} line{'s' * (count > 1)} of {path.relative_to(course.root)}")
     for path, (dropped, _) in _texts(course, student).items():
-        found.append(f"{dropped} line{'s' * (dropped > 1)} of {path.relative_to(course.root)}")
-    return found + [f"an entry in {path.relative_to(course.root)}" for path in _reports(course, student)]
+        phrases.append(f"{dropped} line{'s' * (dropped > 1)} of {path.relative_to(course.root)}")
+    return phrases + [f"an entry in {path.relative_to(course.root)}" for path in _reports(course, student)]
 
 
 def forget(course: Course, student: str) -> list[str]:
@@ -72,9 +72,9 @@ def forget(course: Course, student: str) -> list[str]:
             for copy in unfinished(path):
                 _remove(copy)
             lines = path.read_bytes().splitlines(keepends=True)
-            kept = [line for line in lines if not _is_about(line, student)]
-            if len(kept) < len(lines):
-                atomic_write(path, b"".join(kept))
+            remaining = [line for line in lines if not _is_about(line, student)]
+            if len(remaining) < len(lines):
+                atomic_write(path, b"".join(remaining))
         for path, (_, rest) in _texts(course, student).items():
             atomic_write(path, rest)
         for path in _reports(course, student):
@@ -105,23 +105,23 @@ def _rows(course: Course, student: str) -> list[str]:
 
 def _paths(course: Course, student: str) -> list[Path]:
     """Files and folders that are this student's alone, the inner ones left out."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for step in STEPS:
         # nbgrader lets a course lay out its folders as it likes; a star stands for the assignment.
         folder = getattr(course.directory, f"{step}_directory")
         pattern = course.directory.format_path(folder, glob.escape(student), "*")
         pattern = glob.escape(str(course.root)) + pattern.removeprefix(str(course.root))
-        own = [Path(name) for name in glob.glob(pattern)]
-        found.update(path.parent if path.parent.name == student else path for path in own)
+        matches = [Path(name) for name in glob.glob(pattern)]
+        paths.update(path.parent if path.parent.name == student else path for path in matches)
         usual = course.folder(step, student, "x").parent
         if usual.name == student and os.path.lexists(usual):
-            found.add(usual)
-    found.update((course.root / "logs").glob(f"*/{glob.escape(student)}.log"))
+            paths.add(usual)
+    paths.update((course.root / "logs").glob(f"*/{glob.escape(student)}.log"))
     for folder in (course.root / ".grading").glob("*"):
         shelved = Shelf(folder).path(student)
-        found.update(path for path in (shelved, *unfinished(shelved)) if path.exists())
-    found.update(pages_naming(course.root / "reports", student))
-    return sorted(found)
+        paths.update(path for path in (shelved, *unfinished(shelved)) if path.exists())
+    paths.update(pages_naming(course.root / "reports", student))
+    return sorted(paths)
 
 
 def _remove(path: Path) -> None:
@@ -152,18 +152,18 @@ def _is_about(line: bytes, student: str) -> bool:
 
 def _texts(course: Course, student: str) -> dict[Path, tuple[int, bytes]]:
     """Grade tables and logs that name a student: how many lines do, and the text without them."""
-    found = {}
+    texts = {}
     for path in sorted((course.root / "reports").glob("*.csv")):
         rows = _rows_without(path, student)
         if rows is not None:
-            found[path] = rows
+            texts[path] = rows
     alone = re.compile(rb"(?<![\w.-])" + re.escape(student.encode()) + rb"(?![\w.-])")
     for path in sorted((course.root / "logs").glob("*.log")):
         lines = path.read_bytes().splitlines(keepends=True)
-        kept = [line for line in lines if not alone.search(line)]
-        if len(kept) < len(lines):
-            found[path] = (len(lines) - len(kept), b"".join(kept))
-    return found
+        remaining = [line for line in lines if not alone.search(line)]
+        if len(remaining) < len(lines):
+            texts[path] = (len(lines) - len(remaining), b"".join(remaining))
+    return texts
 
 
 def _rows_without(path: Path, student: str) -> tuple[int, bytes] | None:
@@ -172,8 +172,8 @@ def _rows_without(path: Path, student: str) -> tuple[int, bytes] | None:
         table = read_table(path)
     except CourseError:  # it is empty, or no table
         return None
-    kept = [row for row in table.rows if student not in (cell.strip() for cell in row)]
-    dropped, table.rows = len(table.rows) - len(kept), kept
+    remaining = [row for row in table.rows if student not in (cell.strip() for cell in row)]
+    dropped, table.rows = len(table.rows) - len(remaining), remaining
     return (dropped, table.content()) if dropped else None
 
 
@@ -192,14 +192,14 @@ def _no_grader(course: Course) -> Iterator[None]:
 
 def _reports(course: Course, student: str) -> list[Path]:
     """Grade reports that name a student."""
-    found = []
+    paths = []
     for path in sorted((course.root / "reports").glob("*.json")):
         try:
             if any(record.student == student for record in read_report(path).records):
-                found.append(path)
+                paths.append(path)
         except CourseError:
             continue
-    return found
+    return paths
 
 
 def _drop_from_report(path: Path, student: str) -> None:

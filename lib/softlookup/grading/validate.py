@@ -120,14 +120,14 @@ def _rebuilt(path: Path, catalogue: Catalogue | None = None) -> tuple[NotebookNo
     if release is None:
         return read_notebook(path), ()
     rebuilt = rebuild(release, raw, path.name)
-    said = [*rebuilt.remarks, *_imported(rebuilt.notebook)]
+    remarks = [*rebuilt.remarks, *_imported(rebuilt.notebook)]
     named = re.match(r"\d\d(?=_)", path.stem)
     holds = next((grade_id(cell)[:2] for cell in release.cells if is_solution(cell)), "")
     if named and holds and named[0] != holds:
-        said.insert(
+        remarks.insert(
             0, f"The file is called {path.name} and holds the notebook of chapter {holds}: hand it in for that one."
         )
-    return rebuilt.notebook, tuple(said)
+    return rebuilt.notebook, tuple(remarks)
 
 
 def _imported(notebook: NotebookNode) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _modules(cell: NotebookNode) -> Iterator[str]:
     """The packages and modules that a code cell imports, at its top or in a function."""
     for node in ast.walk(parsed(cell.source)) if cell.cell_type == "code" else ():
         if isinstance(node, ast.Import):
-            yield from (one.name.partition(".")[0] for one in node.names)
+            yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module.partition(".")[0]
 

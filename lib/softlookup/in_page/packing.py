@@ -78,19 +78,22 @@ def why_not(task: Task) -> str:
         return "it tests models of torch"
     if any(case.fed for case in cases):
         return "it counts torch's products"
-    if task.frame == "torch" and names_used(task) & _given(task.chapter):
+    if task.frame == "torch" and names_used(task) & _given_functions(task.chapter):
         return "it calls a function of torch that the notebook gives"
     return ""
 
 
 @cache
-def _given(chapter: int) -> frozenset[str]:
+def _given_functions(chapter: int) -> frozenset[str]:
     """The functions that a notebook gives, between its tasks."""
-    own = {task.slug for task in STANDARD.tasks(chapter)}
+    task_cells = {task.slug for task in STANDARD.tasks(chapter)}
     statements = (
-        one for name, text in published(chapter).cells.items() if name not in own for one in ast.parse(text).body
+        statement
+        for name, text in published(chapter).cells.items()
+        if name not in task_cells
+        for statement in ast.parse(text).body
     )
-    return frozenset(one.name for one in statements if isinstance(one, ast.FunctionDef))
+    return frozenset(statement.name for statement in statements if isinstance(statement, ast.FunctionDef))
 
 
 def asks_for_gradients(task: Task) -> bool:
@@ -163,20 +166,20 @@ def _facts(task: Task) -> dict[str, Any]:
 
 def _calls(task: Task) -> list[list[Any]]:
     """What the published solution asks of earlier tasks' functions, and what sound ones give."""
-    found: list[list[Any]] = []
+    calls: list[list[Any]] = []
     seen: set[bytes] = set()
 
     def recording(part: Task, frame: str) -> Any:
         sound = stand_in(variant_of(part), frame)
 
         def call(*args: Any, **named: Any) -> Any:
-            given = [plain(one) for one in args], {name: plain(one) for name, one in named.items()}
+            copies = [plain(arg) for arg in args], {name: plain(arg) for name, arg in named.items()}
             result = sound(*args, **named)
             values = tuple(map(plain, result)) if isinstance(result, tuple) else plain(result)
-            key = repr((part.id, *map(_key, (*given[0], *given[1].items())))).encode()
+            key = repr((part.id, *map(_key, (*copies[0], *copies[1].items())))).encode()
             if key not in seen:
                 seen.add(key)
-                found.append([part.id, [*given[0], *given[1].values()], values])
+                calls.append([part.id, [*copies[0], *copies[1].values()], values])
             return result
 
         return call
@@ -186,11 +189,11 @@ def _calls(task: Task) -> list[list[Any]]:
     for case in questions_at_home(variant_of(task)).cases:
         if case.gradients:
             continue
-        own = {part.name: recording(part, case.frame) for part in parts(task)}
-        run(composed(variant_of(task), own), case, len(task.returns))
-    if len(found) > MOST_CALLS:
-        raise ValueError(f"{task.id} calls earlier functions {len(found)} times, more than {MOST_CALLS}")
-    return found
+        functions = {part.name: recording(part, case.frame) for part in parts(task)}
+        run(composed(variant_of(task), functions), case, len(task.returns))
+    if len(calls) > MOST_CALLS:
+        raise ValueError(f"{task.id} calls earlier functions {len(calls)} times, more than {MOST_CALLS}")
+    return calls
 
 
 def _key(value: Any) -> Any:

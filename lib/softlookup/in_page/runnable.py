@@ -19,12 +19,12 @@ def runnable(cells: Sequence[str]) -> list[int]:
         The numbers of those that run, and use nothing that is not there.
     """
     world: dict[str, Any] = {"__name__": "__main__"}
-    found = []
+    numbers = []
     for number, source in enumerate(cells):
         sound = run_what_runs(source, f"<submission {number}>", world)
         if sound and not any(isinstance(world.get(name), Absent) for name in _names(source)):
-            found.append(number)
-    return found
+            numbers.append(number)
+    return numbers
 
 
 def _names(source: str) -> set[str]:

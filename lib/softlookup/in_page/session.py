@@ -60,27 +60,27 @@ class _NotHere(MetaPathFinder):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         """Raise for what the page does not have; find nothing."""
-        for missing, said in _MISSING.items():
+        for missing, message in _MISSING.items():
             if name == missing or name.startswith(missing + "."):
-                raise ImportError(said, name=name)
+                raise ImportError(message, name=name)
 
 
 class Absent:
     """What stands for a name that could not be imported: whoever uses it is told why.
 
     Args:
-        said: Why it is not here.
+        reason: Why it is not here.
     """
 
-    def __init__(self, said: str) -> None:
-        self.__dict__["_said"] = said
+    def __init__(self, reason: str) -> None:
+        self.__dict__["_reason"] = reason
 
     def __getattr__(self, name: str) -> Any:
-        raise ImportError(self._said)
+        raise ImportError(self._reason)
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Say why it cannot be called."""
-        raise ImportError(self._said)
+        raise ImportError(self._reason)
 
 
 class PageSession:
@@ -89,18 +89,18 @@ class PageSession:
     def __init__(self) -> None:
         self.chapters: dict[int, Baked] = {}
         self.catalogue = Catalogue()
-        self._kept: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._saved: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._warned = np.geterr()
 
     def keep(self) -> None:
         """Note what modules hold, so that no answer changes the judge, or numpy, for the next one."""
         for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] in _KEPT and name not in self._kept:
-                self._kept[name] = module, dict(vars(module))
+            if name.partition(".")[0] in _KEPT and name not in self._saved:
+                self._saved[name] = module, dict(vars(module))
 
     def restore(self) -> None:
         """Put back what an answer has changed in the modules."""
-        for module, values in self._kept.values():
+        for module, values in self._saved.values():
             vars(module).update(values)
         np.seterr(**self._warned)
 
@@ -136,13 +136,13 @@ class PageSession:
         world = _world()
         for cell in cells[:-1]:
             run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
-        found = _ran(cells[-1]["source"], f"<submission {task_id}>", world, self)
-        if found["error"]:
-            return found
-        own = world.get(task.name)
+        outcome = _ran(cells[-1]["source"], f"<submission {task_id}>", world, self)
+        if outcome["error"]:
+            return outcome
+        function = world.get(task.name)
         with np.errstate(all="ignore"):  # a warning is noise, never a verdict
-            result = self._judged(task, own)
-        return found | {"html": panel(result), "text": result.text(), "record": result.record()}
+            result = self._judged(task, function)
+        return outcome | {"html": panel(result), "text": result.text(), "record": result.record()}
 
     def run(self, cells: Sequence[str]) -> dict[str, Any]:
         """Run a cell of a chapter, after those before it.
@@ -153,33 +153,37 @@ class PageSession:
         Returns:
             ``printed`` and ``error`` as in ``check``, and ``tables``: rows of cells, the headings first.
         """
-        *before, own = cells
+        *before, cell = cells
         world = _world()
         for number, source in enumerate(before):
             run_what_runs(source, f"<submission cell {number}>", world)
         _SHOWN.clear()
-        found = _ran(own, "<submission this cell>", world, self)
-        return found | {"tables": [table for one in _SHOWN if (table := _table(str(one)))]}
+        outcome = _ran(cell, "<submission this cell>", world, self)
+        return outcome | {"tables": [table for item in _SHOWN if (table := _table(str(item)))]}
 
-    def _judged(self, task: Task, own: Any) -> CheckResult:
+    def _judged(self, task: Task, function: Any) -> CheckResult:
         variant = variant_of(task)
-        if not callable(own):
-            what = f"it holds {type(own).__name__}" if own is not None else "there is nothing of that name"
-            said = f"The answer is a function called `{task.name}`: {what}."
-            return no_points(variant, "wrong", said)
+        if not callable(function):
+            what = f"it holds {type(function).__name__}" if function is not None else "there is nothing of that name"
+            sentence = f"The answer is a function called `{task.name}`: {what}."
+            return no_points(variant, "wrong", sentence)
         others = frozenset(other.name for other in self.catalogue.others(task))
-        if used := shortcut(own, task.barred, others):
+        if used := shortcut(function, task.barred, others):
             return used_shortcut(variant, used)
-        student = PageStudent(variant, own, self)
-        result = judge(variant, student, asked=self.questions(task))
+        student = PageStudent(variant, function, self)
+        result = judge(variant, student, task_questions=self.questions(task))
         if result.verdict == "pass":
             return result
-        unknown = [(one, student.functions.get(one.id)) for one in student.unknown.values()]
-        wrong = [one for one, own in unknown if not student.passes(variant_of(one), own)]
+        unknown = [(earlier, student.functions.get(earlier.id)) for earlier in student.unknown.values()]
+        wrong = [
+            earlier
+            for earlier, earlier_function in unknown
+            if not student.passes(variant_of(earlier), earlier_function)
+        ]
         more = [
-            f"Your `{one.name}` (task {one.id}) is not right yet, and the page has no stand-in for this call: "
-            f"correct {one.id} first."
-            for one in wrong
+            f"Your `{earlier.name}` (task {earlier.id}) is not right yet, and the page has no stand-in for this call: "
+            f"correct {earlier.id} first."
+            for earlier in wrong
         ]
         if any(_is_large(right) for rights in self.questions(task).rights for right in rights):
             more.append(_LARGE)
@@ -191,8 +195,8 @@ class PageSession:
 
     def calls(self, task: Task) -> Sequence[Sequence[Any]]:
         """What a task's questions ask of earlier functions, and what sound ones give."""
-        found: Sequence[Sequence[Any]] = self.chapters[task.chapter].more[task.id]["calls"]
-        return found
+        calls: Sequence[Sequence[Any]] = self.chapters[task.chapter].more[task.id]["calls"]
+        return calls
 
 
 def _in_order(baked: Baked) -> list[Task]:
@@ -217,14 +221,14 @@ class PageStudent(LocalStudent):
         self.task, self.session = variant.task, session
         self.unknown: dict[str, Task] = {}
 
-    def passes(self, variant: Variant, own: Any) -> bool:
+    def passes(self, variant: Variant, function: Any) -> bool:
         """Whether an earlier function is right by itself."""
-        if not callable(own):
+        if not callable(function):
             return False
-        student = PageStudent(variant, own, self.session)
-        return judge(variant, student, asked=self.session.questions(variant.task)).verdict == "pass"
+        student = PageStudent(variant, function, self.session)
+        return judge(variant, student, task_questions=self.session.questions(variant.task)).verdict == "pass"
 
-    def sound(self, variant: Variant, asked: Case) -> Callable[..., Any]:
+    def sound(self, variant: Variant, case: Case) -> Callable[..., Any]:
         """A function that looks up what a sound one gives in the questions of this task."""
         task = variant.task
         return by_table(task, self.session.calls(self.task), lambda: self.unknown.setdefault(task.id, task))
@@ -293,9 +297,9 @@ def _apart(statement: ast.stmt) -> list[ast.stmt]:
         return [statement]
     parts = []
     for name in statement.names:
-        one = copy.copy(statement)
-        one.names = [name]
-        parts.append(one)
+        part = copy.copy(statement)
+        part.names = [name]
+        parts.append(part)
     return list(parts)
 
 
@@ -322,11 +326,11 @@ def _error(run: Callable[[], Any]) -> str:
     try:
         run()
     except BaseException as error:
-        said = traceback.TracebackException.from_exception(error)
-        said.stack = traceback.StackSummary.from_list(
-            [one for one in said.stack if one.filename.startswith("<submission")]
+        trace = traceback.TracebackException.from_exception(error)
+        trace.stack = traceback.StackSummary.from_list(
+            [frame for frame in trace.stack if frame.filename.startswith("<submission")]
         )
-        text = "".join(said.format(chain=False)).strip()
+        text = "".join(trace.format(chain=False)).strip()
         return re.sub(r'File "<submission ([^>]*)>"', r"In \1", text)
     return ""
 
@@ -336,7 +340,7 @@ def _caught() -> Iterator[io.StringIO]:
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
         warnings.simplefilter("default")
-        warnings.showwarning = lambda said, kind, *place: print(f"{kind.__name__}: {said}", file=out)
+        warnings.showwarning = lambda message, kind, *place: print(f"{kind.__name__}: {message}", file=out)
         yield out
 
 
@@ -390,20 +394,20 @@ def answer(request: str) -> str:
         JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
     """
     try:
-        asked = json.loads(request)
-        do = asked.pop("do")
+        args = json.loads(request)
+        do = args.pop("do")
         if do == "begin":
-            os.environ["SOFTLOOKUP_BOOK"] = asked["book"]
+            os.environ["SOFTLOOKUP_BOOK"] = args["book"]
             sys.meta_path.insert(0, _NotHere())
             _put_stand_ins()
             _session.keep()
             result: Any = f"Python {sys.version.split()[0]}, numpy {np.__version__}"
         elif do == "load":
-            result = _session.load(asked["chapter"], gzip.decompress(base64.b64decode(asked["file"])))
+            result = _session.load(args["chapter"], gzip.decompress(base64.b64decode(args["file"])))
         elif do == "run":
-            result = _session.run(**asked)
+            result = _session.run(**args)
         else:
-            result = _session.check(**asked)
+            result = _session.check(**args)
         _session.restore()
         return json.dumps({"result": result})
     except BaseException as error:  # an answer may raise anything, at any time

@@ -49,7 +49,7 @@ def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
     model, tokenizer = shipped.model, shipped.tokenizer
     check_parts(model.config, _KNOWN[type(shipped).__name__], "the page's code")
     quantised = {name: quantise(w) for name, w in matrices(model).items()}
-    vectors = {name: one.detach().numpy() for name, one in model.named_parameters() if one.ndim == 1}
+    vectors = {name: parameter.detach().numpy() for name, parameter in model.named_parameters() if parameter.ndim == 1}
     whole = b"".join(numbers.numpy().tobytes() for numbers, _ in quantised.values())
     floats = [*(scales.numpy() for _, scales in quantised.values()), *vectors.values()]
     config = model.config
@@ -58,9 +58,9 @@ def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
         "alphabet": "".join(tokenizer.alphabet),
         "merges": tokenizer.merges,
         "matrices": [[name, *numbers.shape] for name, (numbers, _) in quantised.items()],
-        "vectors": [[name, len(one)] for name, one in vectors.items()],
+        "vectors": [[name, len(vector)] for name, vector in vectors.items()],
     }
-    return header, whole + bytes(-len(whole) % 4) + b"".join(one.astype("<f4").tobytes() for one in floats)
+    return header, whole + bytes(-len(whole) % 4) + b"".join(array.astype("<f4").tobytes() for array in floats)
 
 
 def as_text(data: bytes) -> str:

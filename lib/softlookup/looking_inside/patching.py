@@ -49,23 +49,23 @@ def silence(
     if how not in ("zero", "mean"):
         raise ValueError(f"how is {how!r}; wanted zero or mean")
     if (how == "mean") != (reference is not None):
-        said = "missing" if reference is None else "given"
-        raise ValueError(f"how is {how!r} and reference is {said}; a mean wants one, a zero none")
+        presence = "missing" if reference is None else "given"
+        raise ValueError(f"how is {how!r} and reference is {presence}; a mean wants one, a zero none")
     by_layer: dict[int, list[int]] = defaultdict(list)
     for layer, head in heads:
         by_layer[layer].append(head)
     if not by_layer:
         raise ValueError("there is no head to silence; wanted at least one (layer, head)")
     place = "cross_heads" if cross else "heads"
-    found = [] if reference is None else getattr(reference, place)
-    if reference is not None and max(by_layer) >= len(found):
-        raise ValueError(f"layer {max(by_layer)} is not in the reference, which has {len(found)} layers of {place}")
+    layers = [] if reference is None else getattr(reference, place)
+    if reference is not None and max(by_layer) >= len(layers):
+        raise ValueError(f"layer {max(by_layer)} is not in the reference, which has {len(layers)} layers of {place}")
 
     def without(layer: int) -> Patch:
         def patch(z_BNTH: Tensor) -> Tensor:
             chosen = _checked_heads(by_layer[layer], z_BNTH, layer)
             z_BNTH = z_BNTH.clone()
-            z_BNTH[:, chosen] = found[layer][:, chosen].mean(dim=(0, 2))[:, None] if found else 0.0
+            z_BNTH[:, chosen] = layers[layer][:, chosen].mean(dim=(0, 2))[:, None] if layers else 0.0
             return z_BNTH
 
         return patch
@@ -108,17 +108,17 @@ def activation_patching(
     """
     if not places:
         raise ValueError("there is no place to patch; wanted at least one (place, layer)")
-    kept, seen = Trace(), Trace()
-    wanted, got = float(run(clean, kept)), float(run(corrupted, seen))
-    if abs(wanted - got) < 1e-6:
+    clean_trace, seen = Trace(), Trace()
+    clean_value, got = float(run(clean, clean_trace)), float(run(corrupted, seen))
+    if abs(clean_value - got) < 1e-6:
         raise ValueError(f"clean and corrupted inputs both give {got:.6g}; wanted two answers that differ")
 
     def recovered(where: Where | list[Where], position: int | None) -> float:
         patches: dict[tuple[str, int], Patch] = {}
-        for one in where if isinstance(where, list) else [where]:
-            key, patch = _from_the_clean_pass(kept, one, position)
+        for spot in where if isinstance(where, list) else [where]:
+            key, patch = _from_the_clean_pass(clean_trace, spot, position)
             patches[key] = _in_turn(patches[key], patch) if key in patches else patch
-        return (float(run(corrupted, Trace(patches))) - got) / (wanted - got)
+        return (float(run(corrupted, Trace(patches))) - got) / (clean_value - got)
 
     where_at = [None] if positions is None else positions
     return torch.tensor([[recovered(where, position) for position in where_at] for where in places])
@@ -128,10 +128,10 @@ def _in_turn(first: Patch, second: Patch) -> Patch:
     return lambda x: second(first(x))
 
 
-def _from_the_clean_pass(kept: Trace, where: Where, position: int | None) -> tuple[tuple[str, int], Patch]:
+def _from_the_clean_pass(clean_trace: Trace, where: Where, position: int | None) -> tuple[tuple[str, int], Patch]:
     place, layer = where[0], where[1]
     Trace({(place, layer): torch.clone})  # refuses a place that there is not
-    tensors: list[Tensor] = kept.states if place == "state" else getattr(kept, place)
+    tensors: list[Tensor] = clean_trace.states if place == "state" else getattr(clean_trace, place)
     if layer >= len(tensors):
         raise ValueError(f"the pass left nothing at {where}: it has {len(tensors)} tensors of {place}")
     clean = tensors[layer]

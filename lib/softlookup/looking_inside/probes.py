@@ -156,8 +156,8 @@ def selectivity(
     tried, shown = order[:n], order[n:]
     control_M = control_labels(types, labels, seed=seed)
     real, by_heart = (
-        Probe(states[shown], wanted[shown], ridge=ridge).accuracy(states[tried], wanted[tried])
-        for wanted in (labels, control_M)
+        Probe(states[shown], targets[shown], ridge=ridge).accuracy(states[tried], targets[tried])
+        for targets in (labels, control_M)
     )
     majority = (labels[tried] == labels[shown].mode().values).double().mean().item()
     return Selectivity(real, by_heart, majority)

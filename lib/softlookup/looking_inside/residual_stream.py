@@ -104,9 +104,9 @@ def direct_attribution(
         raise ValueError("the head has a layer of its own (mlm_transform); wanted one that is a matrix alone")
     if model.training and model.config.dropout:
         raise ValueError(f"the model drops {model.config.dropout:g} of its numbers; call eval() first")
-    for one in (token, other):
-        if one is not None and not 0 <= one < model.config.vocab_size:
-            raise ValueError(f"token {one} is not in the vocabulary of {model.config.vocab_size}")
+    for token_id in (token, other):
+        if token_id is not None and not 0 <= token_id < model.config.vocab_size:
+            raise ValueError(f"token {token_id} is not in the vocabulary of {model.config.vocab_size}")
     if not -ids.shape[1] <= position < ids.shape[1]:
         raise ValueError(f"position {position} is not in texts of {ids.shape[1]} tokens")
     trace = Trace()

@@ -115,7 +115,7 @@ def train_superposition(
             f"got {n_features} features, width {width}, {steps} steps of {batch}; wanted sizes from 1 on, and a width "
             "below the number of features"
         )
-    if not sparsities or not all(0 <= one < 1 for one in sparsities):
+    if not sparsities or not all(0 <= sparsity < 1 for sparsity in sparsities):
         raise ValueError(f"sparsities are {tuple(sparsities)}; wanted one or more, each at least 0 and below 1")
     generator = torch.Generator().manual_seed(seed)
     zeros_I11 = torch.tensor(list(sparsities), dtype=torch.float32)[:, None, None]
@@ -137,7 +137,7 @@ def train_superposition(
         if step >= steps - max(1, steps // 10):
             last.append(loss_I.detach())
     return Superposition(
-        tuple(float(one) for one in sparsities),
+        tuple(float(sparsity) for sparsity in sparsities),
         w_IDM.detach(),
         b_I1M.detach()[:, 0],
         torch.stack(last).mean(dim=0),

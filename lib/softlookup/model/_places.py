@@ -99,8 +99,8 @@ def run_of_positions(
         return torch.arange(offset, offset + length, device=device)
     check_integers("offset", offset)
     if offset.ndim != 1 or shape not in (None, offset.shape):
-        wanted = "(B,)" if shape is None else tuple(shape)
-        raise ValueError(f"offset has shape {tuple(offset.shape)}; wanted a number, or one for each sequence, {wanted}")
+        expected = "(B,)" if shape is None else tuple(shape)
+        raise ValueError(f"offset has shape {tuple(offset.shape)}; wanted a number, or one for each sequence, {expected}")
     return offset[:, None] + torch.arange(length, device=offset.device)
 
 

@@ -33,17 +33,17 @@ def spread(rows: Mapping[str, str]) -> dict[str, str]:
         The name of their tensor for each name of ours.
     """
     names: dict[str, str] = {}
-    for ours, theirs in rows.items():
-        if "{}" in ours:
-            names |= {ours.format("w"): f"{theirs}.weight", ours.format("b"): f"{theirs}.bias"}
-        elif ours.endswith("norm"):
-            names |= {f"{ours}.gain": f"{theirs}.weight", f"{ours}.shift": f"{theirs}.bias"}
+    for library_name, published_name in rows.items():
+        if "{}" in library_name:
+            names |= {library_name.format("w"): f"{published_name}.weight", library_name.format("b"): f"{published_name}.bias"}
+        elif library_name.endswith("norm"):
+            names |= {f"{library_name}.gain": f"{published_name}.weight", f"{library_name}.shift": f"{published_name}.bias"}
         else:
-            names[ours] = f"{theirs}.weight" if ours.endswith("table") else theirs
+            names[library_name] = f"{published_name}.weight" if library_name.endswith("table") else published_name
     return names
 
 
-def layers(n_layers: int, ours: str, theirs: str, rows: Mapping[str, str]) -> dict[str, str]:
+def layers(n_layers: int, library_prefix: str, published_prefix: str, rows: Mapping[str, str]) -> dict[str, str]:
     """Write the table of one layer out for all of them.
 
     Args:
@@ -56,7 +56,7 @@ def layers(n_layers: int, ours: str, theirs: str, rows: Mapping[str, str]) -> di
         The name of their tensor for each name of ours.
     """
     names = spread(rows).items()
-    return {f"{ours}.{i}.{our}": f"{theirs}.{i}.{their}" for i in range(n_layers) for our, their in names}
+    return {f"{library_prefix}.{i}.{our}": f"{published_prefix}.{i}.{their}" for i in range(n_layers) for our, their in names}
 
 
 def shapes(model: type[nn.Module], config: Config) -> dict[str, torch.Size]:
@@ -75,7 +75,7 @@ def shapes(model: type[nn.Module], config: Config) -> dict[str, torch.Size]:
 
 def translated(
     tensors: Mapping[str, Tensor],
-    wanted: Mapping[str, torch.Size],
+    expected_shapes: Mapping[str, torch.Size],
     names: Mapping[str, str],
     *,
     same: Mapping[str, str],
@@ -105,18 +105,18 @@ def translated(
             tensor = left.pop(other)
             if not torch.equal(left.setdefault(first, tensor), tensor):
                 raise ValueError(f"{other} and {first} differ; the description says that they are one table")
-    taken = {ours: names[ours] for ours in wanted}
+    taken = {name: names[name] for name in expected_shapes}
     missing = sorted(set(taken.values()) - set(left))
     extra = sorted(set(left) - set(taken.values()))
     if missing or extra:
         raise ValueError(f"tensors missing: {', '.join(missing) or 'none'}; left over: {', '.join(extra) or 'none'}")
     result = {}
-    for ours, theirs in taken.items():
-        tensor = left[theirs]
-        is_matrix = ours.rpartition(".")[2].startswith("w")
-        if is_matrix and not (as_they_are and ours.startswith(as_they_are)):
+    for library_name, published_name in taken.items():
+        tensor = left[published_name]
+        is_matrix = library_name.rpartition(".")[2].startswith("w")
+        if is_matrix and not (as_they_are and library_name.startswith(as_they_are)):
             tensor = tensor.mT
-        if tensor.shape != wanted[ours]:
-            raise ValueError(f"{theirs} gives a shape of {tuple(tensor.shape)}; {ours} wants {tuple(wanted[ours])}")
-        result[ours] = tensor.contiguous()
+        if tensor.shape != expected_shapes[library_name]:
+            raise ValueError(f"{published_name} gives a shape of {tuple(tensor.shape)}; {library_name} wants {tuple(expected_shapes[library_name])}")
+        result[library_name] = tensor.contiguous()
     return result

@@ -129,7 +129,7 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
             raise ValueError(f"{name} holds id {wrong} at {place}; the vocabulary has ids 0 to {vocab_size - 1}")
 
 
-def check_state(state: Tensor, wanted: tuple[int, ...], q: Tensor) -> None:
+def check_state(state: Tensor, expected: tuple[int, ...], q: Tensor) -> None:
     """Refuse a state that a recurrent form cannot go on from.
 
     Args:
@@ -140,8 +140,8 @@ def check_state(state: Tensor, wanted: tuple[int, ...], q: Tensor) -> None:
     Raises:
         ValueError: If the shape differs, or the state is on another device than the queries.
     """
-    if state.shape != wanted:
-        raise ValueError(f"the state has shape {tuple(state.shape)}; wanted {wanted}")
+    if state.shape != expected:
+        raise ValueError(f"the state has shape {tuple(state.shape)}; wanted {expected}")
     _check_device("the state", state, q)
 
 

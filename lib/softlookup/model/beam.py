@@ -230,8 +230,8 @@ def _note(
 ) -> None:
     columns = (x.tolist() for x in (prompts, token, parent, total, ends))
     for prompt, *row in zip(*columns, strict=True):
-        kept = (Node(*values) for values in zip(*row, strict=True))
-        notes[prompt].append(tuple(node for node in kept if node.log_probability > -math.inf))
+        nodes = (Node(*values) for values in zip(*row, strict=True))
+        notes[prompt].append(tuple(node for node in nodes if node.log_probability > -math.inf))
 
 
 def _check_beams(beams: int, keep: int, length_penalty: float | int) -> None:

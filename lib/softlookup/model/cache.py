@@ -232,9 +232,9 @@ class KVCache:
             self.padding = self.padding[:, :length]
 
 
-def _grown(tensor: Tensor, used: int, wanted: int) -> Tensor:
-    if wanted <= tensor.shape[2] and used < tensor.shape[2]:
+def _grown(tensor: Tensor, used: int, needed: int) -> Tensor:
+    if needed <= tensor.shape[2] and used < tensor.shape[2]:
         return tensor
-    room = tensor.new_empty((*tensor.shape[:2], max(2 * used, wanted, 16), tensor.shape[3]))
+    room = tensor.new_empty((*tensor.shape[:2], max(2 * used, needed, 16), tensor.shape[3]))
     room[:, :, :used] = tensor[:, :, :used]
     return room

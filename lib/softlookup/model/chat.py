@@ -81,8 +81,8 @@ class ChatModel:
         """
         turns = (("system", self.system if system is None else system), ("user", question))
         for role, text in turns:
-            if found := [name for name in self.tokenizer.names if name in text]:
-                first = min(found, key=text.index)
+            if names := [name for name in self.tokenizer.names if name in text]:
+                first = min(names, key=text.index)
                 raise ValueError(f"the text of the {role} holds {first}, which the model takes for a token of its own")
         return "".join(f"{_TURN}{role}\n{text}{_END}\n" for role, text in turns) + f"{_TURN}assistant\n"
 

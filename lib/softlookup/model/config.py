@@ -185,10 +185,10 @@ class Config:
         if self.latent_width is not None:
             goes_with = {"positions": "rotary", "n_kv_heads": None, "qk_norm": "none", "attention_sinks": False}
             goes_with |= {"attention_bias": False, "no_rotary_every": None}
-            for name, wanted in goes_with.items():
-                if (got := getattr(self, name)) != wanted:
+            for name, expected in goes_with.items():
+                if (got := getattr(self, name)) != expected:
                     raise ValueError(
-                        f"latent_width is {self.latent_width} and {name} {got!r}; wanted {wanted!r} beside it"
+                        f"latent_width is {self.latent_width} and {name} {got!r}; wanted {expected!r} beside it"
                     )
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")

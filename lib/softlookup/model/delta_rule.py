@@ -93,8 +93,8 @@ def gated_delta_rule(
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1; got {chunk}")
     state = _checked(state, q, k, v, log_decay, strength)
-    given = (q * q.shape[-1] ** -0.5, k, v, log_decay, strength)
-    pieces = zip(*(x.to(state.dtype).split(chunk, dim=-1 if i > 2 else -2) for i, x in enumerate(given)), strict=True)
+    inputs = (q * q.shape[-1] ** -0.5, k, v, log_decay, strength)
+    pieces = zip(*(x.to(state.dtype).split(chunk, dim=-1 if i > 2 else -2) for i, x in enumerate(inputs)), strict=True)
     outputs = []
     for q_CH, k_CH, v_CH, log_C, strength_C in pieces:
         length = log_C.shape[-1]
@@ -126,8 +126,8 @@ def _checked(state: Tensor | None, q: Tensor, k: Tensor, v: Tensor, log_decay: T
             raise ValueError(f"{name} has shape {tuple(numbers.shape)}; wanted {tuple(q.shape[:-1])}, one a position")
         if numbers.device != q.device:
             raise ValueError(f"{name} is on {numbers.device}, beside {q.device}: move one to the other")
-    wanted = (*q.shape[:-2], k.shape[-1], v.shape[-1])
+    expected = (*q.shape[:-2], k.shape[-1], v.shape[-1])
     if state is None:
-        return q.new_zeros(wanted, dtype=torch.promote_types(q.dtype, torch.float32))
-    check_state(state, wanted, q)
+        return q.new_zeros(expected, dtype=torch.promote_types(q.dtype, torch.float32))
+    check_state(state, expected, q)
     return state

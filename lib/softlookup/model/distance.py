@@ -285,7 +285,7 @@ def _check_device(q: Tensor, slopes: Tensor) -> None:
 def _check_buckets(n_buckets: int, max_distance: int, bidirectional: bool) -> None:
     one_way = n_buckets // 2 if bidirectional else n_buckets
     if one_way < 2 or (bidirectional and n_buckets % 2):
-        wanted = "an even number, at least 4" if bidirectional else "at least 2"
-        raise ValueError(f"n_buckets is {n_buckets}; wanted {wanted}")
+        expected = "an even number, at least 4" if bidirectional else "at least 2"
+        raise ValueError(f"n_buckets is {n_buckets}; wanted {expected}")
     if max_distance <= one_way // 2:
         raise ValueError(f"max_distance is {max_distance}; {one_way // 2} distances have a bucket each, wanted more")

@@ -152,13 +152,13 @@ class Experts(nn.Module):
         y = torch.zeros_like(rows)
         start = 0
         for expert, count in enumerate(expert_load(experts, len(self.w_1)).tolist()):
-            mine = slice(start, start := start + count)
+            expert_slice = slice(start, start := start + count)
             if count == 0:
                 continue
-            chosen = rows[tokens[mine]]
+            chosen = rows[tokens[expert_slice]]
             hidden = F.silu(chosen @ self.w_gate[expert]) * (chosen @ self.w_1[expert])
-            out = (hidden @ self.w_2[expert]) * weights[mine, None]
-            y = y.index_add(0, tokens[mine], out.to(y.dtype))
+            out = (hidden @ self.w_2[expert]) * weights[expert_slice, None]
+            y = y.index_add(0, tokens[expert_slice], out.to(y.dtype))
         y = y.view_as(x)
         return y if self.shared is None else y + self.shared(x)
 

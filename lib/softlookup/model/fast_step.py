@@ -92,7 +92,7 @@ class FastStep:
         rotary, table = model.decoder.rotary, model.embedder.tokens.table
         self._turns = None if rotary is None else _Turns(rotary, config.max_length, table)
 
-    def start(self, *given: Tensor) -> KVCache:
+    def start(self, *args: Tensor) -> KVCache:
         """Make ready to write, as the model itself does.
 
         Args:
@@ -101,7 +101,7 @@ class FastStep:
         Returns:
             An empty state, which the model itself would take as well.
         """
-        return self.model.start(*given)
+        return self.model.start(*args)
 
     @torch.no_grad()
     def step(self, ids: Int[Tensor, "B T"], state: KVCache | None = None) -> tuple[Float[Tensor, "B V"], KVCache]:
@@ -157,21 +157,21 @@ class _FastLayer:
     """A layer of a decoder, for one token of each sequence."""
 
     def __init__(self, layer: Layer) -> None:
-        own, cross, hidden = layer.attention, layer.cross_attention, layer.feed_forward
+        attention, cross, hidden = layer.attention, layer.cross_attention, layer.feed_forward
         # A model with experts or a latent cache is refused before.
-        assert isinstance(hidden, FeedForward) and isinstance(own, MultiHeadAttention)
+        assert isinstance(hidden, FeedForward) and isinstance(attention, MultiHeadAttention)
         self.pre_norm = layer.attention_residual.pre_norm
         self.norm, self.hidden_norm = (
             _norm_of(layer.attention_residual.norm),
             _norm_of(layer.feed_forward_residual.norm),
         )
-        self.heads, self.head_width = (own.n_heads, own.n_kv_heads, own.n_kv_heads), own.head_width
-        self.scale, self.grouped = own.scale, own.n_kv_heads < own.n_heads
+        self.heads, self.head_width = (attention.n_heads, attention.n_kv_heads, attention.n_kv_heads), attention.head_width
+        self.scale, self.grouped = attention.scale, attention.n_kv_heads < attention.n_heads
         b_qkv = None
-        if own.b_q is not None and own.b_k is not None and own.b_v is not None:
-            b_qkv = torch.cat((own.b_q, own.b_k, own.b_v)).detach()
-        self.qkv = _Product(torch.cat((own.w_q, own.w_k, own.w_v), dim=1).detach(), b_qkv)
-        self.o = _Product(own.w_o, own.b_o)
+        if attention.b_q is not None and attention.b_k is not None and attention.b_v is not None:
+            b_qkv = torch.cat((attention.b_q, attention.b_k, attention.b_v)).detach()
+        self.qkv = _Product(torch.cat((attention.w_q, attention.w_k, attention.w_v), dim=1).detach(), b_qkv)
+        self.o = _Product(attention.w_o, attention.b_o)
         if cross is not None and layer.cross_residual is not None:
             self.cross_norm = _norm_of(layer.cross_residual.norm)
             self.cross_q, self.cross_o = _Product(cross.w_q, cross.b_q), _Product(cross.w_o, cross.b_o)
@@ -199,9 +199,9 @@ class _FastLayer:
         return self._added(self.hidden_norm, x_BD, self._feed_forward)
 
     def _added(
-        self, norm: Callable[[Tensor], Tensor], x_BD: Tensor, sublayer: Callable[..., Tensor], *given: object
+        self, norm: Callable[[Tensor], Tensor], x_BD: Tensor, sublayer: Callable[..., Tensor], *args: object
     ) -> Tensor:
-        return x_BD + sublayer(norm(x_BD), *given) if self.pre_norm else norm(x_BD + sublayer(x_BD, *given))
+        return x_BD + sublayer(norm(x_BD), *args) if self.pre_norm else norm(x_BD + sublayer(x_BD, *args))
 
     def _look(
         self, x_BD: Tensor, cache: LayerCache, bias: Tensor | None, turn: Callable[[Tensor], Tensor] | None

@@ -109,9 +109,9 @@ def generate(
             log_p_M = log_p_MV.gather(1, tokens_M[:, None])[:, 0]
         if some_ended:
             log_p_M, tokens_M = torch.where(going_M, log_p_M, 0.0), torch.where(going_M, tokens_M, pad_id)
-        kept = slice(None) if len(rows_M) == n_rows else rows_M  # a slice is written to in half the time
-        log_p_BT[kept, length - 1] = log_p_M.double()
-        ids_BT[kept, prompt_length + length - 1] = tokens_M
+        live_rows = slice(None) if len(rows_M) == n_rows else rows_M  # a slice is written to in half the time
+        log_p_BT[live_rows, length - 1] = log_p_M.double()
+        ids_BT[live_rows, prompt_length + length - 1] = tokens_M
         prefixes.append(tokens_M)
         if end_id is None:
             continue

@@ -92,7 +92,7 @@ class PackedTensor:
 
         Cost: 4 bytes for each number. Q4_1 has 5 bits for each in the file, Q8_0 has 8.5.
         """
-        kind = next(one for one in _KINDS.values() if one.name == self.kind)
+        kind = next(known for known in _KINDS.values() if known.name == self.kind)
         return kind.unpack(self.data).reshape(self.shape)
 
 

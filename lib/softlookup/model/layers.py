@@ -121,8 +121,8 @@ class Layer(nn.Module):
             ValueError: If the layer has cross-attention and no memory is given, or the other way round.
         """
         if (memory is None) != (self.cross_attention is None):
-            wanted = "has no cross-attention" if self.cross_attention is None else "looks at an encoder's output"
-            raise ValueError(f"memory is {'missing' if memory is None else 'given'}, but this layer {wanted}")
+            problem = "has no cross-attention" if self.cross_attention is None else "looks at an encoder's output"
+            raise ValueError(f"memory is {'missing' if memory is None else 'given'}, but this layer {problem}")
 
         def look(x: Tensor) -> Tensor:
             watch = None if trace is None else partial(trace.see, index)

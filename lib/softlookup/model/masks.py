@@ -131,24 +131,24 @@ def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | N
             refused, though torch would broadcast them: (B, T, S) would be laid along the heads of (B, N, T, S).
         TypeError: If a mask is not boolean.
     """
-    given = [mask for mask in masks if mask is not None]
-    if not given:
+    present_masks = [mask for mask in masks if mask is not None]
+    if not present_masks:
         return None
-    shapes = ", ".join(str(tuple(mask.shape)) for mask in given)
-    axes = max(mask.ndim for mask in given)
-    for mask in given:
+    shapes = ", ".join(str(tuple(mask.shape)) for mask in present_masks)
+    axes = max(mask.ndim for mask in present_masks)
+    for mask in present_masks:
         if mask.dtype != torch.bool:
             raise TypeError(f"a mask has dtype {mask.dtype}; wanted torch.bool, where True means: may attend")
         if mask.ndim < 2 or mask.ndim not in (2, axes):
             raise ValueError(f"masks have shapes {shapes}: each needs 2 axes, (T, S), or all {max(axes, 2)}")
-        if mask.device != given[0].device:
-            raise ValueError(f"masks are on {given[0].device} and {mask.device}: move one to the other")
+        if mask.device != present_masks[0].device:
+            raise ValueError(f"masks are on {present_masks[0].device} and {mask.device}: move one to the other")
     try:
-        shape = torch.broadcast_shapes(*(mask.shape for mask in given))
+        shape = torch.broadcast_shapes(*(mask.shape for mask in present_masks))
     except RuntimeError:
         raise ValueError(f"masks have shapes {shapes}: sizes of an axis must be equal, or 1") from None
-    result = given[0].expand(shape)
-    for mask in given[1:]:
+    result = present_masks[0].expand(shape)
+    for mask in present_masks[1:]:
         result = result & mask
     return result
 

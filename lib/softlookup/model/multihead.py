@@ -270,16 +270,16 @@ class MultiHeadAttention(nn.Module):
         if layer.dropout > 0 and layer.training:
             raise ValueError(f"the layer drops {layer.dropout:g} of its weights while training; call eval() first")
         bias = layer.in_proj_bias is not None
-        ours = cls(d_model, n_heads, bias=bias).to(layer.in_proj_weight)
+        attention = cls(d_model, n_heads, bias=bias).to(layer.in_proj_weight)
         with torch.no_grad():
-            for w, theirs in zip((ours.w_q, ours.w_k, ours.w_v), layer.in_proj_weight.chunk(3), strict=True):
-                w.copy_(theirs.mT)
-            ours.w_o.copy_(layer.out_proj.weight.mT)
+            for w, torch_weight in zip((attention.w_q, attention.w_k, attention.w_v), layer.in_proj_weight.chunk(3), strict=True):
+                w.copy_(torch_weight.mT)
+            attention.w_o.copy_(layer.out_proj.weight.mT)
             if bias:
                 packed = (*layer.in_proj_bias.chunk(3), layer.out_proj.bias)
-                for name, theirs in zip(("b_q", "b_k", "b_v", "b_o"), packed, strict=True):
-                    ours.get_parameter(name).copy_(theirs)
-        return ours.train(layer.training)
+                for name, torch_weight in zip(("b_q", "b_k", "b_v", "b_o"), packed, strict=True):
+                    attention.get_parameter(name).copy_(torch_weight)
+        return attention.train(layer.training)
 
     def extra_repr(self) -> str:
         """Name the sizes when the layer is printed."""

@@ -144,7 +144,7 @@ def bert_weights(tensors: Mapping[str, Tensor], config: Config, *, head: bool = 
     # The first files call a norm's gain and shift gamma and beta.
     tensors = {re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name)): t for name, t in tensors.items()}
     tensors = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
-    wanted = {name: shape for name, shape in shapes(EncoderLM, config).items() if head or not name.startswith("head.")}
+    expected_shapes = {name: shape for name, shape in shapes(EncoderLM, config).items() if head or not name.startswith("head.")}
     same = {
         "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
         "cls.predictions.decoder.bias": "cls.predictions.bias",
@@ -152,7 +152,7 @@ def bert_weights(tensors: Mapping[str, Tensor], config: Config, *, head: bool = 
     names = spread(_BERT) | layers(config.n_layers, "encoder.layers", "encoder.layer", _BERT_LAYER)
     # The pooler and the next-sentence head stand on top of the encoder: nothing here looks at them.
     unused = (r"pooler\..*", r"cls\.seq_relationship\..*", r"embeddings\.position_ids")
-    return translated(tensors, wanted, names, same=same, unused=unused)
+    return translated(tensors, expected_shapes, names, same=same, unused=unused)
 
 
 def gpt2_config(description: Any) -> Config:
@@ -251,7 +251,7 @@ def llama_config(description: Any) -> Config:
         raise ValueError("queries, keys and values have biases and the output has none; this library has all or none")
     end_id = entries.token_id("eos_token_id")
     slides = [window is not None for window in model.windows]
-    full = _every("layers with full attention", [not one for one in slides]) if any(slides) else None
+    full = _every("layers with full attention", [not is_sliding for is_sliding in slides]) if any(slides) else None
     config = Config(
         vocab_size=model.vocab_size,
         d_model=model.d_model,
@@ -275,7 +275,7 @@ def llama_config(description: Any) -> Config:
         tied=model.tied,
         window=next((window for window in model.windows if window is not None), None),
         global_every=full,
-        no_rotary_every=_every("layers without rotary positions", [not one for one in model.rotary]),
+        no_rotary_every=_every("layers without rotary positions", [not rotates for rotates in model.rotary]),
         pad_id=entries.token_id("pad_token_id", end_id),
         start_id=entries.token_id("bos_token_id", end_id),
         end_id=end_id,
@@ -289,9 +289,9 @@ def _rotary_base(entries: Entries) -> float:
     # The newer descriptions keep all about rotary positions in one entry, the older ones in two.
     rotary: dict[str, Any] = {"rope_theta": entries.get("rope_theta", _LLAMA_THETA[entries.model_type])}
     for name in ("rope_scaling", "rope_parameters"):
-        if not isinstance(said := entries.get(name, {}), Mapping):
-            raise ValueError(f"{name} is {said!r}; wanted a mapping")
-        rotary |= {key: value for key, value in said.items() if value is not None}
+        if not isinstance(entry := entries.get(name, {}), Mapping):
+            raise ValueError(f"{name} is {entry!r}; wanted a mapping")
+        rotary |= {key: value for key, value in entry.items() if value is not None}
     plain = {"rope_type": "default", "type": "default", "partial_rotary_factor": 1.0}
     if any(plain.get(key) != value for key, value in rotary.items() if key != "rope_theta"):
         raise ValueError(f"rotary positions are {rotary}; the default kind alone is read, unscaled")
@@ -305,8 +305,8 @@ def _every(what: str, layers: Sequence[bool]) -> int | None:
     if not any(layers):
         return None
     n = layers.index(True) + 1
-    if n < 2 or any(one != ((i + 1) % n == 0) for i, one in enumerate(layers)):
-        listed = ", ".join(str(i) for i, one in enumerate(layers) if one)
+    if n < 2 or any(flag != ((i + 1) % n == 0) for i, flag in enumerate(layers)):
+        listed = ", ".join(str(i) for i, flag in enumerate(layers) if flag)
         raise ValueError(f"{what} are {listed} of {len(layers)}; this library has every n-th, with n at least 2")
     return n
 

@@ -67,9 +67,9 @@ def marian_config(description: Any) -> Config:
     vocab_size, n_heads = entries.size("vocab_size"), entries.size("encoder_attention_heads")
     n_layers, d_hidden = entries.size("encoder_layers"), entries.size("encoder_ffn_dim")
     entries.only(share_encoder_decoder_embeddings=True, tie_word_embeddings=True, decoder_vocab_size=vocab_size)
-    for name, wanted in (("decoder_ffn_dim", d_hidden), ("decoder_attention_heads", n_heads)):
+    for name, expected in (("decoder_ffn_dim", d_hidden), ("decoder_attention_heads", n_heads)):
         entries.size(name)
-        entries.only(**{name: wanted})
+        entries.only(**{name: expected})
     entries.only(num_hidden_layers=n_layers)
     entries.only(normalize_before=False, normalize_embedding=False, add_final_layer_norm=False)
     entries.only(static_position_embeddings=True, is_encoder_decoder=True)

@@ -43,7 +43,7 @@ class QuantisedCache(LayerCache):
     def bytes(self) -> int:
         """How much memory the cache takes: rounded numbers, their least and step, and the newest as they are."""
         newest = sum(t.numel() * t.element_size() for t in (self._k, self._v) if t is not None)
-        return newest + sum(one.bytes for one in self._rounded_k + self._rounded_v)
+        return newest + sum(block.bytes for block in self._rounded_k + self._rounded_v)
 
     @property
     def k(self) -> Float[Tensor, "B K S H"]:
@@ -106,8 +106,8 @@ class QuantisedCache(LayerCache):
         chosen._length = self._length
         if self._k is not None and self._v is not None:
             chosen._k, chosen._v = self._k.index_select(0, rows), self._v.index_select(0, rows)
-        chosen._rounded_k = [one.select(rows) for one in self._rounded_k]
-        chosen._rounded_v = [one.select(rows) for one in self._rounded_v]
+        chosen._rounded_k = [block.select(rows) for block in self._rounded_k]
+        chosen._rounded_v = [block.select(rows) for block in self._rounded_v]
         return chosen
 
     def cut(self, length: int) -> None:
@@ -129,7 +129,7 @@ class QuantisedCache(LayerCache):
     def _read(self, rounded: "list[_Rounded]", newest: Tensor | None) -> Tensor:
         if newest is None:
             raise ValueError("the cache is empty: no keys have been kept yet")
-        return torch.cat([*(one.read() for one in rounded), newest], dim=2)
+        return torch.cat([*(block.read() for block in rounded), newest], dim=2)
 
 
 class _Rounded:

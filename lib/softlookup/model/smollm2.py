@@ -100,9 +100,9 @@ def checked_file() -> Path:
     if not path.is_file():
         raise ValueError(f"{PACKAGE} {VERSION} is installed without its file {path.name}. {again}")
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != _SHA256:
-        raise ValueError(f"{path} has SHA-256 {found[:12]}…; wanted {_SHA256[:12]}…: it was changed. {again}")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != _SHA256:
+        raise ValueError(f"{path} has SHA-256 {digest[:12]}…; wanted {_SHA256[:12]}…: it was changed. {again}")
     return path
 
 
@@ -118,26 +118,26 @@ def llama_description(file: GgufFile) -> dict[str, Any]:
     Raises:
         ValueError: If the file holds another kind of model, or has a table of its own for the output.
     """
-    said = file.description
-    kind = said.get("general.architecture"), "output.weight" in file.tensors
+    description = file.description
+    kind = description.get("general.architecture"), "output.weight" in file.tensors
     if kind != ("llama", False):
         raise ValueError(f"the file holds a {kind[0]!r}, with an output table: {kind[1]}; wanted a 'llama' without one")
     return {
         "model_type": "llama",
-        "vocab_size": len(said["tokenizer.ggml.tokens"]),
-        "hidden_size": said["llama.embedding_length"],
-        "intermediate_size": said["llama.feed_forward_length"],
-        "num_hidden_layers": said["llama.block_count"],
-        "num_attention_heads": said["llama.attention.head_count"],
-        "num_key_value_heads": said["llama.attention.head_count_kv"],
-        "max_position_embeddings": said["llama.context_length"],
-        "rms_norm_eps": said["llama.attention.layer_norm_rms_epsilon"],
-        "rope_parameters": {"rope_type": "default", "rope_theta": said["llama.rope.freq_base"]},
+        "vocab_size": len(description["tokenizer.ggml.tokens"]),
+        "hidden_size": description["llama.embedding_length"],
+        "intermediate_size": description["llama.feed_forward_length"],
+        "num_hidden_layers": description["llama.block_count"],
+        "num_attention_heads": description["llama.attention.head_count"],
+        "num_key_value_heads": description["llama.attention.head_count_kv"],
+        "max_position_embeddings": description["llama.context_length"],
+        "rms_norm_eps": description["llama.attention.layer_norm_rms_epsilon"],
+        "rope_parameters": {"rope_type": "default", "rope_theta": description["llama.rope.freq_base"]},
         "hidden_act": "silu",
         "tie_word_embeddings": True,
-        "bos_token_id": said["tokenizer.ggml.bos_token_id"],
-        "eos_token_id": said["tokenizer.ggml.eos_token_id"],
-        "pad_token_id": said["tokenizer.ggml.padding_token_id"],
+        "bos_token_id": description["tokenizer.ggml.bos_token_id"],
+        "eos_token_id": description["tokenizer.ggml.eos_token_id"],
+        "pad_token_id": description["tokenizer.ggml.padding_token_id"],
     }
 
 
@@ -197,13 +197,13 @@ def tokenizer_of(file: GgufFile) -> ByteLevelTokenizer:
     Raises:
         ValueError: If the file asks for another kind of tokenizer.
     """
-    said = file.description
-    kind = said.get("tokenizer.ggml.model"), said.get("tokenizer.ggml.pre")
+    description = file.description
+    kind = description.get("tokenizer.ggml.model"), description.get("tokenizer.ggml.pre")
     if kind != ("gpt2", "smollm"):
         raise ValueError(f"the file asks for a tokenizer {kind}; wanted ('gpt2', 'smollm')")
-    tokens = said["tokenizer.ggml.tokens"]
+    tokens = description["tokenizer.ggml.tokens"]
     ids = ("padding_token_id", "unknown_token_id", "bos_token_id", "eos_token_id")
-    specials = Specials(*(tokens[said[f"tokenizer.ggml.{name}"]] for name in ids))
-    merges = [(left, right) for left, right in (pair.split(" ") for pair in said["tokenizer.ggml.merges"])]
-    names = [token for token, kind in zip(tokens, said["tokenizer.ggml.token_type"], strict=True) if kind == _SPECIAL]
+    specials = Specials(*(tokens[description[f"tokenizer.ggml.{name}"]] for name in ids))
+    merges = [(left, right) for left, right in (pair.split(" ") for pair in description["tokenizer.ggml.merges"])]
+    names = [token for token, kind in zip(tokens, description["tokenizer.ggml.token_type"], strict=True) if kind == _SPECIAL]
     return ByteLevelTokenizer(Vocabulary(tokens, specials), merges, names)

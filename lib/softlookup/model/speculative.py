@@ -149,8 +149,8 @@ def speculative_generate(
     check_sampling(temperature, top_k, top_p)
     if n_draft < 1:
         raise ValueError(f"n_draft must be at least 1; got {n_draft}")
-    for one in (model, draft):
-        Prefixes(one, prompt_ids)  # refuses ids and models as generate does
+    for language_model in (model, draft):
+        Prefixes(language_model, prompt_ids)  # refuses ids and models as generate does
     if len(prompt_ids) != 1:
         raise ValueError(f"prompt_ids have {len(prompt_ids)} rows; wanted one")
     if model.config.vocab_size != draft.config.vocab_size:

@@ -111,17 +111,17 @@ class Trace:
         patch = self.patches.get((place, layer))
         if patch is not None:
             x = _checked(patch(x), x, (place, layer))
-        kept: list[Tensor] = self.states if place == "state" else getattr(self, place)
-        kept.append(x)
+        tensors: list[Tensor] = self.states if place == "state" else getattr(self, place)
+        tensors.append(x)
         return x
 
 
 def _checked(y: object, x: Tensor, key: tuple[str, int]) -> Tensor:
     if not isinstance(y, Tensor):
         raise TypeError(f"the patch at {key} returned a {type(y).__name__}; wanted a tensor of shape {tuple(x.shape)}")
-    got, wanted = ((tuple(t.shape), t.dtype, t.device) for t in (y, x))
-    if got != wanted:
-        raise ValueError(f"the patch at {key} returned {_said(got)}; wanted {_said(wanted)}")
+    got, expected = ((tuple(t.shape), t.dtype, t.device) for t in (y, x))
+    if got != expected:
+        raise ValueError(f"the patch at {key} returned {_said(got)}; wanted {_said(expected)}")
     return y
 
 

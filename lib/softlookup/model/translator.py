@@ -117,7 +117,7 @@ class Translator:
         config, tokenizer = self.model.config, self.tokenizer
         device = next(self.model.parameters()).device
         source_ids = torch.from_numpy(pad(sources, config.pad_id)).to(device)
-        found = beam_search(
+        result = beam_search(
             self.model,
             torch.full((len(sources), 1), config.start_id, device=device),
             beams=beams,
@@ -129,12 +129,12 @@ class Translator:
         )
         translations = []
         for row, source in enumerate(sources):
-            ids = found.ids[row, 0, 1 : 1 + int(found.lengths[row, 0])].tolist()
+            ids = result.ids[row, 0, 1 : 1 + int(result.lengths[row, 0])].tolist()
             translations.append(
                 Translation(
                     tokenizer.decode(ids),
-                    float(found.scores[row, 0]),
-                    float(found.log_probabilities[row, 0]),
+                    float(result.scores[row, 0]),
+                    float(result.log_probabilities[row, 0]),
                     self._names(source),
                     self._names(ids),
                 )

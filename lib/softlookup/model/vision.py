@@ -197,9 +197,9 @@ class ViT(nn.Module):
             ValueError: If the pictures are of another size or on another device than the weights.
             TypeError: If they are not in the dtype of the weights.
         """
-        wanted = (self.channels, self.image_size, self.image_size)
-        if images.ndim != 4 or tuple(images.shape[1:]) != wanted or images.shape[0] == 0:
-            raise ValueError(f"images have shape {tuple(images.shape)}; wanted (B, {', '.join(map(str, wanted))})")
+        expected = (self.channels, self.image_size, self.image_size)
+        if images.ndim != 4 or tuple(images.shape[1:]) != expected or images.shape[0] == 0:
+            raise ValueError(f"images have shape {tuple(images.shape)}; wanted (B, {', '.join(map(str, expected))})")
         check_weights(images, self.w_patch, "images")
         x_BTD = patchify(images, self.patch) @ self.w_patch + self.b_patch
         if self.class_token is not None:

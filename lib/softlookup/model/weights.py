@@ -38,15 +38,15 @@ def model_tensors(model: nn.Module) -> dict[str, Tensor]:
     Raises:
         TypeError: If the module keeps something that is no tensor.
     """
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     seen: set[int] = set()
     for name, tensor in model.state_dict(keep_vars=True).items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} is a {type(tensor).__name__}; only tensors can be kept in a safetensors file")
         if id(tensor) not in seen:
             seen.add(id(tensor))
-            found[name] = tensor
-    return found
+            tensors[name] = tensor
+    return tensors
 
 
 def save_weights(
@@ -100,7 +100,7 @@ def load_weights(model: nn.Module, path: str | Path) -> dict[str, Any]:
     return header.get("notes", {})
 
 
-def fill(wanted: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | Path) -> None:
+def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | Path) -> None:
     """Copy tensors into others of the same names, or say all that does not fit.
 
     Args:
@@ -111,23 +111,23 @@ def fill(wanted: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | Pa
     Raises:
         CheckpointError: If names or shapes differ, or numbers with and without fractions meet. Nothing is copied then.
     """
-    wrong = [f"missing {name}" for name in wanted if name not in got]
-    wrong += [f"unexpected {name}" for name in got if name not in wanted]
+    wrong = [f"missing {name}" for name in targets if name not in got]
+    wrong += [f"unexpected {name}" for name in got if name not in targets]
     wrong += [
         f"{name} has shape {tuple(got[name].shape)}, wanted {tuple(tensor.shape)}"
-        for name, tensor in wanted.items()
+        for name, tensor in targets.items()
         if name in got and got[name].shape != tensor.shape
     ]
     wrong += [
         f"{name} has dtype {got[name].dtype}, wanted {tensor.dtype} or the like"
-        for name, tensor in wanted.items()
+        for name, tensor in targets.items()
         if name in got and got[name].is_floating_point() != tensor.is_floating_point()
     ]
     if wrong:
         shown = "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else "")
         raise CheckpointError(f"{path} does not fit this model: {shown}")
     with torch.no_grad():
-        for name, tensor in wanted.items():
+        for name, tensor in targets.items():
             tensor.copy_(got[name])
 
 

@@ -74,20 +74,20 @@ def own_settings(folder: Path) -> dict[str, Any]:
     """
     path = folder / "_config.yml"
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except yaml.YAMLError as error:
         raise CourseError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(found, dict | None):  # an empty file gives None
-        raise CourseError(f"{path} holds {type(found).__name__}, wanted lines such as 'title: Transformers'")
-    return found or {}
+    if not isinstance(content, dict | None):  # an empty file gives None
+        raise CourseError(f"{path} holds {type(content).__name__}, wanted lines such as 'title: Transformers'")
+    return content or {}
 
 
-def settings(root: Path, own: Mapping[str, Any]) -> dict[str, Any]:
+def settings(root: Path, course_settings: Mapping[str, Any]) -> dict[str, Any]:
     """A course's settings over those of the checkout, whose files are named by their whole paths.
 
     Args:
         root: The checkout.
-        own: What the course's ``_config.yml`` says.
+        course_settings: What the course's ``_config.yml`` says.
     """
     whole = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     whole["logo"] = str(root / whole["logo"])
@@ -100,15 +100,15 @@ def settings(root: Path, own: Mapping[str, Any]) -> dict[str, Any]:
     sphinx["config"]["extensions"].append("left_out")
     for key in ("html_static_path", "templates_path"):
         sphinx["config"][key] = [str(root / place) for place in sphinx["config"][key]]
-    merged = _over(whole, {key: value for key, value in own.items() if key != "session_minutes"})
+    merged = _over(whole, {key: value for key, value in course_settings.items() if key != "session_minutes"})
     merged["sphinx"]["config"]["html_theme_options"]["logo"]["text"] = str(merged["title"])
     return merged
 
 
-def _over(whole: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _over(whole: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """One mapping over another, at any depth."""
     both = dict(whole)
-    for key, value in own.items():
+    for key, value in overrides.items():
         deeper = isinstance(value, Mapping) and isinstance(both.get(key), Mapping)
         both[key] = _over(both[key], value) if deeper else value
     return both

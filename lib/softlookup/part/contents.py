@@ -20,10 +20,10 @@ _NUMBERED = re.compile(r"(?:book|exercises)/(\d\d)_")
 
 def chapter_of(page: str) -> int | None:
     """The chapter that a page of the contents belongs to; None where it belongs to none."""
-    found = _NUMBERED.match(page)
-    if found is None:
+    match = _NUMBERED.match(page)
+    if match is None:
         return None
-    return CAPSTONE if page.endswith("_capstone") else int(found[1])
+    return CAPSTONE if page.endswith("_capstone") else int(match[1])
 
 
 def chapters_of(root: Path) -> list[int]:
@@ -57,7 +57,7 @@ def contents(root: Path, chapters: Collection[int]) -> dict[str, Any]:
     by_caption = {part["caption"]: part["chapters"] for part in whole["parts"]}
     at_hand = [entry for entry in by_caption[AT_HAND] if entry["file"] not in NOT_TAKEN]
     parts = [
-        {"caption": COURSE, "chapters": [*_kept(by_caption[COURSE], set(chapters))]},
+        {"caption": COURSE, "chapters": [*_chosen_entries(by_caption[COURSE], set(chapters))]},
         {"caption": AT_HAND, "chapters": [{"file": SCHEDULE}, *at_hand]},
     ]
     return {"format": whole["format"], "root": whole["root"], "parts": parts}
@@ -66,8 +66,8 @@ def contents(root: Path, chapters: Collection[int]) -> dict[str, Any]:
 def files(entry: Any) -> Iterator[str]:
     """All pages of a table of contents, or of a part of it, in its order."""
     if isinstance(entry, list):
-        for one in entry:
-            yield from files(one)
+        for item in entry:
+            yield from files(item)
     elif isinstance(entry, Mapping):
         yield from (entry[key] for key in ("root", "file") if key in entry)
         for value in entry.values():
@@ -75,16 +75,16 @@ def files(entry: Any) -> Iterator[str]:
 
 
 def _whole(root: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    return found
+    toc: dict[str, Any] = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    return toc
 
 
-def _kept(entries: list[dict[str, Any]], chapters: set[int]) -> Iterator[dict[str, Any]]:
+def _chosen_entries(entries: list[dict[str, Any]], chapters: set[int]) -> Iterator[dict[str, Any]]:
     """The entries of these chapters; what stands below an entry that is left out moves up."""
     for entry in entries:
-        below = [*_kept(entry.get("sections", []), chapters)]
+        below = [*_chosen_entries(entry.get("sections", []), chapters)]
         if chapter_of(entry["file"]) not in chapters:
             yield from below
             continue
-        kept = {key: value for key, value in entry.items() if key != "sections"}
-        yield kept | ({"sections": below} if below else {})
+        remaining = {key: value for key, value in entry.items() if key != "sections"}
+        yield remaining | ({"sections": below} if below else {})

@@ -25,7 +25,7 @@ def left_out_sentence(chapters: Collection[int]) -> str:
 
     Book: instructors_plan.html#plan-part.
     """
-    said = []
+    clauses = []
     for strict in (True, False):
         missing: dict[int, list[int]] = {}
         for edge in EDGES:
@@ -33,8 +33,8 @@ def left_out_sentence(chapters: Collection[int]) -> str:
                 missing.setdefault(edge.needs, []).append(edge.chapter)
         for left, by in sorted(missing.items()):
             verb = ("needs" if len(by) == 1 else "need") if strict else ("builds on" if len(by) == 1 else "build on")
-            said.append(f"{named([left])} ({NAMES[left]}), which {named(by)} {verb}")
-    return f"This course leaves out {'; and '.join(said)}." if said else ""
+            clauses.append(f"{named([left])} ({NAMES[left]}), which {named(by)} {verb}")
+    return f"This course leaves out {'; and '.join(clauses)}." if clauses else ""
 
 
 def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Collection[str] = ()) -> str:
@@ -55,33 +55,34 @@ def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Co
     Book: instructors_plan.html#plan-part.
     """
     chapters = sorted(chapters)
-    told = [number for number in chapters if number in chapter_files(book) and number not in OUTSIDE]
-    home = [number for number in chapters if number not in told]
-    route = Route("course", "", "", tuple(told))
+    described_chapters = [number for number in chapters if number in chapter_files(book) and number not in OUTSIDE]
+    home = [number for number in chapters if number not in described_chapters]
+    route = Route("course", "", "", tuple(described_chapters))
     parts = ["# Schedule", "*What is taught when, which tasks are done in class, and which at home?*"]
-    cut = sessions(book, route, minutes, without=dropped) if told else ()
-    if told:
+    cut = sessions(book, route, minutes, without=dropped) if described_chapters else ()
+    if described_chapters:
         count = len(cut)
         meetings = "1 session" if count == 1 else f"{count} sessions"
         parts.append(
-            f"{meetings} of {minutes} minutes on {named(told)}. The tasks that do not fit into a session are homework."
+            f"{meetings} of {minutes} minutes on {named(described_chapters)}. "
+            "The tasks that do not fit into a session are homework."
         )
     if home:
-        parts.append(f"To be done at home: {', '.join(f'{named([one])} ({NAMES[one]})' for one in home)}.")
+        parts.append(f"To be done at home: {', '.join(f'{named([number])} ({NAMES[number]})' for number in home)}.")
     if sentence := left_out_sentence(chapters):
         parts.append(sentence)
     return "\n\n".join([*parts, *map(_session, cut)]) + "\n"
 
 
-def _session(one: Session) -> str:
+def _session(session: Session) -> str:
     """A session under a heading of its own, where a lecturer puts day and room."""
     taught = [
         f"- **{NAMES[chapter]}**: {', '.join(map(link_to, group))}"
-        for chapter, group in groupby(one.sections, lambda section: section.chapter)
+        for chapter, group in groupby(session.sections, lambda section: section.chapter)
     ]
-    shown = f"- Shown: {', '.join(FIGURE_SAYS[name] for name in one.figures)}" if one.figures else ""
-    lines = [*taught, shown, _tasks("Tasks in class", one.tasks), _tasks("Homework", one.homework)]
-    return f"## Session {one.number}\n\n" + "\n".join(filter(None, lines))
+    shown = f"- Shown: {', '.join(FIGURE_SAYS[name] for name in session.figures)}" if session.figures else ""
+    lines = [*taught, shown, _tasks("Tasks in class", session.tasks), _tasks("Homework", session.homework)]
+    return f"## Session {session.number}\n\n" + "\n".join(filter(None, lines))
 
 
 def _tasks(lead: str, several: Iterable[Task]) -> str:
@@ -94,7 +95,7 @@ def named(chapters: Iterable[int]) -> str:
     """Chapters by number, in words: "chapters 4, 5 and 8"; the capstone has no number for readers."""
     numbers = [str(number) for number in sorted(chapters) if number < 90]
     words = f"{'chapter' if len(numbers) == 1 else 'chapters'} {_listed(numbers)}" if numbers else ""
-    return " and ".join(filter(None, (words, "the capstone" if any(one >= 90 for one in chapters) else "")))
+    return " and ".join(filter(None, (words, "the capstone" if any(number >= 90 for number in chapters) else "")))
 
 
 def _listed(words: list[str]) -> str:

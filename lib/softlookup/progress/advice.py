@@ -35,10 +35,13 @@ def advise(chapters: Sequence[ChapterState]) -> Advice:
     Args:
         chapters: The state of each chapter.
     """
-    done = {one.chapter for one in chapters if one.done}
-    begun = {one.chapter for one in chapters if one.begun}
+    done = {chapter.chapter for chapter in chapters if chapter.done}
+    begun = {chapter.chapter for chapter in chapters if chapter.begun}
     mend = tuple(
-        task for one in chapters for task in one.tasks if task.state in ("partial", "wrong", "changed", "unchecked")
+        task
+        for chapter in chapters
+        for task in chapter.tasks
+        if task.state in ("partial", "wrong", "changed", "unchecked")
     )
     go_on = next((number for number in NAMES if number in begun - done), None)
     waiting = [number for number in NAMES if number not in begun | done]

@@ -40,7 +40,7 @@ def pages_of(book: Path) -> dict[int, list[WayPage]]:
     Args:
         book: The folder of the book's sources.
     """
-    found: dict[int, list[WayPage]] = {number: [] for number in NAMES}
+    pages: dict[int, list[WayPage]] = {number: [] for number in NAMES}
     for source in sorted(book.glob("[0-9][0-9]_*.md")):
         if source.stem.endswith(_DETAILS):
             continue
@@ -48,8 +48,8 @@ def pages_of(book: Path) -> dict[int, list[WayPage]]:
         number = 90 if source.stem.endswith(_CAPSTONE) else int(source.name[:2])
         title, minutes = _TITLE.search(text), STATED.search(text)
         page = WayPage(f"{source.stem}.html", title[1] if title else source.stem, int(minutes[1]) if minutes else None)
-        found[number].append(page)
-    return found
+        pages[number].append(page)
+    return pages
 
 
 def chapters_html(book: Path) -> str:
@@ -71,14 +71,14 @@ def points_of(exercises: Path) -> dict[str, float]:
     Args:
         exercises: The folder, with a folder for each notebook.
     """
-    found = {}
+    points = {}
     for path in sorted(exercises.glob("[0-9][0-9]_*/*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             about = cell["metadata"].get("nbgrader", {})
             if about.get("grade"):
                 task = str(about["grade_id"]).removesuffix("-check").replace("-", ".", 1)
-                found[task] = float(about["points"])
-    return found
+                points[task] = float(about["points"])
+    return points
 
 
 def _chapter(number: int, pages: list[WayPage], here: Collection[int], worth: Mapping[str, float]) -> str:
@@ -123,5 +123,5 @@ def _needs(number: int, here: Collection[int]) -> str:
         )
 
     strict, helping = links(True), links(False)
-    said = "; ".join(filter(None, (strict and f"needs {strict}", helping and f"helped by {helping}")))
-    return f'<p class="way-needs">{said[0].upper()}{said[1:]}.</p>' if said else ""
+    sentence = "; ".join(filter(None, (strict and f"needs {strict}", helping and f"helped by {helping}")))
+    return f'<p class="way-needs">{sentence[0].upper()}{sentence[1:]}.</p>' if sentence else ""

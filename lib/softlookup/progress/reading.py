@@ -82,31 +82,31 @@ class ChapterState:
     @property
     def points(self) -> float:
         """What was earned so far."""
-        return sum(one.points for one in self.tasks)
+        return sum(task_state.points for task_state in self.tasks)
 
     @property
     def best(self) -> float:
         """What can be earned by checks."""
-        return sum(one.task.points for one in self.tasks)
+        return sum(task_state.task.points for task_state in self.tasks)
 
     @property
     def minutes_left(self) -> int:
         """How long the tasks take that are not right yet, whole."""
-        return sum(one.task.minutes for one in self.tasks if one.state != "pass")
+        return sum(task_state.task.minutes for task_state in self.tasks if task_state.state != "pass")
 
     @property
     def begun(self) -> bool:
         """Whether anything was written."""
-        return any(one.state != "blank" for one in self.tasks) or any(self.written.values())
+        return any(task_state.state != "blank" for task_state in self.tasks) or any(self.written.values())
 
     @property
     def done(self) -> bool:
         """Whether every task is right."""
-        return all(one.state == "pass" for one in self.tasks)
+        return all(task_state.state == "pass" for task_state in self.tasks)
 
     def count(self, *states: str) -> int:
         """How many tasks are in one of these states."""
-        return sum(one.state in states for one in self.tasks)
+        return sum(task_state.state in states for task_state in self.tasks)
 
 
 def read_folder(
@@ -126,12 +126,12 @@ def read_folder(
     Returns:
         One state for each chapter that has tasks, in order; a notebook that is missing or broken has one too.
     """
-    found = []
+    chapters = []
     for chapter in catalogue.numbers:
         file = _notebook(folder, chapter)
         blank = tuple(TaskState(task) for task in catalogue.tasks(chapter))
         if file is None:
-            found.append(ChapterState(chapter, None, blank))
+            chapters.append(ChapterState(chapter, None, blank))
             continue
         try:
             notebook = read_notebook(file)
@@ -139,10 +139,10 @@ def read_folder(
             if fresh and run is not None:
                 said(file.name)
                 notebook = run(file)
-            found.append(read_chapter(notebook, chapter, catalogue, file))
+            chapters.append(read_chapter(notebook, chapter, catalogue, file))
         except BadNotebook as problem:
-            found.append(ChapterState(chapter, file, blank, problem=str(problem)))
-    return tuple(found)
+            chapters.append(ChapterState(chapter, file, blank, problem=str(problem)))
+    return tuple(chapters)
 
 
 def read_chapter(notebook: NotebookNode, chapter: int, catalogue: Catalogue, file: Path | None = None) -> ChapterState:
@@ -155,9 +155,9 @@ def read_chapter(notebook: NotebookNode, chapter: int, catalogue: Catalogue, fil
         file: Where it came from.
     """
     code = {grade_id(cell): cell for cell in reversed(notebook.cells) if cell.cell_type == "code" and grade_id(cell)}
-    asked = help_of(notebook.cells)
+    help_steps = help_of(notebook.cells)
     states = tuple(
-        replace(_state(task, code.get(task.slug), code.get(f"{task.slug}-check")), help=asked.get(task.id, 0))
+        replace(_state(task, code.get(task.slug), code.get(f"{task.slug}-check")), help=help_steps.get(task.id, 0))
         for task in catalogue.tasks(chapter)
     )
     written = {

@@ -41,13 +41,13 @@ def as_json(chapters: Sequence[ChapterState], when: datetime) -> dict[str, Any]:
         Plain values: for each task that is not blank its state, its points and the mistakes named.
     """
     recorded = {
-        one.task.id: {
-            **{"state": one.state, "points": one.points, "named": list(one.named)},
-            **({"help": one.help} if one.help else {}),
+        task_state.task.id: {
+            **{"state": task_state.state, "points": task_state.points, "named": list(task_state.named)},
+            **({"help": task_state.help} if task_state.help else {}),
         }
         for chapter in chapters
-        for one in chapter.tasks
-        if one.state != "blank"
+        for task_state in chapter.tasks
+        if task_state.state != "blank"
     }
     written = {name: done for chapter in chapters for name, done in chapter.written.items()}
     return {"format": FORMAT, "date": when.isoformat(timespec="seconds"), "tasks": recorded, "written": written}
@@ -63,30 +63,30 @@ def as_text(chapters: Sequence[ChapterState]) -> str:
     return "\n".join([*_table(chapters), "", *_next(chapters), *_helped(chapters)]) + "\n"
 
 
-def _name(one: ChapterState) -> str:
+def _name(chapter: ChapterState) -> str:
     """The chapter's name; an assignment of a course's own is called like its notebook."""
-    return NAMES.get(one.chapter, one.file.stem[3:].replace("_", " ")[:17] if one.file else "own tasks")
+    return NAMES.get(chapter.chapter, chapter.file.stem[3:].replace("_", " ")[:17] if chapter.file else "own tasks")
 
 
 def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
     yield f"{'':4}{'chapter':18}{'right':>9}{'partly':>8}{'open':>6}{'points':>14}{'minutes left':>14}"
-    for one in chapters:
-        if one.problem:
-            yield f"{one.chapter:>2}  {_name(one):18}{plain(one.problem)}"
+    for chapter in chapters:
+        if chapter.problem:
+            yield f"{chapter.chapter:>2}  {_name(chapter):18}{plain(chapter.problem)}"
             continue
-        right = f"{one.count('pass')} of {len(one.tasks)}"
-        partly, points = one.count("partial"), f"{one.points:g} of {one.best:g}"
-        still = len(one.tasks) - one.count("pass", "partial")
-        row = f"{one.chapter:>2}  {_name(one):18}{right:>9}{partly:>8}{still:>6}{points:>14}"
-        row += f"{one.minutes_left:>14}" if one.minutes_left else f"{'done':>14}"
-        if one.file is None:
+        right = f"{chapter.count('pass')} of {len(chapter.tasks)}"
+        partly, points = chapter.count("partial"), f"{chapter.points:g} of {chapter.best:g}"
+        still = len(chapter.tasks) - chapter.count("pass", "partial")
+        row = f"{chapter.chapter:>2}  {_name(chapter):18}{right:>9}{partly:>8}{still:>6}{points:>14}"
+        row += f"{chapter.minutes_left:>14}" if chapter.minutes_left else f"{'done':>14}"
+        if chapter.file is None:
             row += "   no notebook in this folder"
-        elif one.written:
-            row += f"   in your own words: {sum(one.written.values())} of {len(one.written)}"
+        elif chapter.written:
+            row += f"   in your own words: {sum(chapter.written.values())} of {len(chapter.written)}"
         yield row
-    sure, every = sum(one.count("pass") for one in chapters), sum(len(one.tasks) for one in chapters)
-    earned, best = sum(one.points for one in chapters), sum(one.best for one in chapters)
-    minutes = sum(one.minutes_left for one in chapters)
+    sure, every = sum(chapter.count("pass") for chapter in chapters), sum(len(chapter.tasks) for chapter in chapters)
+    earned, best = sum(chapter.points for chapter in chapters), sum(chapter.best for chapter in chapters)
+    minutes = sum(chapter.minutes_left for chapter in chapters)
     hours = f", about {max(1, round(minutes / 60))} h left" if minutes else ""
     yield f"{'':4}total: {sure} of {every} tasks right, {earned:g} of {best:g} points{hours}"
 
@@ -94,10 +94,12 @@ def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
 def _helped(chapters: Sequence[ChapterState]) -> Iterator[str]:
     """How much help was asked for, a line for each step."""
     for number, step in reversed(list(enumerate(HELP_STEPS, 1))):
-        found = [one.task.id for chapter in chapters for one in chapter.tasks if one.help == number]
-        if found:
-            more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-            yield f"Help up to the {step}: {', '.join(found[:MOST_NAMED])}{more}."
+        task_ids = [
+            task_state.task.id for chapter in chapters for task_state in chapter.tasks if task_state.help == number
+        ]
+        if task_ids:
+            more = f" and {len(task_ids) - MOST_NAMED} more" if len(task_ids) > MOST_NAMED else ""
+            yield f"Help up to the {step}: {', '.join(task_ids[:MOST_NAMED])}{more}."
 
 
 def _next(chapters: Sequence[ChapterState]) -> Iterator[str]:
@@ -108,8 +110,8 @@ def _next(chapters: Sequence[ChapterState]) -> Iterator[str]:
         if len(advice.mend) > MOST_NAMED:
             yield f"  and {len(advice.mend) - MOST_NAMED} more"
     if advice.go_on is not None:
-        now = next(one for one in chapters if one.chapter == advice.go_on)
-        blank = next((one.task for one in now.tasks if one.state == "blank"), None)
+        now = next(chapter for chapter in chapters if chapter.chapter == advice.go_on)
+        blank = next((task_state.task for task_state in now.tasks if task_state.state == "blank"), None)
         goes_on = f", with {blank.id}, {blank.title}" if blank else ""
         yield f"Go on with: {_chapter(advice.go_on)}{goes_on}."
     if advice.next is not None:
@@ -121,9 +123,9 @@ def _next(chapters: Sequence[ChapterState]) -> Iterator[str]:
         yield "All tasks are right. There is nothing left to do here."
 
 
-def _line(one: TaskState) -> str:
-    said = f" {one.named[0]}" if one.named else ""
-    return f"  {one.task.id}, {one.task.title}: {_STATE[one.state]}.{said}"
+def _line(task_state: TaskState) -> str:
+    sentence = f" {task_state.named[0]}" if task_state.named else ""
+    return f"  {task_state.task.id}, {task_state.task.title}: {_STATE[task_state.state]}.{sentence}"
 
 
 def _chapter(number: int) -> str:

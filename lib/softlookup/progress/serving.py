@@ -86,16 +86,16 @@ def _in_words(rehearsal: Rehearsal) -> dict[str, list[Any]]:
     outcomes = rehearsal.outcomes
     if not outcomes:
         return {"lines": ["This notebook ran, but it holds no checks: it is none of the course's."]}
-    points, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
-    right = sum(one.verdict == "pass" for one in outcomes)
-    blank = sum(one.verdict == "blank" for one in outcomes)
+    points, best = sum(outcome.points for outcome in outcomes), sum(outcome.max for outcome in outcomes)
+    right = sum(outcome.verdict == "pass" for outcome in outcomes)
+    blank = sum(outcome.verdict == "blank" for outcome in outcomes)
     lines = [f"{right} of {len(outcomes)} tasks are right: {points:g} of {best:g} points."]
     lines += [f"{blank} still blank."] * bool(blank)
     lines += rehearsal.remarks
     rows = [
-        [one.task, f"{HEADLINES[one.verdict]}, {one.points:g} of {one.max:g}", one.message]
-        for one in outcomes
-        if one.verdict not in ("pass", "blank")
+        [outcome.task, f"{HEADLINES[outcome.verdict]}, {outcome.points:g} of {outcome.max:g}", outcome.message]
+        for outcome in outcomes
+        if outcome.verdict not in ("pass", "blank")
     ]
     return {"lines": lines, "rows": rows}
 

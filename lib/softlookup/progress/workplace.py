@@ -35,12 +35,12 @@ class GivenOut:
     Attributes:
         new: Names of those that were not there yet.
         renewed: Names of those that nobody had touched, and of which there was a newer one.
-        kept: Names of those that hold somebody's work, and of which there is a newer one.
+        edited: Names of those that hold somebody's work, and of which there is a newer one.
     """
 
     new: list[str] = field(default_factory=list)
     renewed: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
 
 
 def give_out(root: Path) -> GivenOut:
@@ -54,7 +54,7 @@ def give_out(root: Path) -> GivenOut:
     """
     work = root / WORK
     work.mkdir(exist_ok=True)
-    given = _read(work / GIVEN)
+    hashes = _read(work / GIVEN)
     recorded = GivenOut()
     for source in sorted((root / "exercises").glob("*/*.ipynb")):
         name, target = source.stem, work / source.parent.name / source.name
@@ -62,19 +62,19 @@ def give_out(root: Path) -> GivenOut:
         released = _hash(fresh)
         if not target.exists():
             recorded.new.append(name)
-        elif released == given.get(name):
+        elif released == hashes.get(name):
             continue
-        elif _hash(target.read_bytes()) == given.get(name):
+        elif _hash(target.read_bytes()) == hashes.get(name):
             recorded.renewed.append(name)
         elif _hash(target.read_bytes()) != released:
-            recorded.kept.append(name)
+            recorded.edited.append(name)
             continue
         _write(target, fresh)
         # Who worked in exercises/ before has answers there: the copy of them is somebody's work from the first moment.
-        given.pop(name, None)
+        hashes.pop(name, None)
         if _bare(fresh):
-            given[name] = released
-    _write(work / GIVEN, json.dumps(given, indent=1, sort_keys=True).encode() + b"\n")
+            hashes[name] = released
+    _write(work / GIVEN, json.dumps(hashes, indent=1, sort_keys=True).encode() + b"\n")
     return recorded
 
 
@@ -114,7 +114,7 @@ def lab_environment() -> dict[str, str]:
     whether Jupyter may fetch its news.
     """
     before = {"PATH": os.path.dirname(sys.executable), "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter"))}
-    joined = {name: os.pathsep.join(filter(None, (own, os.environ.get(name)))) for name, own in before.items()}
+    joined = {name: os.pathsep.join(filter(None, (path, os.environ.get(name)))) for name, path in before.items()}
     return {**os.environ, **joined}
 
 
@@ -152,10 +152,10 @@ def _hash(content: bytes) -> str:
 
 def _read(path: Path) -> dict[str, str]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(name): str(recorded) for name, recorded in found.items()} if isinstance(found, dict) else {}
+    return {str(name): str(recorded) for name, recorded in content.items()} if isinstance(content, dict) else {}
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.inside.case import Case
-from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.variant import variant_of
 from softlookup.quiz.kinds import Answer, Cell, Kind, Number, Row
 
@@ -51,12 +51,12 @@ class Question:
             "tolerance": self.kind.tolerance,
             "wrong": [{"answer": answer, "says": says} for answer, says in self.wrong],
         }
-        given = "".join(_table(name, value) for name, value in self.given.items())
-        given = f'<div class="slq-given">{given}</div>' if given else ""
+        tables = "".join(_table(name, value) for name, value in self.given.items())
+        tables = f'<div class="slq-given">{tables}</div>' if tables else ""
         return (
             f'<form class="slq" autocomplete="off" data-quick="{escape(json.dumps(written))}">'
             f'<p class="slq-ask"><strong>Try it.</strong> {marked_up(self.text)}</p>'
-            f'{given}<div class="slq-fields">{self._fields()}</div>'
+            f'{tables}<div class="slq-fields">{self._fields()}</div>'
             '<p class="slq-told" role="status"></p>'
             f"<details><summary>Answer</summary><p>{escape(self.kind.written(self.right))}</p></details></form>"
         )
@@ -95,8 +95,8 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
     args = tuple(np.asarray(a, dtype=float) if numbers and isinstance(a, list) else a for a in given)
     case = Case("in the page", args, frame=task.frame)
     variant = variant_of(task)
-    right = want.answer(wanted(variant, case))
-    found: dict[tuple[float, ...], list[str]] = {}
+    right = want.answer(expected_results(variant, case))
+    says_by_answer: dict[tuple[float, ...], list[str]] = {}
     for mistake in task.mistakes:
         results = mistaken(variant, (mistake.slug,), case) if mistake.symptom is None else None
         if results is None:
@@ -107,19 +107,19 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
             continue  # such an answer has no number at that place
         if not np.isfinite(answer).all() or near(answer, right, 2 * want.tolerance):
             continue
-        same = next((other for other in found if near(list(other), answer, want.tolerance)), tuple(answer))
-        says = found.setdefault(same, [])
+        same = next((other for other in says_by_answer if near(list(other), answer, want.tolerance)), tuple(answer))
+        says = says_by_answer.setdefault(same, [])
         if mistake.says not in says:
             says.append(mistake.says)
-    if not found:
+    if not says_by_answer:
         raise ValueError(f"{task_id}: no known mistake gives another answer to {text!r}")
-    wrong = tuple((list(answer), tuple(says)) for answer, says in found.items())
+    wrong = tuple((list(answer), tuple(says)) for answer, says in says_by_answer.items())
     return Question(task_id, text, want, right, wrong, dict(show or {}))
 
 
-def near(one: Answer, other: Answer, tolerance: float) -> bool:
+def near(first: Answer, second: Answer, tolerance: float) -> bool:
     """Whether two answers count as the same."""
-    return len(one) == len(other) and all(abs(a - b) <= tolerance for a, b in zip(one, other, strict=True))
+    return len(first) == len(second) and all(abs(a - b) <= tolerance for a, b in zip(first, second, strict=True))
 
 
 def marked_up(text: str) -> str:
@@ -145,7 +145,7 @@ def _field(label: str, mode: str, example: str = "") -> str:
 
 def _table(name: str, value: Any) -> str:
     rows = np.atleast_2d(np.asarray(value))
-    body = "".join("<tr>" + "".join(f"<td>{_written(one)}</td>" for one in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{_written(entry)}</td>" for entry in row) + "</tr>" for row in rows)
     return f'<div><p>{marked_up(name)}</p><table class="slq-matrix"><tbody>{body}</tbody></table></div>'
 
 

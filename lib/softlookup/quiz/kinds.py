@@ -150,10 +150,10 @@ class Cell:
             outside = np.arange(len(table)) != self.row
             table = np.where(outside[:, None], np.inf if self.smallest else -np.inf, table)
         best = table.min() if self.smallest else table.max()
-        found = np.argwhere(np.isclose(table, best))
-        if len(found) != 1:
-            raise ValueError(f"{len(found)} cells are equally far out: ask for one that is alone")
-        return [float(i) for i in found[0]]
+        positions = np.argwhere(np.isclose(table, best))
+        if len(positions) != 1:
+            raise ValueError(f"{len(positions)} cells are equally far out: ask for one that is alone")
+        return [float(i) for i in positions[0]]
 
     def written(self, answer: Answer) -> str:
         """An answer as the page writes it."""

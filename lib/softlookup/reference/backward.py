@@ -74,9 +74,9 @@ def attention_backward(
     q_TH, k_SH, v_SH, dz_TH = to_float64(q), to_float64(k), to_float64(v), to_float64(grad)
     a_TS = attention_weights(q_TH, k_SH, mask)
     check_values(k_SH, v_SH)
-    wanted = (*q_TH.shape[:-1], v_SH.shape[-1])
-    if dz_TH.shape != wanted:
-        raise ValueError(f"grad has shape {dz_TH.shape}; the output of attention has {wanted}")
+    expected = (*q_TH.shape[:-1], v_SH.shape[-1])
+    if dz_TH.shape != expected:
+        raise ValueError(f"grad has shape {dz_TH.shape}; the output of attention has {expected}")
     scale = 1.0 / np.sqrt(q_TH.shape[-1])
     dv_SH = np.swapaxes(a_TS, -1, -2) @ dz_TH
     da_TS = dz_TH @ np.swapaxes(v_SH, -1, -2)

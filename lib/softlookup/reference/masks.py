@@ -108,18 +108,18 @@ def combine_masks(*masks: Bool[np.ndarray, "..."] | None) -> Bool[np.ndarray, ".
     array([[0, 0],
            [0, 1]])
     """
-    given = [np.asarray(mask) for mask in masks if mask is not None]
-    if not given:
+    present_masks = [np.asarray(mask) for mask in masks if mask is not None]
+    if not present_masks:
         return None
-    shapes = ", ".join(str(mask.shape) for mask in given)
-    axes = max(mask.ndim for mask in given)
-    for mask in given:
+    shapes = ", ".join(str(mask.shape) for mask in present_masks)
+    axes = max(mask.ndim for mask in present_masks)
+    for mask in present_masks:
         if mask.dtype != np.bool_:
             raise TypeError(f"a mask has dtype {mask.dtype}; wanted bool, where True means: may attend")
         if mask.ndim < 2 or mask.ndim not in (2, axes):
             raise ValueError(f"masks have shapes {shapes}: each needs 2 axes, (T, S), or all {max(axes, 2)}")
     try:
-        return np.logical_and.reduce(np.broadcast_arrays(*given))
+        return np.logical_and.reduce(np.broadcast_arrays(*present_masks))
     except ValueError:
         raise ValueError(f"masks have shapes {shapes}: sizes of an axis must be equal, or 1") from None
 

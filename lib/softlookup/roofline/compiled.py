@@ -48,11 +48,11 @@ def loops() -> "ctypes.CDLL":
 
     Cost: about a second at the first call on a machine.
     """
-    found = compiler()
-    if found is None:
-        wanted = os.environ.get("CC") or ", ".join(COMPILERS)
-        raise NoCompiler(f"no C compiler (looked for {wanted}): the compiled loops are left out")
-    key = hashlib.sha256("\0".join([SOURCE.read_text("utf-8"), found, _processor(), *FLAGS]).encode()).hexdigest()[:16]
+    compiler_path = compiler()
+    if compiler_path is None:
+        names = os.environ.get("CC") or ", ".join(COMPILERS)
+        raise NoCompiler(f"no C compiler (looked for {names}): the compiled loops are left out")
+    key = hashlib.sha256("\0".join([SOURCE.read_text("utf-8"), compiler_path, _processor(), *FLAGS]).encode()).hexdigest()[:16]
     try:
         folder = kept_in()
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,27 +60,27 @@ def loops() -> "ctypes.CDLL":
         folder = Path(tempfile.mkdtemp(prefix="softlookup-"))
     library = folder / f"streams-{key}.so"
     if not library.exists():
-        _compile(found, library)
+        _compile(compiler_path, library)
     try:
         import ctypes  # a page of the book has none
 
         return ctypes.CDLL(str(library))
     except OSError as error:
-        raise NoCompiler(f"{found} made a library that does not load here ({error})") from None
+        raise NoCompiler(f"{compiler_path} made a library that does not load here ({error})") from None
 
 
-def _compile(found: str, library: Path) -> None:
+def _compile(compiler_path: str, library: Path) -> None:
     """Written beside its place and moved there whole, so that two runs at once do no harm."""
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
         made = Path(folder) / library.name
-        words = [found, *FLAGS, str(SOURCE), "-o", str(made)]
+        words = [compiler_path, *FLAGS, str(SOURCE), "-o", str(made)]
         done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode:  # not every compiler knows every flag
-            plain = [found, "-O3", "-shared", "-fPIC", str(SOURCE), "-o", str(made)]
+            plain = [compiler_path, "-O3", "-shared", "-fPIC", str(SOURCE), "-o", str(made)]
             done = subprocess.run(plain, capture_output=True, text=True)
         if done.returncode:
             first = (done.stderr.strip().splitlines() or ["no message"])[0]
-            raise NoCompiler(f"{found} could not compile the loops: {first}")
+            raise NoCompiler(f"{compiler_path} could not compile the loops: {first}")
         made.replace(library)
 
 

@@ -211,9 +211,9 @@ def read(config: Config) -> DecoderDescription:
         inner["tie_word_embeddings"] = entries.get("tie_word_embeddings", inner.get("tie_word_embeddings"))
         entries.refuse_the_rest(_OF_IMAGES | _NOT_COUNTED)
         entries = Entries(inner, KINDS)
-    found = decoder(entries)
+    description = decoder(entries)
     entries.refuse_the_rest(_NOT_COUNTED)
-    return found
+    return description
 
 
 def sizes(config: Config) -> Sizes:
@@ -278,7 +278,7 @@ def _feed_forward(model: DecoderDescription) -> tuple[int, int, int]:
     )
 
 
-def held(config: Config, length: int) -> list[int]:
+def cached_positions(config: Config, length: int) -> list[int]:
     """How many positions each layer's cache holds after so many tokens."""
     return [length if window is None else min(window, length) for window in read(config).windows]
 
@@ -301,7 +301,7 @@ def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
     """
     if length < 0 or bytes_each < 1:
         raise ValueError(f"wanted length >= 0 and bytes_each >= 1; got {length} and {bytes_each}")
-    return bytes_each * cached(read(config)) * sum(held(config, length))
+    return bytes_each * cached(read(config)) * sum(cached_positions(config, length))
 
 
 def cached(model: DecoderDescription) -> int:
@@ -334,4 +334,4 @@ def token_operations(config: Config, length: int) -> tuple[int, int]:
 
     Book: 15_what_changed_more.html#config-operations.
     """
-    return 2 * sizes(config).in_products, 2 * mixed(read(config)) * sum(held(config, length))
+    return 2 * sizes(config).in_products, 2 * mixed(read(config)) * sum(cached_positions(config, length))

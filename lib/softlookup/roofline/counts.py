@@ -63,7 +63,7 @@ def forward(
     if sizes.decoder_layers and not cached:
         steps += _entrance(sizes, batch, source, number_bytes)
         encoder = layer(sizes, batch, source, fused=fused, number_bytes=number_bytes)
-        steps += [one.repeated(sizes.L) for one in encoder]
+        steps += [operation.repeated(sizes.L) for operation in encoder]
         steps += _last_norm(sizes, batch, source, number_bytes)
     steps += _entrance(sizes, batch, tokens, number_bytes)
     stack = layer(
@@ -77,10 +77,10 @@ def forward(
         fused=fused,
         number_bytes=number_bytes,
     )
-    steps += [one.repeated(sizes.decoder_layers or sizes.L) for one in stack]
+    steps += [operation.repeated(sizes.decoder_layers or sizes.L) for operation in stack]
     steps += _last_norm(sizes, batch, tokens, number_bytes)
-    asked = Kernels(sizes, batch, 1 if last_logits else tokens, number_bytes)
-    return [*steps, asked.dense("logits", asked.T, sizes.D, sizes.V, part="logits")]
+    kernels = Kernels(sizes, batch, 1 if last_logits else tokens, number_bytes)
+    return [*steps, kernels.dense("logits", kernels.T, sizes.D, sizes.V, part="logits")]
 
 
 def prefill(sizes: TransformerSizes, batch: int, tokens: int, **ways: bool | int) -> list[Operation]:
@@ -164,57 +164,57 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
     Book: 12_counting.html#counting-training.
     """
     back: list[Operation] = []
-    for one in reversed(list(operations)):
-        steps = _turned(one, sizes)
-        if one.name == "gate" or (one.part, one.name) in (("attention", "k"), ("attention", "q")):
-            steps.append(_meeting(one.reads[0]))
-        crossing = one.part == "cross-attention" and one.name == "k"
+    for operation in reversed(list(operations)):
+        steps = _turned(operation, sizes)
+        if operation.name == "gate" or (operation.part, operation.name) in (("attention", "k"), ("attention", "q")):
+            steps.append(_meeting(operation.reads[0]))
+        crossing = operation.part == "cross-attention" and operation.name == "k"
         if crossing:
-            steps.append(_meeting(one.reads[0]))
-        back += [replace(step, times=one.times, part=one.part) for step in steps]
-        if crossing and one.times > 1:
-            back.append(replace(_meeting(one.reads[0]), times=one.times - 1, part=one.part))
+            steps.append(_meeting(operation.reads[0]))
+        back += [replace(step, times=operation.times, part=operation.part) for step in steps]
+        if crossing and operation.times > 1:
+            back.append(replace(_meeting(operation.reads[0]), times=operation.times - 1, part=operation.part))
     return back
 
 
 def _meeting(tensor: Moved) -> Operation:
     """Two gradients of one tensor become one."""
-    one, other, both = (replace(tensor, name=f"{which}d {tensor.name}") for which in ("a ", "another ", ""))
-    return Operation(f"d {tensor.name} added", 0, tensor.elements, (one, other), (both,))
+    first, other, both = (replace(tensor, name=f"{which}d {tensor.name}") for which in ("a ", "another ", ""))
+    return Operation(f"d {tensor.name} added", 0, tensor.elements, (first, other), (both,))
 
 
-def _turned(one: Operation, sizes: TransformerSizes) -> list[Operation]:
+def _turned(operation: Operation, sizes: TransformerSizes) -> list[Operation]:
     """What one operation becomes in the backward pass."""
-    name, kept = f"d {one.name}", one.reads
-    after = tuple(replace(t, name=f"d {t.name}") for t in one.writes)
-    before = tuple(replace(t, name=f"d {t.name}") for t in one.reads)
-    if one.name == "fused attention":
-        soft = one.elementwise_flops // ELEMENTWISE["softmax"][0] * sum(ELEMENTWISE["softmax"])
-        return [Operation(name, one.product_flops * 5 // 2, soft, (*after, *kept, *one.writes), before)]
-    if one.product_flops:
-        left, right = kept[:2]
+    name, inputs = f"d {operation.name}", operation.reads
+    after = tuple(replace(t, name=f"d {t.name}") for t in operation.writes)
+    before = tuple(replace(t, name=f"d {t.name}") for t in operation.reads)
+    if operation.name == "fused attention":
+        soft = operation.elementwise_flops // ELEMENTWISE["softmax"][0] * sum(ELEMENTWISE["softmax"])
+        return [Operation(name, operation.product_flops * 5 // 2, soft, (*after, *inputs, *operation.writes), before)]
+    if operation.product_flops:
+        left, right = inputs[:2]
         # A bias's gradient is a sum over rows, made beside that of its matrix.
         added = after[0].elements if before[2:] else 0
         return [
-            Operation(f"d {left.name} of {one.name}", one.product_flops, 0, (*after, right), before[:1]),
-            Operation(f"d {right.name} of {one.name}", one.product_flops, added, (*after, left), before[1:]),
+            Operation(f"d {left.name} of {operation.name}", operation.product_flops, 0, (*after, right), before[:1]),
+            Operation(f"d {right.name} of {operation.name}", operation.product_flops, added, (*after, left), before[1:]),
         ]
-    if one.name == "embed":  # added to the rows of the table's gradient
-        ids, rows = kept[0], before[1]
+    if operation.name == "embed":  # added to the rows of the table's gradient
+        ids, rows = inputs[0], before[1]
         return [Operation(name, 0, rows.elements, (*after, ids, rows), (rows,))]
-    kind = _kind(one.name, sizes)
-    flops = ELEMENTWISE[kind][1] * one.writes[0].elements
+    kind = _kind(operation.name, sizes)
+    flops = ELEMENTWISE[kind][1] * operation.writes[0].elements
     if kind == "add":
         # Positions get the sum over the batch; the states pass a residual connection by and meet what went through.
-        reads, writes = (after, before[1:]) if one.part == "embedding" else ((*after, before[1]), before[:1])
+        reads, writes = (after, before[1:]) if operation.part == "embedding" else ((*after, before[1]), before[:1])
     elif kind == "loss":  # the first gradient of all: from the probabilities and the labels
-        reads, writes = (*one.writes, kept[1]), before[:1]
+        reads, writes = (*operation.writes, inputs[1]), before[:1]
     elif kind == "softmax":
-        reads, writes = (*after, *one.writes), before
+        reads, writes = (*after, *operation.writes), before
     elif kind == "rotary":
-        reads, writes = (*after, kept[1]), before[:1]
+        reads, writes = (*after, inputs[1]), before[:1]
     else:  # norms need no shift; activations and gates what they were given
-        reads, writes = (*after, *kept[:2]), before
+        reads, writes = (*after, *inputs[:2]), before
     return [Operation(name, 0, flops, reads, writes)]
 
 
@@ -234,8 +234,8 @@ def loss(sizes: TransformerSizes, batch: int, tokens: int, *, number_bytes: int 
     """
     logits = Moved("logits", (batch, tokens, sizes.V), number_bytes)
     labels = Moved("labels", (batch, tokens), 8)
-    kept = Moved("probabilities", logits.shape, number_bytes)
-    return Operation("loss", 0, ELEMENTWISE["loss"][0] * logits.elements, (logits, labels), (kept,), part="loss")
+    probabilities = Moved("probabilities", logits.shape, number_bytes)
+    return Operation("loss", 0, ELEMENTWISE["loss"][0] * logits.elements, (logits, labels), (probabilities,), part="loss")
 
 
 def adam_step(n_parameters: int, *, master: bool = True) -> Operation:
@@ -251,11 +251,11 @@ def adam_step(n_parameters: int, *, master: bool = True) -> Operation:
 
     Source: Kingma & Ba 2015, algorithm 1. Book: 12_counting.html#counting-training.
     """
-    held = tuple(Moved(name, (n_parameters,), FLOAT_BYTES) for name in ("weight", "mean", "mean of squares"))
+    states = tuple(Moved(name, (n_parameters,), FLOAT_BYTES) for name in ("weight", "mean", "mean of squares"))
     size = HALF_BYTES if master else FLOAT_BYTES
     gradient = Moved("gradient", (n_parameters,), size)
-    writes = (*held, Moved("weight in use", (n_parameters,), HALF_BYTES)) if master else held
-    return Operation("adam", 0, ELEMENTWISE["adam"][0] * n_parameters, (gradient, *held), writes, part="optimizer")
+    writes = (*states, Moved("weight in use", (n_parameters,), HALF_BYTES)) if master else states
+    return Operation("adam", 0, ELEMENTWISE["adam"][0] * n_parameters, (gradient, *states), writes, part="optimizer")
 
 
 def training_step(

@@ -224,7 +224,7 @@ _ALL = (
         {"ICI": 800e9},
     ),
 )
-_KNOWN: dict[str, Hardware] = {one.name: one for one in _ALL}
+_KNOWN: dict[str, Hardware] = {machine.name: machine for machine in _ALL}
 
 
 def known_hardware() -> tuple[str, ...]:

@@ -60,8 +60,8 @@ class Kernels:
     def norm(self, name: str) -> Operation:
         """A norm of the states."""
         d = self.sizes.D
-        held = ("gain", "shift") if self.sizes.norm == "layer" else ("gain",)
-        return self.each(name, self.sizes.norm, "norm", (self.B, self.T, d), *(self.moved(h, d) for h in held))
+        parameters = ("gain", "shift") if self.sizes.norm == "layer" else ("gain",)
+        return self.each(name, self.sizes.norm, "norm", (self.B, self.T, d), *(self.moved(h, d) for h in parameters))
 
     def residual(self, name: str) -> Operation:
         """What a sublayer found is added to the states."""

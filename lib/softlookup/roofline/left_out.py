@@ -38,11 +38,11 @@ def left_out(clock: Callable[[Callable[[], object]], float], *, quick: bool = Fa
 
         seconds = sorted(clock(add) for _ in range(3))[1]
         sweep.append(note(bytes=12 * n, bytes_per_s=12 * n / seconds, seconds=seconds))
-    one = np.ones(1, np.float32), np.ones(1, np.float32), np.empty(1, np.float32)
+    arrays = np.ones(1, np.float32), np.ones(1, np.float32), np.empty(1, np.float32)
     one_torch = torch.ones(1), torch.ones(1), torch.empty(1)
 
     def numpy_one() -> None:
-        np.add(one[0], one[1], out=one[2])
+        np.add(arrays[0], arrays[1], out=arrays[2])
 
     def torch_one() -> None:
         torch.add(one_torch[0], one_torch[1], out=one_torch[2])

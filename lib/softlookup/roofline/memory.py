@@ -65,8 +65,8 @@ def state_bytes(n_parameters: int, recipe: str = "master") -> dict[str, int]:
     """
     if recipe not in RECIPES:
         raise KeyError(f"no recipe {recipe!r}; there are {', '.join(RECIPES)}")
-    one = RECIPES[recipe]
-    return {name: n_parameters * getattr(one, name) for name in ("weights", "gradients", "master", "optimizer")}
+    bytes_each = RECIPES[recipe]
+    return {name: n_parameters * getattr(bytes_each, name) for name in ("weights", "gradients", "master", "optimizer")}
 
 
 def cache_bytes(
@@ -129,30 +129,30 @@ def activations(
 
     def attention(keys: int, asks: str, across: str) -> list[Moved]:
         heads, square = (b, sizes.kv_heads, keys, sizes.head_width), (b, sizes.N, t, keys)
-        found = [
+        arrays = [
             Moved(f"input of norm {across or 1}", (b, t, d)),
             Moved(f"input of {asks}", (b, t, d)),
             Moved(f"q {across}".strip(), (b, sizes.N, t, sizes.head_width)),
             Moved(f"k {across}".strip(), heads),
         ]
         if not fused:
-            found.append(Moved(f"weights {across}".strip(), square))
+            arrays.append(Moved(f"weights {across}".strip(), square))
             if dropout:
-                found += [Moved("mask of the weights", square, 1), Moved("weights after dropout", square)]
-        found += [Moved(f"v {across}".strip(), heads), Moved("input of output", (b, t, sizes.wide))]
-        return [*found, Moved("mask of attention", (b, t, d), 1)] if dropout else found
+                arrays += [Moved("mask of the weights", square, 1), Moved("weights after dropout", square)]
+        arrays += [Moved(f"v {across}".strip(), heads), Moved("input of output", (b, t, sizes.wide))]
+        return [*arrays, Moved("mask of attention", (b, t, d), 1)] if dropout else arrays
 
-    kept = attention(t, "q, k and v", "")
+    tensors = attention(t, "q, k and v", "")
     if memory:
-        kept += attention(memory, "q across", "across")
-    kept += [Moved("input of norm 2", (b, t, d)), Moved("input of up", (b, t, d))]
-    kept += [Moved(f"input of {sizes.activation}", hidden)]
+        tensors += attention(memory, "q across", "across")
+    tensors += [Moved("input of norm 2", (b, t, d)), Moved("input of up", (b, t, d))]
+    tensors += [Moved(f"input of {sizes.activation}", hidden)]
     if sizes.gated:
-        kept += [Moved(f"output of {sizes.activation}", hidden), Moved("up", hidden)]
-    kept.append(Moved("input of down", hidden))
+        tensors += [Moved(f"output of {sizes.activation}", hidden), Moved("up", hidden)]
+    tensors.append(Moved("input of down", hidden))
     if dropout:
-        kept.append(Moved("mask of the network", (b, t, d), 1))
-    return kept
+        tensors.append(Moved("mask of the network", (b, t, d), 1))
+    return tensors
 
 
 def training_memory(
@@ -192,14 +192,14 @@ def training_memory(
     if sizes.decoder_layers:
         stacks.append((sizes.L, source, 0))
     row = batch * sizes.D * HALF_BYTES
-    whole = [sum(one.bytes for one in activations(sizes, batch, t, memory=e, fused=fused)) for _, t, e in stacks]
+    whole = [sum(tensor.bytes for tensor in activations(sizes, batch, t, memory=e, fused=fused)) for _, t, e in stacks]
     if recompute:
-        kept = sum(layers * t * row for layers, t, _ in stacks) + max(whole)
+        stored = sum(layers * t * row for layers, t, _ in stacks) + max(whole)
     else:
-        kept = sum(layers * one for (layers, _, _), one in zip(stacks, whole, strict=True))
+        stored = sum(layers * layer_bytes for (layers, _, _), layer_bytes in zip(stacks, whole, strict=True))
     return {
         **state_bytes(sum(parameters(sizes).values()), recipe),
-        "activations": kept + source * row,
+        "activations": stored + source * row,
         "logits": 2 * batch * tokens * sizes.V * 4,
     }
 

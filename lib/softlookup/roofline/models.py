@@ -46,7 +46,7 @@ _ALL = (
     _llama("Llama 3 8B", D=4096, N=32, K=8, F=14_336, V=128_256, L=32),
 )
 
-MODELS: dict[str, TransformerSizes] = {one.name: one for one in _ALL}
+MODELS: dict[str, TransformerSizes] = {model.name: model for model in _ALL}
 """Published models by name.
 
 Book: 12_counting.html#counting-parameters.

@@ -83,12 +83,12 @@ class Operation:
     @property
     def elements(self) -> int:
         """Numbers read and written, once."""
-        return sum(one.elements for one in (*self.reads, *self.writes))
+        return sum(tensor.elements for tensor in (*self.reads, *self.writes))
 
     @property
     def bytes(self) -> int:
         """Bytes read and written, once."""
-        return sum(one.bytes for one in (*self.reads, *self.writes))
+        return sum(tensor.bytes for tensor in (*self.reads, *self.writes))
 
     @property
     def intensity(self) -> float:
@@ -158,10 +158,10 @@ def total(operations: Iterable[Operation]) -> Total:
     Book: 12_counting.html#counting-layer.
     """
     sums = [0, 0, 0, 0]
-    for one in operations:
-        read, written = (sum(t.bytes for t in side) for side in (one.reads, one.writes))
-        for index, number in enumerate((one.product_flops, one.elementwise_flops, read, written)):
-            sums[index] += one.times * number
+    for operation in operations:
+        read, written = (sum(t.bytes for t in side) for side in (operation.reads, operation.writes))
+        for index, number in enumerate((operation.product_flops, operation.elementwise_flops, read, written)):
+            sums[index] += operation.times * number
     return Total(*sums)
 
 

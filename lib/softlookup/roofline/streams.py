@@ -93,8 +93,8 @@ def operands(n: int, seed: int = 0) -> Arrays:
     if n <= 0 or n % 32:
         raise ValueError(f"n is {n}, wanted a multiple of 32 above 0")
     rng = np.random.default_rng(seed)
-    given = tuple(rng.random(n, dtype=np.float32) for _ in range(4))
-    return *given, *(np.full(n, np.float32(np.nan)) for _ in range(3))
+    inputs = tuple(rng.random(n, dtype=np.float32) for _ in range(4))
+    return *inputs, *(np.full(n, np.float32(np.nan)) for _ in range(3))
 
 
 def numpy_chain(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, e: np.ndarray, *tmp: np.ndarray) -> None:
@@ -127,19 +127,19 @@ def ways(arrays: Arrays) -> dict[str, dict[str, Way]]:
     import torch
 
     a, b, c, d, e, tmp1, tmp2 = arrays
-    found: dict[str, dict[str, Way]] = {}
+    by_language: dict[str, dict[str, Way]] = {}
     try:
         compiled.loops()
     except compiled.NoCompiler:
         pass
     else:
-        found["C"] = {
+        by_language["C"] = {
             "chain": lambda: compiled.run("chain", a, b, c, d, e, tmp1, tmp2),
             "fused": lambda: compiled.run("fused", a, b, c, d, e),
         }
         if e.ctypes.data % 16 == 0 and compiled.run("fused_around", *(array[:32] for array in (a, b, c, d, e))):
-            found["C"]["fused_around"] = lambda: compiled.run("fused_around", a, b, c, d, e)
-    found["numpy"] = {"chain": lambda: numpy_chain(*arrays), "fused": lambda: numpy_blocks(*arrays)}
+            by_language["C"]["fused_around"] = lambda: compiled.run("fused_around", a, b, c, d, e)
+    by_language["numpy"] = {"chain": lambda: numpy_chain(*arrays), "fused": lambda: numpy_blocks(*arrays)}
     ta, tb, tc, td, te, t1, t2 = (torch.from_numpy(array) for array in arrays)
 
     def torch_chain() -> None:
@@ -151,8 +151,8 @@ def ways(arrays: Arrays) -> dict[str, dict[str, Way]]:
         torch.add(ta, tb, out=t1)
         torch.addcmul(td, t1, tc, out=te)
 
-    found["torch"] = {"chain": torch_chain, "fused": torch_fused}
-    return found
+    by_language["torch"] = {"chain": torch_chain, "fused": torch_fused}
+    return by_language
 
 
 TORCH_TWO = Stream("add, addcmul", 5, 2, 3)

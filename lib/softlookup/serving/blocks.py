@@ -249,7 +249,7 @@ class Rows(KVCache):
     def __init__(self, blocks: Blocks, sequences: Sequence[int], new: int) -> None:
         super().__init__(0)
         device = blocks.k.device
-        ends = torch.tensor([blocks.length(one) for one in sequences], device=device)
+        ends = torch.tensor([blocks.length(sequence) for sequence in sequences], device=device)
         longest = int(ends.max())
         ragged = bool((ends < longest).any())
         if new > 1 and ragged:

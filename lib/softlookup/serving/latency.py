@@ -68,18 +68,18 @@ def latency(requests: Sequence[Request]) -> Latency:
 
     Book: 16_serving.html#serving-latency.
     """
-    served = [one for one in requests if one.times_s]
+    served = [request for request in requests if request.times_s]
     if not served:
         raise ValueError(f"none of {len(requests)} requests has a token")
-    first = [one.first_token_s for one in served]
-    between = [wait for one in served for wait in one.between_s] or [0.0]
-    seconds = max(one.times_s[-1] for one in served) - min(one.arrival_s for one in served)
+    first = [request.first_token_s for request in served]
+    between = [wait for request in served for wait in request.between_s] or [0.0]
+    seconds = max(request.times_s[-1] for request in served) - min(request.arrival_s for request in served)
     return Latency(
         percentile(first, 50),
         percentile(first, 95),
         percentile(between, 50),
         percentile(between, 95),
-        sum(len(one.times_s) for one in served) / seconds if seconds else inf,
-        sum(one.state == "finished" for one in requests),
-        sum(one.state == "refused" for one in requests),
+        sum(len(request.times_s) for request in served) / seconds if seconds else inf,
+        sum(request.state == "finished" for request in requests),
+        sum(request.state == "refused" for request in requests),
     )

@@ -89,8 +89,8 @@ class ModelRunner:
         return [_chosen(request, logits[i]) for i, (request, _) in enumerate(plan)]
 
     def _pass(self, requests: list[Request], tokens: int) -> Tensor:
-        rows = self.blocks.rows([one.sequence for one in requests if one.sequence is not None], tokens)
-        new = [one.ids[one.computed : one.computed + tokens] for one in requests]
+        rows = self.blocks.rows([request.sequence for request in requests if request.sequence is not None], tokens)
+        new = [request.ids[request.computed : request.computed + tokens] for request in requests]
         ids_BT = torch.tensor(new, device=self.blocks.k.device)
         x_BTD = self.model.embedder(ids_BT, places=rows.places)
         return self.model.head(self.model.decoder(x_BTD, mask=rows.mask, cache=rows)[:, -1:])[:, 0]

@@ -81,7 +81,7 @@ class Scheduler:
             The reason; empty if it can wait in the queue.
         """
         config, most = self.blocks.config, len(self.blocks.owners)
-        if strange := [one for one in request.prompt if not 0 <= one < config.vocab_size]:
+        if strange := [token for token in request.prompt if not 0 <= token < config.vocab_size]:
             return f"its prompt holds id {strange[0]}; the model has ids 0 to {config.vocab_size - 1}"
         tokens = len(request.prompt) + request.max_new_tokens - 1  # the last one is written and never computed
         if (needed := -(-tokens // self.blocks.block_size)) > most:
@@ -105,7 +105,7 @@ class Scheduler:
         """
         plan: dict[Request, int] = {}
         budget = self.rules.budget if self.rules.budget is not None else 1 << 60
-        for request in sorted(self.running, key=lambda one: one.missing > 1):
+        for request in sorted(self.running, key=lambda candidate: candidate.missing > 1):
             tokens = min(request.missing, budget - sum(plan.values()))
             if tokens and self._room(request, tokens, plan):
                 plan[request] = tokens
@@ -116,16 +116,16 @@ class Scheduler:
         while self._places and self.waiting and (left := budget - sum(plan.values())):
             request = self.waiting[0]
             sequence = self.blocks.start_for(request.ids)
-            found = self.blocks.length(sequence)
-            if self.blocks.needed(sequence, len(request.ids) - found) > self.blocks.n_free:
+            n_cached = self.blocks.length(sequence)
+            if self.blocks.needed(sequence, len(request.ids) - n_cached) > self.blocks.n_free:
                 self.blocks.release(sequence)
                 self._places = 0
                 break
-            plan[request] = min(len(request.ids) - found, left)
+            plan[request] = min(len(request.ids) - n_cached, left)
             self.blocks.grow(sequence, plan[request])
             self.running.append(self.waiting.popleft())
-            request.sequence, request.computed, request.state = sequence, found, "running"
-            request.reused += found
+            request.sequence, request.computed, request.state = sequence, n_cached, "running"
+            request.reused += n_cached
             self._places -= 1
         return list(plan.items())
 

@@ -116,7 +116,7 @@ class Server:
         Book: 16_serving.html#serving-loop.
         """
         begun_s = self.runner.now()
-        coming = sorted(requests, key=lambda one: one.arrival_s)
+        coming = sorted(requests, key=lambda request: request.arrival_s)
         for request in coming:
             request.arrival_s += begun_s
         while coming or self.scheduler.waiting or self.scheduler.running:

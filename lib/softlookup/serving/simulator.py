@@ -67,12 +67,12 @@ class Costs:
         sizes = np.maximum(np.abs(rows).max(axis=0), 1e-300)
         used = list(range(6))
         while True:  # a cost that would be negative is 0: the others are fitted without it
-            found = np.linalg.lstsq((rows / sizes)[:, used], np.ones(len(rows)), rcond=None)[0]
-            if (found >= 0).all():
+            solution = np.linalg.lstsq((rows / sizes)[:, used], np.ones(len(rows)), rcond=None)[0]
+            if (solution >= 0).all():
                 break
-            del used[int(found.argmin())]
+            del used[int(solution.argmin())]
         costs = np.zeros(6)
-        costs[used] = found / sizes[used]
+        costs[used] = solution / sizes[used]
         return cls(*costs.tolist())
 
 
@@ -109,7 +109,7 @@ class CostRunner:
         Returns:
             A token 0 for each.
         """
-        self._now_s += self.costs.seconds([(new, one.computed + new) for one, new in plan])
+        self._now_s += self.costs.seconds([(new, request.computed + new) for request, new in plan])
         return [0] * len(plan)
 
 

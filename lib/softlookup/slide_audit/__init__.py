@@ -18,12 +18,12 @@ def items() -> tuple[Item, ...]:
     Raises:
         ValueError: If two items have one id, or a row is none that an item could be made of.
     """
-    found: dict[str, Item] = {}
-    for one in (one for name in MODULES for one in read(name)):
-        if one.id in found:
-            raise ValueError(f"two items are called {one.id}")
-        found[one.id] = one
-    return tuple(found[key] for key in sorted(found))
+    by_id: dict[str, Item] = {}
+    for item in (entry for name in MODULES for entry in read(name)):
+        if item.id in by_id:
+            raise ValueError(f"two items are called {item.id}")
+        by_id[item.id] = item
+    return tuple(by_id[key] for key in sorted(by_id))
 
 
 __all__ = ["KINDS", "LECTURES", "VERDICTS", "Found", "Item", "items", "read", "table"]

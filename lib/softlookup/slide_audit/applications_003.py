@@ -9,7 +9,7 @@ from softlookup.slide_audit.operations import drawn
 def who_asks_whom() -> dict[str, Any]:
     words, picture, sound, english = drawn((3, 4), (7, 4), (5, 4), (2, 4))
     sides = ((words, picture), (words, english))  # of a picture's question, and of a translation, both text
-    two = [scaled_dot_product_attention(one, other, other).shape for one, other in sides]
+    two = [scaled_dot_product_attention(queries, other, other).shape for queries, other in sides]
     try:
         scaled_dot_product_attention(words, picture, sound)
         three = True
@@ -22,5 +22,5 @@ def start_of_the_stack() -> dict[str, Any]:
     from softlookup.model import SinusoidalPositions, TokenEmbedding
 
     table, waves = TokenEmbedding(10, 4), SinusoidalPositions(4)
-    learned, fixed = (sum(p.numel() for p in one.parameters() if p.requires_grad) for one in (table, waves))
+    learned, fixed = (sum(p.numel() for p in layer.parameters() if p.requires_grad) for layer in (table, waves))
     return {"fixed": fixed, "learned": learned}

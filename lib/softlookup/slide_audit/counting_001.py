@@ -49,19 +49,19 @@ def shapes() -> dict[str, Any]:
     x, *weights = example()
     b, s, n, d, h = B, S, N, D, H
     dagger = [project(x, w).reshape(b, s, n, d) for w in weights[:3]]
-    q, k, v = (one.transpose(0, 2, 1, 3) for one in dagger)
+    q, k, v = (heads.transpose(0, 2, 1, 3) for heads in dagger)
     k_t = k.swapaxes(-1, -2)
     p = softmax(q @ k_t / np.sqrt(d))
     mixed = p @ v
     turned = mixed.transpose(0, 2, 1, 3)
     a = turned.reshape(b, s, h)
     y = project(a, weights[3])
-    found = [one.shape for one in (x, dagger[0], q, k_t, p, mixed, turned, a, y)]
+    computed = [array.shape for array in (x, dagger[0], q, k_t, p, mixed, turned, a, y)]
     slide = [(b, s, h), (b, s, n, d), (b, n, s, d), (b, n, d, s), (b, n, s, s), (b, n, s, d), (b, s, n, d)]
     slide += [(b, s, h)] * 2
     w_q, w_k, w_v, w_o = weights
     same = bool(np.allclose(y, multi_head_attention(x, w_q, w_k, w_v, w_o, n)))
-    return {"b": b, "d": d, "found": found, "n": n, "s": s, "same": same, "slide": slide}
+    return {"b": b, "d": d, "found": computed, "n": n, "s": s, "same": same, "slide": slide}
 
 
 def llama_2_7b() -> tuple[int, int, int]:

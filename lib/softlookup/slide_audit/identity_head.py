@@ -69,7 +69,7 @@ def sums_to_one(weights: np.ndarray) -> np.ndarray:
 
 def small_gradients() -> dict[str, Any]:
     keys, draws, seeds = 8, 100, 3
-    said, holds = [], True
+    sentences, holds = [], True
     for width in (64, 512):
         least, mean = np.empty((2, seeds)), np.empty((2, seeds))
         for seed in range(seeds):
@@ -82,8 +82,8 @@ def small_gradients() -> dict[str, Any]:
                 least[way, seed], mean[way, seed] = np.percentile(to_query, 10), to_query.mean()
         holds = holds and bool((least[0] > 10 * least[1]).all())
         low, high = least.mean(axis=1), mean.mean(axis=1)
-        said.append(
+        sentences.append(
             f"Width {width}: one query in ten has a gradient below {low[0]:.2f} with the divisor, and below "
             f"{low[1]:.1g} without; the mean over all queries is {high[0]:.2f} and {high[1]:.2f}."
         )
-    return {"holds": holds, "said": " ".join(said)}
+    return {"holds": holds, "said": " ".join(sentences)}

@@ -73,10 +73,10 @@ def watched(work: Callable[..., None], arrays: int, n: int = 16) -> tuple[int, i
     Returns:
         Reads and writes for each place, and the last of the results: the third array of three, the fifth of seven.
     """
-    given = [Watched(numbers) for numbers in drawn(*[n] * arrays)]
-    work(*given)
-    reads, writes = (sum(getattr(one, what) for one in given) // n for what in ("reads", "writes"))
-    return reads, writes, given[2 if arrays == 3 else 4].numbers
+    watched_arrays = [Watched(numbers) for numbers in drawn(*[n] * arrays)]
+    work(*watched_arrays)
+    reads, writes = (sum(getattr(array, what) for array in watched_arrays) // n for what in ("reads", "writes"))
+    return reads, writes, watched_arrays[2 if arrays == 3 else 4].numbers
 
 
 def rows_needed(ridge: float, width: int = 4096) -> int:

@@ -86,7 +86,7 @@ def chapter_of(item: Item) -> str:
 
 
 def as_html(
-    items: Sequence[Item], titles: dict[str, str], found: Mapping[str, Found], headings: Mapping[str, str]
+    items: Sequence[Item], titles: dict[str, str], results: Mapping[str, Found], headings: Mapping[str, str]
 ) -> str:
     """All items as one list, with three rows of chips to narrow it.
 
@@ -99,16 +99,16 @@ def as_html(
     Returns:
         HTML that needs nothing but the book's own colours; the list can be read without its script.
     """
-    verdicts = Counter(one.verdict for one in items)
-    chapters = sorted({chapter_of(one) for one in items})
+    verdicts = Counter(item.verdict for item in items)
+    chapters = sorted({chapter_of(item) for item in items})
     picks = [
         _pick("verdict", "Verdict", [(key, f"{VERDICTS[key]} ({verdicts[key]})") for key in VERDICTS if verdicts[key]]),
-        _pick("lecture", "Lecture", [(key, key) for key in sorted({one.lecture for one in items})]),
+        _pick("lecture", "Lecture", [(key, key) for key in sorted({item.lecture for item in items})]),
         _pick("chapter", "Chapter", [(key, str(int(key))) for key in chapters]),
     ]
     head = f'<div class="narrow" hidden>{"".join(picks)}</div><p role="status">{len(items)} statements</p>'
     head += '<button type="button" class="every" hidden>Show all</button>'
-    articles = "".join(_article(one, titles, found[one.id], headings[one.section]) for one in items)
+    articles = "".join(_article(item, titles, results[item.id], headings[item.section]) for item in items)
     return f'{_STYLE}<div class="slf-audit">{head}{articles}</div>{_SCRIPT}'
 
 
@@ -126,20 +126,20 @@ def headings_of(items: Sequence[Item], book: Path) -> dict[str, str]:
         LookupError: If a page has no such label: "PAGE.md has no label LABEL".
     """
     pages: dict[str, dict[str, str]] = {}
-    found: dict[str, str] = {}
-    for where in sorted({one.section for one in items}):
+    headings: dict[str, str] = {}
+    for where in sorted({item.section for item in items}):
         page, label = where.split("#")
         if page not in pages:
             pages[page] = _labelled((book / f"{page}.md").read_text(encoding="utf-8"))
         if label not in pages[page]:
             raise LookupError(f"{page}.md has no label {label}")
-        found[where] = pages[page][label]
-    return found
+        headings[where] = pages[page][label]
+    return headings
 
 
 def _labelled(text: str) -> dict[str, str]:
     """The heading that each label of a page belongs to."""
-    found: dict[str, str] = {}
+    headings: dict[str, str] = {}
     waiting: list[str] = []
     heading = fence = ""
     for line in text.splitlines():
@@ -153,9 +153,9 @@ def _labelled(text: str) -> dict[str, str]:
         else:
             if title := re.match(r"#{1,6} +(.+?) *$", line):
                 heading = _plain(title[1])
-            found |= dict.fromkeys(waiting, heading)
+            headings |= dict.fromkeys(waiting, heading)
             waiting = []
-    return found
+    return headings
 
 
 def _plain(heading: str) -> str:
@@ -176,12 +176,12 @@ def sections(items: Sequence[Item]) -> dict[str, dict[str, int]]:
     Returns:
         Counts by page, "04_one_head", and label, "one-head-project".
     """
-    found: dict[str, dict[str, int]] = {}
-    for one in items:
-        page, label = one.section.split("#")
-        counts = found.setdefault(page, {})
+    counts_by_page: dict[str, dict[str, int]] = {}
+    for item in items:
+        page, label = item.section.split("#")
+        counts = counts_by_page.setdefault(page, {})
         counts[label] = counts.get(label, 0) + 1
-    return found
+    return counts_by_page
 
 
 def _pick(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
@@ -192,20 +192,20 @@ def _pick(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
     return f'<div class="pick" role="group" aria-label="{label}" data-pick="{name}"><span>{label}</span>{chips}</div>'
 
 
-def _article(item: Item, titles: dict[str, str], found: Found, heading: str) -> str:
+def _article(item: Item, titles: dict[str, str], result: Found, heading: str) -> str:
     page, anchor = item.section.split("#")
     badge = f'<span class="verdict {item.verdict}">{VERDICTS[item.verdict]}</span>'
     lines = [
         f"<h3>{item.id}. {escape(item.slide)} {badge}</h3>",
         f"<p>{escape(titles[item.lecture])}. <em>Stated:</em> {escape(item.states)}</p>",
-        f"<p><em>Computed:</em> {escape(found.truth)}</p>"
+        f"<p><em>Computed:</em> {escape(result.truth)}</p>"
         if item.kind != "cited"
-        else f"<p><em>Published:</em> {escape(found.truth)}</p>",
-        _tables(found),
+        else f"<p><em>Published:</em> {escape(result.truth)}</p>",
+        _tables(result),
     ]
-    for label, said in (("How to tell", item.tell), ("What probably happened", item.cause), ("The audit", item.audit)):
-        if said:
-            lines.append(f"<p><em>{label}:</em> {escape(said)}</p>")
+    for label, text in (("How to tell", item.tell), ("What probably happened", item.cause), ("The audit", item.audit)):
+        if text:
+            lines.append(f"<p><em>{label}:</em> {escape(text)}</p>")
     if item.kind == "damage":
         lines.append("<p>The slide's text may have been damaged when it was extracted.</p>")
     chapter = int(chapter_of(item))
@@ -220,10 +220,10 @@ def _article(item: Item, titles: dict[str, str], found: Found, heading: str) -> 
     return f'<article id="{item.id}" {data}>{"".join(lines)}</article>'
 
 
-def _tables(found: Found) -> str:
-    if found.printed is None or found.true is None or found.off is None or found.agrees:
+def _tables(result: Found) -> str:
+    if result.printed is None or result.true is None or result.off is None or result.agrees:
         return ""
-    shown = _table("printed", found.printed, found.places, found.off) + _table("computed", found.true, found.places)
+    shown = _table("printed", result.printed, result.places, result.off) + _table("computed", result.true, result.places)
     return f'<div class="tables">{shown}</div>'
 
 

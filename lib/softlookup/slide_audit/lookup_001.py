@@ -20,5 +20,5 @@ def one_hot_or_id() -> dict[str, Any]:
     ids = np.array(tokenizer.encode("ate an apple"))
     [table] = drawn((len(tokenizer), 4))
     rows = one_hot(ids, len(tokenizer))
-    found = "the same" if np.allclose(rows @ table, embed(ids, table)) else "another"
-    return {"found": found, "ids": ids, "rows": rows}
+    answer = "the same" if np.allclose(rows @ table, embed(ids, table)) else "another"
+    return {"found": answer, "ids": ids, "rows": rows}

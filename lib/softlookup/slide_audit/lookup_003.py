@@ -55,20 +55,20 @@ def five_heads() -> dict[str, Any]:
     z = [one_head(x, *matrices) for matrices in each]
     joined = np.concatenate(z, axis=-1)
     out = joined @ w_o
-    found = [one.shape for one in (each[0][0], w_o, x, q, a, z[0], joined, out)]
+    computed = [array.shape for array in (each[0][0], w_o, x, q, a, z[0], joined, out)]
     printed = [(4, 3), (15, 4), (2, 4), (2, 3), (2, 2), (2, 3), (2, 15), (2, 4)]
     packed = (np.concatenate(matrices, axis=1) for matrices in zip(*each, strict=True))
     w_q, w_k, w_v = packed
     same = bool(np.allclose(out, multi_head_attention(x, w_q, w_k, w_v, w_o, heads)))
     learned = sum(m.size for matrices in each for m in matrices) + w_o.size
-    return {"d": d, "found": found, "joined": joined, "learned": learned, "printed": printed, "same": same}
+    return {"d": d, "found": computed, "joined": joined, "learned": learned, "printed": printed, "same": same}
 
 
 def joined_heads() -> dict[str, Any]:
-    held = []
+    outcomes = []
     for heads, width, d in ((5, 3, 4), (2, 4, 8), (1, 6, 3)):
         x, w_q, w_k, w_v, w_o = drawn((4, d), *[(d, heads * width)] * 3, (heads * width, d))
         z = split_heads(project(x, w_v), heads)
         fits = z.shape == (heads, 4, width) and w_o.shape == (heads * width, d)
-        held.append(fits and multi_head_attention(x, w_q, w_k, w_v, w_o, heads).shape == x.shape)
-    return {"held": held}
+        outcomes.append(fits and multi_head_attention(x, w_q, w_k, w_v, w_o, heads).shape == x.shape)
+    return {"held": outcomes}

@@ -21,19 +21,19 @@ def off_cells(printed: Any, true: Any, places: int = 2) -> np.ndarray:
     return np.asarray(table(printed, true, places).off)
 
 
-def largest_gap(one: Any, other: Any) -> float:
+def largest_gap(first: Any, other: Any) -> float:
     """The largest difference of two arrays, cell by cell."""
-    return float(abs(one - other).max())
+    return float(abs(first - other).max())
 
 
-def differing(one: Iterable[Any], other: Iterable[Any]) -> int:
+def differing(first: Iterable[Any], other: Iterable[Any]) -> int:
     """In how many places two words, or lists of one length, differ."""
-    return sum(left != right for left, right in zip(one, other, strict=True))
+    return sum(left != right for left, right in zip(first, other, strict=True))
 
 
-def equal(one: float, other: float) -> bool:
+def equal(first: float, other: float) -> bool:
     """Whether two numbers are the same, to nine digits."""
-    return math.isclose(one, other)
+    return math.isclose(first, other)
 
 
 def listed(template: str, *columns: Iterable[Any], between: str = ", ") -> str:
@@ -53,9 +53,9 @@ def operations() -> Mapping[str, Any]:
     """Functions by their names: numpy's, the reference's, and those of this module."""
     from softlookup import reference  # here, since tables are read where no reference is: beside a submission
 
-    ours = (drawn, off_cells, largest_gap, differing, equal, listed)
+    functions = (drawn, off_cells, largest_gap, differing, equal, listed)
     return {
         **{name: getattr(np, name) for name in _NUMPY.split()},
         **{name: getattr(reference, name) for name in reference.__all__},
-        **{one.__name__: one for one in ours},
+        **{function.__name__: function for function in functions},
     }

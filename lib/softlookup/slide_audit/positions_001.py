@@ -39,8 +39,8 @@ def turned_by_place() -> dict[str, Any]:
         return np.asarray(np.array([[c, -s], [s, c]]) @ w @ token)
 
     scores = np.array([turned(w_q, x, 5 + m) @ turned(w_k, y, m) for m in range(40)])
-    ours = np.array([rotary_score(w_q @ x, w_k @ y, 5 + m, m) for m in range(40)])
-    return {"ours": ours, "scores": scores}
+    shifted_scores = np.array([rotary_score(w_q @ x, w_k @ y, 5 + m, m) for m in range(40)])
+    return {"ours": shifted_scores, "scores": scores}
 
 
 def both_move() -> dict[str, Any]:

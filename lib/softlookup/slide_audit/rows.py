@@ -40,7 +40,7 @@ from softlookup.slide_audit.compare import table
 from softlookup.slide_audit.item import Found, Item
 from softlookup.slide_audit.operations import operations
 
-WORDS = {one.name for one in fields(Item)} - {"id", "work"}
+WORDS = {field.name for field in fields(Item)} - {"id", "work"}
 COMPUTED = {"work", "steps", "printed", "true", "places", "agrees", "truth"}
 
 
@@ -98,9 +98,9 @@ def _found(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Found:
         for step in ast.parse(row.get("steps", "")).body:
             _take(step, names)
         if "printed" in row:
-            found = table(eval(row["printed"], names), eval(row["true"], names), row.get("places", 2))
-            said = _said(row.get("truth", ""), names | {"off": found.off})
-            return replace(found, truth=f"{found.truth} {said}".strip())
+            compared = table(eval(row["printed"], names), eval(row["true"], names), row.get("places", 2))
+            sentence = _said(row.get("truth", ""), names | {"off": compared.off})
+            return replace(compared, truth=f"{compared.truth} {sentence}".strip())
         agrees = bool(eval(row["agrees"], names)) if "agrees" in row else None
         return Found(_said(row["truth"], names), agrees)
     except NameError as error:
@@ -122,11 +122,11 @@ def _take(step: ast.stmt, names: dict[str, Any]) -> None:
 
 def _said(truth: str, names: dict[str, Any]) -> str:
     """The sentence, with its numbers."""
-    said = ""
+    sentence = ""
     for text, place, form, _ in Formatter().parse(truth):
-        said += text
+        sentence += text
         if place is not None:
             value, form = eval(place, names), form or ""
             several = form and isinstance(value, Iterable) and not isinstance(value, str)
-            said += ", ".join(format(one, form) for one in value) if several else format(value, form)
-    return said
+            sentence += ", ".join(format(number, form) for number in value) if several else format(value, form)
+    return sentence

@@ -36,22 +36,22 @@ def three_products() -> dict[str, Any]:
 def formula() -> dict[str, Any]:
     q, k, v = drawn((6, 4), (6, 4), (6, 4))
     raised = np.exp(q @ k.T / np.sqrt(k.shape[1]))
-    ours = raised / raised.sum(axis=1, keepdims=True) @ v
-    in_torch = [torch.from_numpy(one) for one in (q, k, v)]
-    theirs = nn.functional.scaled_dot_product_attention(in_torch[0], in_torch[1], in_torch[2]).numpy()
-    return {"gap": largest_gap(ours, theirs)}
+    by_formula = raised / raised.sum(axis=1, keepdims=True) @ v
+    in_torch = [torch.from_numpy(array) for array in (q, k, v)]
+    by_torch = nn.functional.scaled_dot_product_attention(in_torch[0], in_torch[1], in_torch[2]).numpy()
+    return {"gap": largest_gap(by_formula, by_torch)}
 
 
 def parameters() -> dict[str, Any]:
     layers = [nn.MultiheadAttention(PAPER_WIDTH, heads, bias=False, device="meta") for heads in (1, PAPER_HEADS)]
-    one, several = (sum(p.numel() for p in layer.parameters()) for layer in layers)
-    return {"one": one, "several": several}
+    single, several = (sum(p.numel() for p in layer.parameters()) for layer in layers)
+    return {"one": single, "several": several}
 
 
 def side_by_side() -> dict[str, Any]:
     D, N, H = 12, 3, 4
     x, *w = drawn((5, D), *[(D, D)] * 4)
-    w_q, w_k, w_v, w_o = (one / np.sqrt(D) for one in w)
+    w_q, w_k, w_v, w_o = (matrix / np.sqrt(D) for matrix in w)
     cut = [slice(i * H, (i + 1) * H) for i in range(N)]
     heads = [reference.one_head(x, w_q[:, c], w_k[:, c], w_v[:, c]) for c in cut]
     by_hand = np.concatenate(heads, axis=-1) @ w_o
@@ -60,5 +60,5 @@ def side_by_side() -> dict[str, Any]:
         layer.in_proj_weight.copy_(torch.from_numpy(np.concatenate([w_q.T, w_k.T, w_v.T])))
         layer.out_proj.weight.copy_(torch.from_numpy(w_o.T.copy()))
         tokens = torch.from_numpy(x)[None]
-        theirs = layer(tokens, tokens, tokens, need_weights=False)[0][0].numpy()
-    return {"gap": largest_gap(by_hand, theirs)}
+        by_torch = layer(tokens, tokens, tokens, need_weights=False)[0][0].numpy()
+    return {"gap": largest_gap(by_hand, by_torch)}

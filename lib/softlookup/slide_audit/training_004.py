@@ -28,7 +28,7 @@ def millions(d_model: int, n_layers: int, n_heads: int, d_hidden: int) -> float:
     sizes = model.Config(PAPER_VOCABULARY, d_model=d_model, n_layers=n_layers, n_heads=n_heads, d_hidden=d_hidden)
     with torch.device("meta"):  # shapes, and no numbers
         whole = model.Transformer(sizes)
-    return sum(one.numel() for one in whole.parameters()) / 1e6
+    return sum(parameter.numel() for parameter in whole.parameters()) / 1e6
 
 
 def sizes(of: dict[str, Any]) -> dict[str, int]:
@@ -42,8 +42,8 @@ def near(counted: float, published: float) -> bool:
 
 
 def smoothing() -> dict[str, Any]:
-    asked = model.label_smoothing(torch.zeros(1, 1, dtype=torch.long), PAPER_VOCABULARY, 0.1)[0, 0].double()
-    floor = float(-(asked * asked.log()).sum())
+    target = model.label_smoothing(torch.zeros(1, 1, dtype=torch.long), PAPER_VOCABULARY, 0.1)[0, 0].double()
+    floor = float(-(target * target.log()).sum())
     return {"floor": floor}
 
 
@@ -57,8 +57,8 @@ def clipping() -> dict[str, Any]:
         norms.append((float(before.norm()), float(weight.grad.norm())))
         turned = max(turned, 1 - float(torch.cosine_similarity(before, weight.grad, dim=0)))
     capped = all(after <= 1 + 1e-6 and (before > 1 or np.isclose(after, before)) for before, after in norms)
-    said = ", ".join(f"{before:.4g} becomes {after:.4g}" for before, after in norms)
-    return {"capped": capped, "said": said, "turned": turned}
+    text = ", ".join(f"{before:.4g} becomes {after:.4g}" for before, after in norms)
+    return {"capped": capped, "said": text, "turned": turned}
 
 
 def batch_size() -> dict[str, Any]:
@@ -71,14 +71,14 @@ def batch_size() -> dict[str, Any]:
         for size in sizes:
             losses[size] += min(left_over(x, y, right, size, rate) for rate in rates) / 5
     best = min(losses, key=lambda size: losses[size])
-    said = ", ".join(f"{size}: {loss:.3f}" for size, loss in losses.items())
-    return {"best": best, "budget": budget, "said": said, "rates": rates, "sizes": sizes}
+    text = ", ".join(f"{size}: {loss:.3f}" for size, loss in losses.items())
+    return {"best": best, "budget": budget, "said": text, "rates": rates, "sizes": sizes}
 
 
 def left_over(x: np.ndarray, y: np.ndarray, right: np.ndarray, size: int, rate: float) -> float:
     """How far off the answers of a linear model are that has read all examples once, in batches of a size."""
     w = np.zeros_like(right)
     for start in range(0, len(x), size):
-        some, wanted = x[start : start + size], y[start : start + size]
-        w = w - rate * some.T @ (some @ w - wanted) / len(some)
+        some, labels = x[start : start + size], y[start : start + size]
+        w = w - rate * some.T @ (some @ w - labels) / len(some)
     return float(((x @ (w - right)) ** 2).mean())

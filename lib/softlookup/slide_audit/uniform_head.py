@@ -67,5 +67,5 @@ def projections() -> dict[str, Any]:
     for name, printed in zip("QKV", (Q, K, V), strict=True):
         fitted = X @ np.linalg.lstsq(X, printed, rcond=None)[0]  # another way to choose w misses by no less
         assert (np.abs(fitted - printed).max(axis=0) >= np.array(errors[name]) - 1e-9).all()
-    said = "; ".join(f"{name}: {', '.join(f'{one:.2f}' for one in row)}" for name, row in errors.items())
-    return {"errors": errors, "said": said}
+    text = "; ".join(f"{name}: {', '.join(f'{error:.2f}' for error in row)}" for name, row in errors.items())
+    return {"errors": errors, "said": text}

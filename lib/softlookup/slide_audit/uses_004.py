@@ -11,19 +11,19 @@ SEEDS = range(5)
 
 
 def recurrence_knows_order() -> dict[str, Any]:
-    moved, kept = [], []
+    moved, head_gaps = [], []
     for seed in SEEDS:
         x, w_x, w_h, w_q, w_k, w_v = drawn(*[(4, 4)] * 6, seed=seed)
         turned = x[[1, 0, 2, 3]]
         states = [reference.recurrent_states(rows, w_x, w_h)[-1] for rows in (x, turned)]
         heads = [reference.one_head(rows, w_q, w_k, w_v) for rows in (x, turned)]
         moved.append(largest_gap(states[0], states[1]))
-        kept.append(largest_gap(heads[0][[1, 0, 2, 3]], heads[1]))
-    return {"kept": kept, "moved": moved}
+        head_gaps.append(largest_gap(heads[0][[1, 0, 2, 3]], heads[1]))
+    return {"kept": head_gaps, "moved": moved}
 
 
 def adding() -> dict[str, Any]:
-    words, places = (one.ravel() for one in np.meshgrid(np.arange(30), np.arange(20)))
+    words, places = (grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(20)))
     read = {}
     for width in (8, 128):
         rng = np.random.default_rng(0)

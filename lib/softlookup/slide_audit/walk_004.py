@@ -74,5 +74,5 @@ def post_norm() -> dict[str, Any]:
     stated = reference.layer_norm(x + x @ w, np.ones(WIDTH), np.zeros(WIDTH))
     sublayer = model.Residual(model.Config(100, d_model=WIDTH, n_heads=HEADS, dropout=0.0)).double()
     with torch.no_grad():
-        ours = sublayer(torch.from_numpy(x)[None, :], lambda rows: rows @ torch.from_numpy(w))[0].numpy()
-    return {"ours": ours, "stated": stated}
+        computed = sublayer(torch.from_numpy(x)[None, :], lambda rows: rows @ torch.from_numpy(w))[0].numpy()
+    return {"ours": computed, "stated": stated}

@@ -33,8 +33,8 @@ def pick_everywhere() -> dict[str, Any]:
     for seed in range(trials):
         rng = np.random.default_rng(seed)
         next_word = rng.normal(size=(words, words)).argmax(axis=1)  # of a model that looks at the last word alone
-        given = rng.integers(words, size=length)
-        at_once, written = next_word[given], [int(given[0])]
+        ids = rng.integers(words, size=length)
+        at_once, written = next_word[ids], [int(ids[0])]
         for _ in range(length):
             written.append(int(next_word[written[-1]]))
         same += bool((at_once == written[1:]).all())

@@ -56,7 +56,7 @@ FAR_BELOW = -320.0
 
 def far_below(q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same queries and keys, of width 4, with all scores near -10240: in float32 as exact as ``large_logits``."""
-    q, k = (np.round(4 * np.clip(one, -1, 1)) / 4 for one in (q, k))
+    q, k = (np.round(4 * np.clip(array, -1, 1)) / 4 for array in (q, k))
     q[..., -1], k[..., -1] = FAR_BELOW, 64.0
     return q, k
 

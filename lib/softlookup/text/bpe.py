@@ -267,13 +267,13 @@ class BytePairTokenizer(Tokenizer):
         return cls(alphabet, merges, byte_level=byte_level)
 
     def _cut(self, piece: str) -> list[str]:
-        found = self._cache.get(piece)
-        if found is None:
-            *_, found = self._passes(piece)
+        tokens = self._cache.get(piece)
+        if tokens is None:
+            *_, tokens = self._passes(piece)
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
-            self._cache[piece] = found
-        return found
+            self._cache[piece] = tokens
+        return tokens
 
     def _passes(self, piece: str) -> Iterator[list[str]]:
         return merge_passes(list(to_byte_characters(piece) if self.byte_level else piece), self._rank_of)

@@ -81,9 +81,9 @@ class PairCounts:
             The pair and its count, or None if no two tokens stand side by side any more.
         """
         while self._heap:
-            noted, pair = heapq.heappop(self._heap)
+            negative_count, pair = heapq.heappop(self._heap)
             count = self.count_of[pair]
-            if -noted == count and count > 0:
+            if -negative_count == count and count > 0:
                 return pair, count
             if count > 0:
                 heapq.heappush(self._heap, (-count, pair))
@@ -178,10 +178,10 @@ def _learn(pieces: list[str], counts: list[int], alphabet: list[str], n_merges: 
     id_of = {token: number for number, token in enumerate(tokens)}
     pairs = PairCounts([[id_of[character] for character in piece] for piece in pieces], counts)
     for _ in range(n_merges):
-        found = pairs.commonest()
-        if found is None or found[1] < min_count:
+        commonest = pairs.commonest()
+        if commonest is None or commonest[1] < min_count:
             return
-        (left, right), count = found
+        (left, right), count = commonest
         pairs.join((left, right), len(tokens))
         tokens.append(tokens[left] + tokens[right])
         yield Merge((tokens[left], tokens[right]), count, tokens[-1])

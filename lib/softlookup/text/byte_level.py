@@ -68,8 +68,8 @@ class ByteLevelTokenizer(Tokenizer):
 
     def __init__(self, vocabulary: Vocabulary, merges: Sequence[tuple[str, str]], names: Sequence[str]) -> None:
         super().__init__(vocabulary)
-        wanted = [*names, *(token for left, right in merges for token in (left, right, left + right))]
-        missing = next((token for token in wanted if token not in vocabulary), None)
+        required = [*names, *(token for left, right in merges for token in (left, right, left + right))]
+        missing = next((token for token in required if token not in vocabulary), None)
         if missing is not None:
             raise ValueError(f"the vocabulary of {len(vocabulary)} tokens lacks {missing!r}, which its merges need")
         self.merges, self.names = tuple(merges), tuple(names)
@@ -91,9 +91,9 @@ class ByteLevelTokenizer(Tokenizer):
         if not specials:
             return [token for piece in split_words_and_digits(text) for token in self._cut(piece)]
         tokens, begin = [], 0
-        for found in self._name.finditer(text):
-            tokens += [*self.tokens(text[begin : found.start()], specials=False), found[0]]
-            begin = found.end()
+        for match in self._name.finditer(text):
+            tokens += [*self.tokens(text[begin : match.start()], specials=False), match[0]]
+            begin = match.end()
         return tokens + self.tokens(text[begin:], specials=False)
 
     def encode(self, text: str, *, start: bool = False, end: bool = False, specials: bool = True) -> list[int]:
@@ -177,12 +177,12 @@ class ByteLevelTokenizer(Tokenizer):
         return cls(vocabulary, [(left, right) for left, right in content["merges"]], content["names"])
 
     def _cut(self, piece: str) -> list[str]:
-        found = self._cache.get(piece)
-        if found is None:
+        tokens = self._cache.get(piece)
+        if tokens is None:
             characters = byte_characters()
             symbols = [characters[byte] for byte in piece.encode("utf-8")]
-            *_, found = merge_passes([symbol for symbol in symbols if symbol in self.vocabulary], self._rank_of)
+            *_, tokens = merge_passes([symbol for symbol in symbols if symbol in self.vocabulary], self._rank_of)
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
-            self._cache[piece] = found
-        return found
+            self._cache[piece] = tokens
+        return tokens

@@ -108,7 +108,7 @@ def _choose_phrase(
     plural = rng.random() < 0.3
     determiners = _determiners("own" in noun.kinds, plural, without)
     determiner = rng.choices(determiners, weights=[_DETERMINERS[name] for name in determiners])[0]
-    groups = [_adjectives(noun.kinds, group) for group, wanted in ((True, first), (False, last)) if wanted]
+    groups = [_adjectives(noun.kinds, group) for group, allowed in ((True, first), (False, last)) if allowed]
     adjectives = tuple(rng.choice(group) for group in groups if rng.random() < 0.3)
     return NounPhrase(noun, plural, determiner, adjectives)
 
@@ -124,10 +124,10 @@ def _adjectives(kinds: frozenset[str], first: bool) -> list[Adjective]:
 
 
 @cache
-def _determiners(own: bool, plural: bool, without: frozenset[str]) -> list[str]:
-    found = []
+def _determiners(can_be_owned: bool, plural: bool, without: frozenset[str]) -> list[str]:
+    names = []
     for name in _DETERMINERS:
         word = lexicon.DETERMINERS[name][plural]
-        if word is not None and word not in without and (own or name not in lexicon.POSSESSIVES):
-            found.append(name)
-    return found
+        if word is not None and word not in without and (can_be_owned or name not in lexicon.POSSESSIVES):
+            names.append(name)
+    return names

@@ -182,9 +182,9 @@ class WordPieceTokenizer(Tokenizer):
 
 
 def _published_vocabulary(path: Path, model: dict[str, Any]) -> Vocabulary:
-    asked = model.get("type"), model.get("continuing_subword_prefix"), model.get("max_input_chars_per_word")
-    if asked != ("WordPiece", INSIDE, _LONGEST_WORD):
-        raise ValueError(f"{path} holds a model {asked}; wanted ('WordPiece', {INSIDE!r}, {_LONGEST_WORD})")
+    settings = model.get("type"), model.get("continuing_subword_prefix"), model.get("max_input_chars_per_word")
+    if settings != ("WordPiece", INSIDE, _LONGEST_WORD):
+        raise ValueError(f"{path} holds a model {settings}; wanted ('WordPiece', {INSIDE!r}, {_LONGEST_WORD})")
     ids = model["vocab"]
     if sorted(ids.values()) != list(range(len(ids))):
         raise ValueError(f"{path} has ids that are not 0 to {len(ids) - 1}, one for each of its pieces")
@@ -195,11 +195,11 @@ def _published_lower(path: Path, content: dict[str, Any]) -> bool:
     normaliser = content.get("normalizer") or {}
     lower = normaliser.get("lowercase")
     accents = normaliser.get("strip_accents")
-    wanted = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
-    differs = {name: normaliser.get(name) for name, value in wanted.items() if normaliser.get(name) != value}
+    expected = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
+    differs = {name: normaliser.get(name) for name, value in expected.items() if normaliser.get(name) != value}
     if differs or not isinstance(lower, bool) or accents not in (None, lower):
         raise ValueError(
-            f"{path} asks for the normaliser {normaliser}; wanted {wanted}, accents off where letters small"
+            f"{path} asks for the normaliser {normaliser}; wanted {expected}, accents off where letters small"
         )
     return lower
 

@@ -174,8 +174,8 @@ def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a JSON file of kind {kind!r}: {error}") from error
     if not isinstance(content, dict) or content.get("kind") != kind or content.get("version") != 1:
-        found = content.get("kind") if isinstance(content, dict) else type(content).__name__
-        raise ValueError(f"{path} does not hold {kind!r}, version 1; got {found!r}")
+        got = content.get("kind") if isinstance(content, dict) else type(content).__name__
+        raise ValueError(f"{path} does not hold {kind!r}, version 1; got {got!r}")
     missing = [name for name in names if name not in content]
     if missing:
         raise ValueError(f"{path} holds {kind!r} without {missing[0]!r}; wanted {', '.join(names)}")

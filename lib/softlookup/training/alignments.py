@@ -188,6 +188,6 @@ def exact_match(translator: Translator, pairs: Sequence[Pair], *, beams: int = 1
     right = 0
     for start in range(0, len(pairs), rows):
         part = pairs[start : start + rows]
-        said = translator.translate_all([pair.english for pair in part], beams=beams)
-        right += sum(one.text == pair.french for one, pair in zip(said, part, strict=True))
+        translations = translator.translate_all([pair.english for pair in part], beams=beams)
+        right += sum(translation.text == pair.french for translation, pair in zip(translations, part, strict=True))
     return right / len(pairs)

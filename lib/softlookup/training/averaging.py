@@ -79,12 +79,12 @@ class MovingAverage:
         Yields:
             Nothing.
         """
-        own = {name: tensor.detach().clone() for name, tensor in model_tensors(model).items()}
+        original = {name: tensor.detach().clone() for name, tensor in model_tensors(model).items()}
         self.copy_to(model)
         try:
             yield
         finally:
-            fill(model_tensors(model), own, "the model's own weights")
+            fill(model_tensors(model), original, "the model's own weights")
 
 
 def mean_of_checkpoints(paths: Sequence[str | Path]) -> dict[str, Tensor]:
@@ -111,9 +111,9 @@ def mean_of_checkpoints(paths: Sequence[str | Path]) -> dict[str, Tensor]:
     sums = {name: torch.zeros_like(t, dtype=_summed_in(t)) for name, t in first.items()}
     for path in paths:
         latest = _weights_of(path)
-        one = {name: torch.empty_like(t, dtype=_summed_in(t)) for name, t in first.items()}
-        fill(one, latest, path)
-        for name, tensor in one.items():
+        checkpoint = {name: torch.empty_like(t, dtype=_summed_in(t)) for name, t in first.items()}
+        fill(checkpoint, latest, path)
+        for name, tensor in checkpoint.items():
             sums[name] += tensor
     return {
         name: (sums[name] / len(paths)).to(tensor.dtype) if tensor.is_floating_point() else latest[name]

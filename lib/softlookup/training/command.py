@@ -141,10 +141,10 @@ def _hold_out(pairs: Sequence[SentencePair], seed: int) -> tuple[list[SentencePa
     order = np.random.default_rng(seed).permutation(len(pairs))
     held_out = [pairs[row] for row in sorted(order[:size])]
     apart = set(held_out)
-    kept = [pair for pair in pairs if pair not in apart]
-    if not kept:
+    remaining = [pair for pair in pairs if pair not in apart]
+    if not remaining:
         raise ValueError(f"there are too few pairs ({len(pairs)}): none is left to train on beside those held out")
-    return kept, held_out
+    return remaining, held_out
 
 
 def _validation_bleu(out: Path, pairs: Sequence[SentencePair], device: str, note: Callable[[str], None]) -> str:
@@ -154,11 +154,11 @@ def _validation_bleu(out: Path, pairs: Sequence[SentencePair], device: str, note
     note(f"translating {len(pairs):,} validation sentences with a beam of 4")
     # Sentences of like length together: a batch takes as many steps as its longest needs.
     pairs = sorted(pairs, key=lambda pair: len(pair[0]))
-    said: list[str] = []
+    translations: list[str] = []
     for start in range(0, len(pairs), 50):
-        said += [one.text for one in translator.translate_all([pair[0] for pair in pairs[start : start + 50]])]
+        translations += [translation.text for translation in translator.translate_all([pair[0] for pair in pairs[start : start + 50]])]
     try:
-        bleu = corpus_bleu(said, [pair[1] for pair in pairs])
+        bleu = corpus_bleu(translations, [pair[1] for pair in pairs])
     except ImportError as error:
         return str(error)
     return f"validation BLEU {bleu.score:.1f} ({bleu.signature}); test files were not looked at"

@@ -156,10 +156,10 @@ def drop_long(pairs: Sequence[IdPair], max_length: int) -> tuple[list[IdPair], i
     Raises:
         ValueError: If none fits.
     """
-    kept = [pair for pair in pairs if max(map(len, pair)) <= max_length]
-    if not kept:
+    remaining = [pair for pair in pairs if max(map(len, pair)) <= max_length]
+    if not remaining:
         raise ValueError(f"none of {len(pairs)} pairs has at most {max_length} ids on both sides")
-    return kept, len(pairs) - len(kept)
+    return remaining, len(pairs) - len(remaining)
 
 
 def make_batch(pairs: Sequence[IdPair], pad_id: int) -> Batch:

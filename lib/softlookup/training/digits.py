@@ -40,10 +40,10 @@ def load_digits() -> Digits:
     """
     from sklearn.datasets import load_digits as read
 
-    found = read()
-    order = np.random.default_rng(SPLIT_SEED).permutation(len(found.target))
-    images = torch.from_numpy((found.images[order] / 16).astype("float32"))[:, None]
-    labels = torch.from_numpy(found.target[order].astype("int64"))
+    dataset = read()
+    order = np.random.default_rng(SPLIT_SEED).permutation(len(dataset.target))
+    images = torch.from_numpy((dataset.images[order] / 16).astype("float32"))[:, None]
+    labels = torch.from_numpy(dataset.target[order].astype("int64"))
     return Digits(images[N_TEST:], labels[N_TEST:], images[:N_TEST], labels[:N_TEST])
 
 

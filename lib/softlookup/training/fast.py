@@ -298,10 +298,10 @@ def keep_mask(x: Float[Tensor, "..."], share: float) -> Float[Tensor, "..."]:
         return torch.ones_like(x)
     numbers = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device)
     numbers.random_(torch.iinfo(torch.int64).min, None)  # all 64 bits: the default leaves the sign bit at 0
-    kept = numbers.view(torch.uint8)[: x.numel()].view(x.shape)
+    mask = numbers.view(torch.uint8)[: x.numel()].view(x.shape)
     # 1 from the threshold on, else 0: a comparison says the same, but takes five times as long on bytes.
-    kept = kept.clamp_(threshold - 1, threshold).sub_(threshold - 1)
-    return kept.to(x.dtype).mul_(256 / (256 - threshold))
+    mask = mask.clamp_(threshold - 1, threshold).sub_(threshold - 1)
+    return mask.to(x.dtype).mul_(256 / (256 - threshold))
 
 
 class _Rectangle:
@@ -325,10 +325,10 @@ class _Rectangle:
         """Give what is added to the scores, (K*B, G*T, S): 0 where seen, else the lowest number. Made once."""
         key = (n_kv_heads, group, n_queries, dtype)
         if key not in self._unseen:
-            one = torch.zeros(self.mask.shape, dtype=dtype, device=self.mask.device)
-            one = one.masked_fill_(~self.mask, torch.finfo(dtype).min)[:, None]
+            bias = torch.zeros(self.mask.shape, dtype=dtype, device=self.mask.device)
+            bias = bias.masked_fill_(~self.mask, torch.finfo(dtype).min)[:, None]
             shape = (n_kv_heads, len(self.ids), group, n_queries, self.ids.shape[1])
-            self._unseen[key] = one.expand(shape).flatten(2, 3).flatten(0, 1)
+            self._unseen[key] = bias.expand(shape).flatten(2, 3).flatten(0, 1)
         return self._unseen[key]
 
 
@@ -352,23 +352,23 @@ class _SideBySide(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Cut the gradients apart again."""
-        given = [grads[0].new_empty(shape, dtype=dtype) for shape, dtype in ctx.parts]
+        gradients = [grads[0].new_empty(shape, dtype=dtype) for shape, dtype in ctx.parts]
         places, begun = [], 0
         for grad, count in zip(grads, ctx.counts, strict=True):
-            places += grad.split([part.shape[-1] for part in given[begun : begun + count]], dim=-1)
+            places += grad.split([part.shape[-1] for part in gradients[begun : begun + count]], dim=-1)
             begun += count
-        copy_each(given, places)
-        return None, None, *given
+        copy_each(gradients, places)
+        return None, None, *gradients
 
 
 def _joined(model: Transformer, dtype: torch.dtype) -> dict[Tensor, Tensor]:
     """Give the layers' weights in another dtype, those of one product side by side, by the first of each."""
     groups: list[tuple[Tensor | None, ...]] = []
     for layer in (*model.encoder.each(), *model.decoder.each()):
-        hidden, own, cross = layer.feed_forward, layer.attention, layer.cross_attention
-        assert isinstance(hidden, FeedForward) and isinstance(own, MultiHeadAttention)  # others are refused before
-        groups += [(own.w_q, own.w_k, own.w_v), (own.w_o,), (hidden.w_1,), (hidden.w_2,)]
-        groups += [(own.b_q, own.b_k, own.b_v), (own.b_o,), (hidden.b_1,), (hidden.b_2,)]
+        hidden, attention, cross = layer.feed_forward, layer.attention, layer.cross_attention
+        assert isinstance(hidden, FeedForward) and isinstance(attention, MultiHeadAttention)  # others are refused before
+        groups += [(attention.w_q, attention.w_k, attention.w_v), (attention.w_o,), (hidden.w_1,), (hidden.w_2,)]
+        groups += [(attention.b_q, attention.b_k, attention.b_v), (attention.b_o,), (hidden.b_1,), (hidden.b_2,)]
         if cross is not None:
             groups += [(cross.w_q,), (cross.w_k, cross.w_v), (cross.w_o,)]
             groups += [(cross.b_q,), (cross.b_k, cross.b_v), (cross.b_o,)]

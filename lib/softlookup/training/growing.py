@@ -38,22 +38,22 @@ def load_grown(model: Transformer, path: str | Path) -> bool:
         CheckpointError: If the weights are those of another kind of model, or of a larger one. Nothing is changed then.
     """
     had, _ = read_tensors(path)
-    wanted = model_tensors(model)
-    if all(name in had and had[name].shape == tensor.shape for name, tensor in wanted.items()):
-        fill(wanted, had, path)
+    targets = model_tensors(model)
+    if all(name in had and had[name].shape == tensor.shape for name, tensor in targets.items()):
+        fill(targets, had, path)
         return False
     if not model.config.pre_norm:
         raise CheckpointError(f"{path} is of another size: only a pre-LN model can be grown from a smaller one")
     with torch.no_grad():
-        fill(wanted, {**had, **_grown(wanted, had)}, path)
+        fill(targets, {**had, **_grown(targets, had)}, path)
     return True
 
 
-def _grown(wanted: Mapping[str, Tensor], had: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _grown(targets: Mapping[str, Tensor], had: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors that a smaller model lacks, or has too small; what cannot be grown is left out."""
     layers = {match.group() for match in map(_LAYER.match, had) if match}
     made = {}
-    for name, tensor in wanted.items():
+    for name, tensor in targets.items():
         last = name.rsplit(".", 1)[-1]
         if name not in had:
             match = _LAYER.match(name)

@@ -35,28 +35,28 @@ class RecipeFile:
         if not path.is_file():
             raise FileNotFoundError(f"there is no recipe {path}")
         try:
-            given = json.loads(path.read_text(encoding="utf-8"))
+            settings = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ValueError(f"{path} is no JSON: {error}") from None
         known = {field.name for field in fields(cls)}
-        if not isinstance(given, dict):
-            raise ValueError(f"{path} holds a {type(given).__name__}; wanted an object with fields of a recipe")
-        if not given.keys() <= known:
-            unknown = ", ".join(sorted(given.keys() - known))
+        if not isinstance(settings, dict):
+            raise ValueError(f"{path} holds a {type(settings).__name__}; wanted an object with fields of a recipe")
+        if not settings.keys() <= known:
+            unknown = ", ".join(sorted(settings.keys() - known))
             raise ValueError(f"{path} names {unknown}; a recipe has {', '.join(sorted(known))}")
         # JSON writes 1.0 and 1 alike.
         rates = {field.name for field in fields(cls) if field.type is float}
-        given = {name: float(value) if name in rates and type(value) is int else value for name, value in given.items()}
+        settings = {name: float(value) if name in rates and type(value) is int else value for name, value in settings.items()}
         try:
-            return cls(**given)
+            return cls(**settings)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: {error}") from None
 
     def _check_kinds(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            wanted = (int,) if field.type is int else (int, float)
-            if isinstance(value, bool) or not isinstance(value, wanted):
+            types = (int,) if field.type is int else (int, float)
+            if isinstance(value, bool) or not isinstance(value, types):
                 kind = "a whole number" if field.type is int else "a number"
                 raise TypeError(f"{field.name} is {value!r}; wanted {kind}")
 
@@ -67,17 +67,17 @@ class RecipeFile:
 
     def _check_sizes(self, least: Mapping[str, int]) -> None:
         """Refuse sizes below their least, heads that do not fit, and rates that cannot rise and fall."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        settings = {field.name: getattr(self, field.name) for field in fields(self)}
         for name, lowest in least.items():
-            if not given[name] >= lowest:
-                raise ValueError(f"{name} is {given[name]}; wanted at least {lowest}")
-        if given["d_model"] % given["n_heads"]:
-            raise ValueError(f"d_model {given['d_model']} cannot be cut into {given['n_heads']} heads of equal width")
-        if not 0.0 < given["peak"] < float("inf"):
-            raise ValueError(f"peak is {given['peak']}; wanted a positive, finite rate")
-        if not 0 <= given["warmup"] <= given["decay_from"] < given["steps"]:
+            if not settings[name] >= lowest:
+                raise ValueError(f"{name} is {settings[name]}; wanted at least {lowest}")
+        if settings["d_model"] % settings["n_heads"]:
+            raise ValueError(f"d_model {settings['d_model']} cannot be cut into {settings['n_heads']} heads of equal width")
+        if not 0.0 < settings["peak"] < float("inf"):
+            raise ValueError(f"peak is {settings['peak']}; wanted a positive, finite rate")
+        if not 0 <= settings["warmup"] <= settings["decay_from"] < settings["steps"]:
             raise ValueError(
-                f"warmup is {given['warmup']}, decay_from {given['decay_from']}, steps {given['steps']}; "
+                f"warmup is {settings['warmup']}, decay_from {settings['decay_from']}, steps {settings['steps']}; "
                 "wanted 0 <= warmup <= decay_from < steps"
             )
 

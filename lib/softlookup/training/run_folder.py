@@ -40,7 +40,7 @@ def same_run(path: Path, recipe: RecipeFile, **data: object) -> None:
     Raises:
         CheckpointError: If the folder holds a run of another recipe or of other data.
     """
-    digests = {name: hashlib.sha256(json.dumps(one).encode()).hexdigest()[:16] for name, one in data.items()}
+    digests = {name: hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16] for name, content in data.items()}
     settings = fixed(recipe) | digests
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -72,14 +72,14 @@ def train_translator(
         (folder / "merges.txt").write_bytes((Path(begin) / "merges.txt").read_bytes())
     sentences = [sentence for pair in pairs for sentence in pair]
     tokenizer = learned_tokenizer(sentences, folder / "merges.txt", recipe.vocab_size, say)
-    kept, ids = _short_enough(pairs, tokenizer, recipe.max_length, "training", say)
+    short_pairs, ids = _short_enough(pairs, tokenizer, recipe.max_length, "training", say)
     _, validation_ids = _short_enough(validation_pairs, tokenizer, recipe.max_length, "validation", say)
     batches = BucketedBatches(
         ids,
         pad_id=tokenizer.pad_id,
         tokens_per_batch=recipe.tokens_per_batch,
         seed=recipe.seed,
-        resegment=_recut(kept, ids, tokenizer, recipe) if recipe.segmentation_dropout else None,
+        resegment=_recut(short_pairs, ids, tokenizer, recipe) if recipe.segmentation_dropout else None,
     )
     validation = BucketedBatches(
         validation_ids, pad_id=tokenizer.pad_id, tokens_per_batch=max(4000, 2 * recipe.max_length)
@@ -125,8 +125,8 @@ def train_translator(
     write_json(folder / "config.json", asdict(model.config))
     write_json(folder / "recipe.json", asdict(recipe))
     curve = {
-        "pairs": len(kept),
-        "too_long": len(pairs) - len(kept),
+        "pairs": len(short_pairs),
+        "too_long": len(pairs) - len(short_pairs),
         "best_step": state.best_step,
         "validation": state.validations,
         "training": thinned(state.losses),

@@ -124,10 +124,10 @@ class Disagreement(torch.autograd.Function):
             pair = [fill_up(half[rows]) for half in h_all.split(n)]
             log_p, log_q = (torch.log_softmax(h @ weights.mT, dim=-1, dtype=wide) for h in pair)
             p, q, d = log_p.exp(), log_q.exp(), log_p - log_q
-            for side, (h, one, other, apart) in enumerate(((pair[0], p, q, d), (pair[1], q, p, d.neg()))):
-                divergence = (one * apart).sum(dim=-1, keepdim=True)
+            for side, (h, p_side, other, apart) in enumerate(((pair[0], p, q, d), (pair[1], q, p, d.neg()))):
+                divergence = (p_side * apart).sum(dim=-1, keepdim=True)
                 total += divergence[:count].sum() / 2
-                g = one.mul(apart - divergence).add_(one).sub_(other).mul_(0.5).to(dtype)
+                g = p_side.mul(apart - divergence).add_(p_side).sub_(other).mul_(0.5).to(dtype)
                 grad_states[side * n + start : side * n + start + count] = (g @ weights)[:count]
                 grad_table += g.mT @ h
         ctx.save_for_backward(grad_states, grad_table)

@@ -63,8 +63,8 @@ class Example:
         tokens = len(self.tokens)
         for name, array in (("q", q), ("k", k), ("v", v)):
             if array.ndim != 2 or array.shape[0] != tokens or array.shape[1] == 0:
-                wanted = f"({tokens}, width), one row for each of the {tokens} tokens"
-                raise ValueError(f"example {self.title!r}: {name} has shape {array.shape}, wanted {wanted}")
+                expected = f"({tokens}, width), one row for each of the {tokens} tokens"
+                raise ValueError(f"example {self.title!r}: {name} has shape {array.shape}, wanted {expected}")
             if not np.isfinite(array).all():
                 raise ValueError(f"example {self.title!r}: {name} holds a number that is not finite")
         if q.shape != k.shape:
@@ -88,21 +88,21 @@ class Example:
             ValueError: If a matrix comes without x, does not fit it, or gives other numbers; the message names
                 the example and the matrix.
         """
-        found: dict[str, Array | None] = {}
-        for name, made, given in (("q", self.q, self.w_q), ("k", self.k, self.w_k), ("v", self.v, self.w_v)):
-            found[name] = None
-            if given is None:
+        matrices: dict[str, Array | None] = {}
+        for name, made, matrix in (("q", self.q, self.w_q), ("k", self.k, self.w_k), ("v", self.v, self.w_v)):
+            matrices[name] = None
+            if matrix is None:
                 continue
             who = f"example {self.title!r}: w_{name}"
             if self.x is None:
                 raise ValueError(f"{who} needs x, the tokens that it is multiplied with")
-            x, w, wanted = (np.asarray(array, dtype=np.float64) for array in (self.x, given, made))
-            if x.ndim != 2 or w.shape != (x.shape[-1], wanted.shape[-1]):
-                raise ValueError(f"{who} has shape {w.shape}, x {x.shape} and {name} {wanted.shape}: no product fits")
-            if x.shape[0] != wanted.shape[0] or not np.allclose(x @ w, wanted, rtol=1e-9, atol=1e-12):
+            x, w, product = (np.asarray(array, dtype=np.float64) for array in (self.x, matrix, made))
+            if x.ndim != 2 or w.shape != (x.shape[-1], product.shape[-1]):
+                raise ValueError(f"{who} has shape {w.shape}, x {x.shape} and {name} {product.shape}: no product fits")
+            if x.shape[0] != product.shape[0] or not np.allclose(x @ w, product, rtol=1e-9, atol=1e-12):
                 raise ValueError(f"{who}: x @ w_{name} is not {name}")
-            found[name] = w
-        return found
+            matrices[name] = w
+        return matrices
 
 
 def _origin(w: Array | None) -> list[list[float]] | str | None:
@@ -155,9 +155,9 @@ def compute(example: Example) -> dict[str, Any]:
     }
 
 
-def _as_example(given: Example | Mapping[str, Any]) -> Example:
+def _as_example(example: Example | Mapping[str, Any]) -> Example:
     """Accept a record or a plain dict of its fields."""
-    return given if isinstance(given, Example) else Example(**given)
+    return example if isinstance(example, Example) else Example(**example)
 
 
 def _table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Sequence[Sequence[float]]) -> str:

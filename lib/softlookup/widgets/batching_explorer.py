@@ -30,12 +30,12 @@ def sizes_record(name: str) -> dict[str, Any]:
     """
     if name not in rl.MODELS:
         raise ValueError(f"there is no model {name!r}; there are {', '.join(rl.MODELS)}")
-    one = rl.MODELS[name]
-    if one.decoder_layers:
+    model = rl.MODELS[name]
+    if model.decoder_layers:
         raise ValueError(f"{name} has two stacks; wanted a model of one")
-    letters = {"D": one.D, "N": one.N, "K": one.kv_heads, "H": one.head_width, "F": one.F, "V": one.V, "L": one.L}
-    counts = {"parameters": sum(rl.parameters(one).values()), "product_weights": rl.product_weights(one)}
-    return {"name": name, **letters, "matrices": 3 if one.gated else 2, **counts}
+    letters = {"D": model.D, "N": model.N, "K": model.kv_heads, "H": model.head_width, "F": model.F, "V": model.V, "L": model.L}
+    counts = {"parameters": sum(rl.parameters(model).values()), "product_weights": rl.product_weights(model)}
+    return {"name": name, **letters, "matrices": 3 if model.gated else 2, **counts}
 
 
 def machine_record(name: str) -> dict[str, Any]:
@@ -44,12 +44,12 @@ def machine_record(name: str) -> dict[str, Any]:
     Raises:
         KeyError: If it is not known.
     """
-    one = rl.hardware(name)
+    machine = rl.hardware(name)
     return {
         "name": name,
-        "peak": one.peak_flops_per_s(DTYPE),
-        "bandwidth": one.bandwidth_bytes_per_s,
-        "memory": one.memory_bytes,
+        "peak": machine.peak_flops_per_s(DTYPE),
+        "bandwidth": machine.bandwidth_bytes_per_s,
+        "memory": machine.memory_bytes,
     }
 
 
@@ -77,26 +77,26 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
         raise ValueError(f"there is no stage {stage!r}; wanted {READING} or {WRITING}")
     sizes, roof = rl.MODELS[model], rl.hardware(machine)
     tokens, cached = (length, 0) if stage == READING else (1, length - 1)
-    steps = [one for one in rl.layer(sizes, batch, tokens, cached=cached) if one.product_flops]
+    steps = [operation for operation in rl.layer(sizes, batch, tokens, cached=cached) if operation.product_flops]
     described: dict[str, Any] = {"ridge": rl.ridge(roof, DTYPE)}
     for part in ("dense", "attention"):
-        sums = rl.total(one for one in steps if (one.name in ("scores", "mix")) == (part == "attention"))
+        sums = rl.total(operation for operation in steps if (operation.name in ("scores", "mix")) == (part == "attention"))
         described[part] = {
             "flops": sums.product_flops,
             "bytes": sums.bytes - (2 * sum(t.elements for s in steps for t in s.reads[2:]) if part == "dense" else 0),
         }
         described[part]["intensity"] = described[part]["flops"] / described[part]["bytes"]
         described[part]["rate"] = rl.attainable_flops_per_s(roof, described[part]["intensity"], DTYPE)
-    held = rl.inference_memory(sizes, batch, length)
+    memory = rl.inference_memory(sizes, batch, length)
     step = rl.total(rl.forward(sizes, batch, tokens, cached=cached))
-    seconds = rl.predicted_time_s(roof, step.product_flops, sum(held.values()), DTYPE)
+    seconds = rl.predicted_time_s(roof, step.product_flops, sum(memory.values()), DTYPE)
     return described | {
-        "weight_bytes": held["weights"],
-        "cache_bytes": held["cache"],
+        "weight_bytes": memory["weights"],
+        "cache_bytes": memory["cache"],
         "flops": step.product_flops,
         "seconds": seconds,
         "tokens_per_s": batch * tokens / seconds,
-        "fits": sum(held.values()) <= roof.memory_bytes,
+        "fits": sum(memory.values()) <= roof.memory_bytes,
     }
 
 

@@ -59,7 +59,7 @@ def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) 
                 }
             )
         steps.append(step)
-        texts = [(i, one["ids"], one["total"]) for i, one in enumerate(step) if one["kept"] and not one["ended"]]
+        texts = [(i, node["ids"], node["total"]) for i, node in enumerate(step) if node["kept"] and not node["ended"]]
         if not texts:
             break
     return steps
@@ -75,8 +75,8 @@ def finished(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float) -> list
     Returns:
         Scores and texts, best first.
     """
-    ended = [one for step in steps for one in step if one["ended"]]
-    scored = [(one["total"] / _penalty(len(one["ids"]), alpha), list(one["ids"])) for one in ended]
+    ended = [node for step in steps for node in step if node["ended"]]
+    scored = [(node["total"] / _penalty(len(node["ids"]), alpha), list(node["ids"])) for node in ended]
     return sorted(scored, key=lambda pair: -pair[0])
 
 
@@ -99,7 +99,7 @@ def last_step(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float, limit:
     """
     for number, step in enumerate(steps, start=1):
         ended = finished(steps[:number], alpha)
-        still = [one["total"] for one in step if one["kept"] and not one["ended"]]
+        still = [node["total"] for node in step if node["kept"] and not node["ended"]]
         if not still or (ended and max(still) / _penalty(limit, alpha) <= ended[0][0]):
             return number
     return len(steps)
@@ -119,10 +119,10 @@ def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names
     rows = "".join(
         f'<tr><th scope="row">{number}</th><td>'
         + "<br>".join(
-            f"{escape(' '.join(names[i] for i in one['ids'][-3:]))} {one['total']:.2f}"
-            + (" (ended)" if one["ended"] else "")
-            for one in step
-            if one["kept"]
+            f"{escape(' '.join(names[i] for i in node['ids'][-3:]))} {node['total']:.2f}"
+            + (" (ended)" if node["ended"] else "")
+            for node in step
+            if node["kept"]
         )
         + "</td></tr>"
         for number, step in enumerate(steps, start=1)
@@ -178,7 +178,7 @@ class BeamTree(InteractiveFigure):
             steps = grow(next_log_p, end_id, beams, limit)
             stops = [last_step(steps, alpha, limit) for alpha in ALPHAS]
             searches.append({"beams": beams, "steps": steps, "stops": stops})
-        used = sorted({i for search in searches for step in search["steps"] for one in step for i in one["ids"]})
+        used = sorted({i for search in searches for step in search["steps"] for node in step for i in node["ids"]})
         names = {i: str(name(i)) for i in used}
         middle = min(1, len(widths) - 1)
         super().__init__(

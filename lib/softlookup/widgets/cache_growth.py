@@ -47,13 +47,13 @@ def describe(
     length = lengths[-1]
     fed = [prompt] + [1] * (step - 1) if cached else lengths
     scores = [sum(range(end - new + 1, end + 1)) for end, new in zip(lengths, fed, strict=True)]
-    kept = length if cached else 0
+    n_cached = length if cached else 0
     return {
         "length": length,
         "through": fed[-1],
         "through_total": sum(fed),
-        "kept": kept,
-        "bytes": 2 * n_layers * n_kv_heads * kept * head_width * each,
+        "kept": n_cached,
+        "bytes": 2 * n_layers * n_kv_heads * n_cached * head_width * each,
         "scores": scores[-1],
         "scores_total": sum(scores),
     }
@@ -72,10 +72,10 @@ def static_table(tokens: Sequence[str], prompt: int) -> str:
     sizes = {"n_layers": 4, "n_kv_heads": 8, "head_width": 64, "each": 2}
     rows = ""
     for step in range(1, len(tokens) - prompt + 1):
-        kept, again = (describe(len(tokens), prompt, step, cached=c, **sizes) for c in (True, False))
+        cached, again = (describe(len(tokens), prompt, step, cached=c, **sizes) for c in (True, False))
         rows += (
             f'<tr><th scope="row">{step}: {escape(tokens[prompt + step - 1])}</th><td>{again["through"]}</td>'
-            f"<td>{kept['through']}</td><td>{kept['kept']}</td><td>{kept['bytes']:,}</td></tr>"
+            f"<td>{cached['through']}</td><td>{cached['kept']}</td><td>{cached['bytes']:,}</td></tr>"
         )
     return (
         f"<p>A text of {len(tokens)} tokens is generated, of which the first {prompt} are the prompt. With scripts "
@@ -117,7 +117,7 @@ class CacheGrowth(InteractiveFigure):
             "bytes": [[each, name] for each, name in BYTES_EACH.items()],
         }
         super().__init__(
-            tokens=[str(one) for one in tokens],
+            tokens=[str(token) for token in tokens],
             prompt=prompt,
             options=options,
             fallback=static_table(tokens, prompt),

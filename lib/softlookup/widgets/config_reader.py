@@ -16,20 +16,20 @@ BYTES_EACH = {2: "16 bits", 1: "8 bits"}
 
 def described(config: Config) -> dict[str, Any]:
     """Write down what the script needs of one config."""
-    found, model = sizes(config), read(config)
+    counts, model = sizes(config), read(config)
     n, latent = model.n_heads, model.latent
     full = 2 * n * model.head_width if latent is None else n * (latent.plain + latent.rotary + latent.value)
     return {
         "parts": {
-            "table of tokens": found.embedding,
-            "output matrix": found.output,
-            "attention": found.attention,
-            "feed-forward": found.feed_forward - found.unchosen,
-            "experts not chosen": found.unchosen,
-            "norms": found.norms,
+            "table of tokens": counts.embedding,
+            "output matrix": counts.output,
+            "attention": counts.attention,
+            "feed-forward": counts.feed_forward - counts.unchosen,
+            "experts not chosen": counts.unchosen,
+            "norms": counts.norms,
         },
-        "active": found.active,
-        "products": found.in_products,
+        "active": counts.active,
+        "products": counts.in_products,
         "windows": [window or 0 for window in model.windows],
         "rotary": list(model.rotary),
         "numbers": cached(model),
@@ -50,11 +50,11 @@ def describe(config: Config, length: int, each: int) -> dict[str, int]:
         total and active (parameters), cache (bytes), plain (bytes of a cache of full heads without windows), weights
         and mixing (operations for one token).
     """
-    found, record = sizes(config), described(config)
+    counts, record = sizes(config), described(config)
     weights, mixing = token_operations(config, length)
     return {
-        "total": found.total,
-        "active": found.active,
+        "total": counts.total,
+        "active": counts.active,
         "cache": cache_bytes(config, length, each),
         "plain": each * record["full"] * length * config["num_hidden_layers"],
         "weights": weights,

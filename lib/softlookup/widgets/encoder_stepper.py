@@ -99,22 +99,22 @@ class LayerExample:
         Raises:
             ValueError: If a shape does not fit; the message names the example, the array, and both shapes.
         """
-        found = {
+        arrays = {
             name: np.asarray(getattr(self, name), dtype=np.float64)
             for name in ("x", "w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2", "norms")
         }
-        t, d = len(self.tokens), found["x"].shape[-1]
-        f = found["w_1"].shape[-1]
-        wanted = {"x": (t, d), "w_1": (d, f), "b_1": (f,), "w_2": (f, d), "b_2": (d,), "norms": (4, d)}
-        wanted |= {name: (d, d) for name in ("w_q", "w_k", "w_v", "w_o")}
-        for name, shape in wanted.items():
-            if found[name].shape != shape:
-                raise ValueError(f"example {self.title!r}: {name} has shape {found[name].shape}, wanted {shape}")
+        t, d = len(self.tokens), arrays["x"].shape[-1]
+        f = arrays["w_1"].shape[-1]
+        shapes = {"x": (t, d), "w_1": (d, f), "b_1": (f,), "w_2": (f, d), "b_2": (d,), "norms": (4, d)}
+        shapes |= {name: (d, d) for name in ("w_q", "w_k", "w_v", "w_o")}
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                raise ValueError(f"example {self.title!r}: {name} has shape {arrays[name].shape}, wanted {shape}")
         if self.n_heads < 1 or d % self.n_heads:
             raise ValueError(f"example {self.title!r}: {self.n_heads} heads do not divide a width of {d}")
         if self.real is not None and np.asarray(self.real).shape != (t,):
             raise ValueError(f"example {self.title!r}: real has shape {np.asarray(self.real).shape}, wanted {(t,)}")
-        return found
+        return arrays
 
 
 def compute(example: LayerExample, order: str) -> dict[str, Any]:
@@ -295,10 +295,10 @@ def static_tables(record: Mapping[str, Any]) -> str:
     Returns:
         HTML with two tables.
     """
-    found = {table["id"]: table for box in record["boxes"] for table in box["tables"]}
+    tables = {table["id"]: table for box in record["boxes"] for table in box["tables"]}
     parts = [f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"]
     for name in ("x", "y"):
-        table = found[name]
+        table = tables[name]
         head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table["columns"])
         body = "".join(
             f'<tr><th scope="row">{escape(row)}</th>{"".join(f"<td>{n:.2f}</td>" for n in line)}</tr>'
@@ -337,7 +337,7 @@ class EncoderStepper(InteractiveFigure):
             raise ValueError("EncoderStepper needs at least one example, got none")
         if order not in ORDERS:
             raise ValueError(f"order is {order!r}, wanted one of {', '.join(ORDERS)}")
-        given = [one if isinstance(one, LayerExample) else LayerExample(**one) for one in examples]
-        records = [[compute(one, which) for which in ORDERS] for one in given]
+        layer_examples = [example if isinstance(example, LayerExample) else LayerExample(**example) for example in examples]
+        records = [[compute(example, which) for which in ORDERS] for example in layer_examples]
         start = ORDERS.index(order)
         super().__init__(records=records, order=start, fallback=static_tables(records[0][start]))

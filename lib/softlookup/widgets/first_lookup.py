@@ -40,18 +40,18 @@ def mix_in_words(values: Sequence[str], weights: ArrayLike) -> str:
 
 def _record(store: Store) -> dict[str, Any]:
     k, v = store.arrays()
-    asked = []
+    queries = []
     for name, point in store.queries.items():
         weights = [look_up(k, v, point, tau)["weights"] for tau in TAUS]
-        asked.append(
+        queries.append(
             {
                 "name": str(name),
                 "found": dictionary_answer(store.keys, store.values, name),
                 "weights": weights,
-                "answers": [mix_in_words(store.values, one) for one in weights],
+                "answers": [mix_in_words(store.values, shares) for shares in weights],
             }
         )
-    return {"keys": list(store.keys), "values": list(store.values), "taus": list(TAUS), "asked": asked}
+    return {"keys": list(store.keys), "values": list(store.values), "taus": list(TAUS), "asked": queries}
 
 
 def static_table(record: Mapping[str, Any], place: int) -> str:
@@ -62,9 +62,9 @@ def static_table(record: Mapping[str, Any], place: int) -> str:
         place: Which of its temperatures.
     """
     rows = "".join(
-        f'<tr><th scope="row">{escape(one["name"])}</th><td>{escape(one["found"] or "nothing")}</td>'
-        f"<td>{escape(one['answers'][place])}</td></tr>"
-        for one in record["asked"]
+        f'<tr><th scope="row">{escape(query["name"])}</th><td>{escape(query["found"] or "nothing")}</td>'
+        f"<td>{escape(query['answers'][place])}</td></tr>"
+        for query in record["asked"]
     )
     return (
         f"<table><caption>A lookup, hard and soft (at temperature {record['taus'][place]:g})</caption><thead><tr>"
@@ -95,11 +95,11 @@ class FirstLookup(InteractiveFigure):
 
     def __init__(self, store: Store, asked: str | None = None, tau: float = 1.0) -> None:
         record = _record(store)
-        names = [one["name"] for one in record["asked"]]
+        names = [query["name"] for query in record["asked"]]
         if asked is not None and asked not in names:
             raise ValueError(f"the query {asked!r} is none of {', '.join(names)}")
         if tau not in TAUS:
-            near = min(TAUS, key=lambda one: abs(one - tau))
+            near = min(TAUS, key=lambda offered: abs(offered - tau))
             raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
         place = TAUS.index(tau)
         first = names.index(asked) if asked is not None else 0

@@ -145,9 +145,9 @@ class HeadShapes(InteractiveFigure):
             raise ValueError("HeadShapes needs at least one preset, got none")
         if not 0 <= start < len(presets):
             raise ValueError(f"start is {start}, wanted one of the {len(presets)} presets: 0 to {len(presets) - 1}")
-        records = [(one if isinstance(one, Sizes) else Sizes(**one)).checked() for one in presets]
+        records = [(preset if isinstance(preset, Sizes) else Sizes(**preset)).checked() for preset in presets]
         super().__init__(
-            presets=[asdict(one) for one in records],
+            presets=[asdict(record) for record in records],
             largest=dict(LARGEST),
             chosen=start,
             fallback=static_table(records[start]),

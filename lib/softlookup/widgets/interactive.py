@@ -10,9 +10,9 @@ import traitlets
 HERE = Path(__file__).parent
 
 
-def _with_shared(own: Path) -> str:
+def _with_shared(path: Path) -> str:
     """Put what all figures share before a figure's own script or stylesheet: a browser gets each figure as one text."""
-    return (HERE / f"shared{own.suffix}").read_text("utf-8") + own.read_text("utf-8")
+    return (HERE / f"shared{path.suffix}").read_text("utf-8") + path.read_text("utf-8")
 
 
 class InteractiveFigure(anywidget.AnyWidget):
@@ -28,7 +28,7 @@ class InteractiveFigure(anywidget.AnyWidget):
         """Take script and stylesheet of the new figure, unless it brings others."""
         place = Path(getattr(sys.modules[cls.__module__], "__file__", None) or "")
         for name, suffix in (("_esm", ".js"), ("_css", ".css")):
-            own = place.parent / f"{place.stem}{suffix}"
-            if name not in cls.__dict__ and own.is_file():
-                setattr(cls, name, _with_shared(own))
+            path = place.parent / f"{place.stem}{suffix}"
+            if name not in cls.__dict__ and path.is_file():
+                setattr(cls, name, _with_shared(path))
         super().__init_subclass__(**more)

@@ -123,14 +123,14 @@ def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) 
     Returns:
         HTML with a sentence and a table.
     """
-    found = look_up(record["k"], record["v"], query, tau)
+    lookup = look_up(record["k"], record["v"], query, tau)
     rows = "".join(
         f'<tr><th scope="row">{escape(key)} : {escape(value)}</th><td>{score:.2f}</td><td>{weight:.2f}</td></tr>'
         for key, value, score, weight in zip(
-            record["keys"], record["values"], found["scores"], found["weights"], strict=True
+            record["keys"], record["values"], lookup["scores"], lookup["weights"], strict=True
         )
     )
-    x, y = found["answer"]
+    x, y = lookup["answer"]
     return (
         f"<p>The query {escape(record['queries'][0]['name'])} at ({query[0]:g}, {query[1]:g}) and temperature {tau:g} "
         f"gives the answer ({x:.2f}, {y:.2f}). With scripts switched on, you can move the query and change the "
@@ -163,7 +163,7 @@ class LookupPlane(InteractiveFigure):
 
     def __init__(self, store: Store, tau: float = 1.0) -> None:
         if tau not in TAUS:
-            near = min(TAUS, key=lambda one: abs(one - tau))
+            near = min(TAUS, key=lambda offered: abs(offered - tau))
             raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
         record = _record(store)
         query = record["queries"][0]["at"]

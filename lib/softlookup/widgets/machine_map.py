@@ -160,13 +160,13 @@ class _Watch:
 
 def _norms(model: Any) -> dict[str, list[Any]]:
     """The norms by name, one for each layer; at the end of a stack there is one alone."""
-    found: dict[str, list[Any]] = {}
+    norms: dict[str, list[Any]] = {}
     for side, (*inside, last) in NORMS.items():
         stack = getattr(model, side)
         for slug, place in zip(inside, SUBLAYERS[side], strict=True):
-            found[slug] = [getattr(layer, place).norm for layer in stack.each()]
-        found[last] = [stack.norm]
-    return found
+            norms[slug] = [getattr(layer, place).norm for layer in stack.each()]
+        norms[last] = [stack.norm]
+    return norms
 
 
 def _numbers(rows: Any) -> list[list[float]]:
@@ -251,10 +251,10 @@ def static_list(parts: Sequence[dict[str, Any]]) -> str:
         f"<li><strong>{escape(part['name'])}</strong> ({escape(part['side'])}): {escape(part['does'])}</li>"
         for part in parts
     )
-    said = (
+    sentence = (
         "The encoder-decoder, part by part. With scripts switched on, each part shows the numbers of a real sentence."
     )
-    return f"<p>{said}</p><ol>{rows}</ol>"
+    return f"<p>{sentence}</p><ol>{rows}</ol>"
 
 
 class MachineMap(InteractiveFigure):

@@ -47,8 +47,8 @@ class Look:
             raise ValueError(f"{self.title!r}: scores have shape {shape}, wanted {(n, n)}")
         if len(self.real) != n:
             raise ValueError(f"{self.title!r}: real has {len(self.real)} entries, wanted {n}")
-        scores = tuple(tuple(float(one) for one in row) for row in self.scores)
-        return Look(self.title, tuple(self.tokens), scores, tuple(bool(one) for one in self.real))
+        scores = tuple(tuple(float(score) for score in row) for row in self.scores)
+        return Look(self.title, tuple(self.tokens), scores, tuple(bool(is_real) for is_real in self.real))
 
 
 def preset(name: str, real: Sequence[bool], *, width: int = 3, prefix: int = 3) -> np.ndarray:
@@ -151,5 +151,5 @@ class MaskBuilder(InteractiveFigure):
             raise ValueError("MaskBuilder needs at least one sentence, got none")
         if start not in PRESETS:
             raise ValueError(f"there is no mask {start!r}; there are {', '.join(PRESETS)}")
-        records = [(one if isinstance(one, Look) else Look(**one)).checked() for one in looks]
-        super().__init__(looks=[asdict(one) for one in records], start=start, fallback=static_table(records[0]))
+        records = [(look if isinstance(look, Look) else Look(**look)).checked() for look in looks]
+        super().__init__(looks=[asdict(record) for record in records], start=start, fallback=static_table(records[0]))

@@ -60,16 +60,16 @@ def largest_batch(model: str, memory_bytes: float, length: int, number_bytes: in
         length: Tokens of each sequence.
         number_bytes: Bytes of a number.
     """
-    one = describe_writing(model, 1, length, number_bytes)
-    return max(0, int((memory_bytes - one["weights"]) // one["cache"]))
+    memory = describe_writing(model, 1, length, number_bytes)
+    return max(0, int((memory_bytes - memory["weights"]) // memory["cache"]))
 
 
 def static_table(models: Sequence[str], machine: str, length: int) -> str:
     """Write how many sequences fit as HTML, for readers whose browser runs no script."""
-    held = rl.hardware(machine).memory_bytes
+    memory_bytes = rl.hardware(machine).memory_bytes
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{describe_writing(name, 1, length)["weights"] / 1e9:.1f} GB</td>'
-        f"<td>{largest_batch(name, held, length)}</td></tr>"
+        f"<td>{largest_batch(name, memory_bytes, length)}</td></tr>"
         for name in models
     )
     return (
@@ -108,8 +108,8 @@ class MemoryExplorer(InteractiveFigure):
             raise ValueError(f"wanted at least one model and one machine, got {len(models)} and {len(machines)}")
         records: list[dict[str, Any]] = [sizes_record(name) | {"gated": rl.MODELS[name].gated} for name in models]
         recipes = {
-            name: {part: getattr(one, part) for part in ("weights", "gradients", "master", "optimizer")}
-            for name, one in rl.RECIPES.items()
+            name: {part: getattr(recipe, part) for part in ("weights", "gradients", "master", "optimizer")}
+            for name, recipe in rl.RECIPES.items()
         }
         super().__init__(
             models=records,

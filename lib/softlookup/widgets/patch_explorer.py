@@ -52,10 +52,10 @@ class Picture:
         n = shape[0] // self.patch * (shape[1] // self.patch)
         if n > MOST_PATCHES:
             raise ValueError(f"{self.title!r}: {n} patches, wanted at most {MOST_PATCHES}")
-        found = {"looks": np.shape(self.looks)[-1:], "shares": np.shape(self.shares), "lost": np.shape(self.lost)}
-        wanted = {"looks": (n + 1,), "shares": (n + 1,), "lost": (n,)}
-        if found != wanted or np.ndim(self.looks) != 3:
-            raise ValueError(f"{self.title!r}: {n} patches want last axes {wanted}; got {found}")
+        sizes = {"looks": np.shape(self.looks)[-1:], "shares": np.shape(self.shares), "lost": np.shape(self.lost)}
+        expected = {"looks": (n + 1,), "shares": (n + 1,), "lost": (n,)}
+        if sizes != expected or np.ndim(self.looks) != 3:
+            raise ValueError(f"{self.title!r}: {n} patches want last axes {expected}; got {sizes}")
         return self
 
 
@@ -85,7 +85,7 @@ def describe(picture: Picture) -> dict[str, Any]:
         {
             "title": "occlusion: what hiding it costs",
             "kind": "lost",
-            "values": [float(one) for one in picture.lost],
+            "values": [float(cost) for cost in picture.lost],
             "own": None,
         },
         view("rollout, all layers", "rollout", np.asarray(picture.shares)),
@@ -115,7 +115,7 @@ def static_table(picture: Picture) -> str:
     """
     described = describe(picture)
     values = np.reshape(described["views"][0]["values"], (described["down"], described["across"]))
-    rows = "".join("<tr>" + "".join(f"<td>{one:.2f}</td>" for one in row) + "</tr>" for row in values)
+    rows = "".join("<tr>" + "".join(f"<td>{value:.2f}</td>" for value in row) + "</tr>" for row in values)
     return (
         f"<p>{escape(picture.title)}, read as {described['best']} with probability {described['sure']:.2f}. By how "
         "much that probability falls when each patch is hidden (with scripts switched on, "
@@ -143,5 +143,5 @@ class PatchExplorer(InteractiveFigure):
     def __init__(self, pictures: Sequence[Picture | Mapping[str, Any]]) -> None:
         if not pictures:
             raise ValueError("PatchExplorer needs at least one picture, got none")
-        records = [(one if isinstance(one, Picture) else Picture(**one)).checked() for one in pictures]
-        super().__init__(pictures=[describe(one) for one in records], fallback=static_table(records[0]))
+        records = [(picture if isinstance(picture, Picture) else Picture(**picture)).checked() for picture in pictures]
+        super().__init__(pictures=[describe(record) for record in records], fallback=static_table(records[0]))

@@ -14,13 +14,13 @@ MOST = 5
 Shape = tuple[int, int]
 
 
-def _pool(name: str, given: ArrayLike) -> NDArray[np.int64]:
+def _pool(name: str, pool: ArrayLike) -> NDArray[np.int64]:
     """Take a square of whole numbers, out of whose corner the shown matrices are cut.
 
     Raises:
         ValueError: If it is not MOST by MOST, or holds other numbers than whole ones.
     """
-    numbers = np.asarray(given)
+    numbers = np.asarray(pool)
     if numbers.shape != (MOST, MOST):
         raise ValueError(f"{name} has shape {numbers.shape}, wanted {(MOST, MOST)}")
     if numbers.dtype.kind not in "iu" or np.abs(numbers).max() > 9:
@@ -28,13 +28,13 @@ def _pool(name: str, given: ArrayLike) -> NDArray[np.int64]:
     return numbers.astype(np.int64)
 
 
-def _size(name: str, given: Sequence[int]) -> Shape:
+def _size(name: str, shape: Sequence[int]) -> Shape:
     """Take a shape that can be shown.
 
     Raises:
         ValueError: If it is not two sizes from 1 to MOST.
     """
-    sizes = tuple(int(size) for size in given)
+    sizes = tuple(int(size) for size in shape)
     if len(sizes) != 2 or not all(1 <= size <= MOST for size in sizes):
         raise ValueError(f"{name} is {sizes}, wanted two sizes from 1 to {MOST}")
     return sizes[0], sizes[1]
@@ -53,11 +53,11 @@ def products(a: ArrayLike, b: ArrayLike) -> dict[str, list[list[list[int]]]]:
         Under "", "a", "b" and "ab" (which of the two are turned): for each inner size from 1 to MOST, the full table.
     """
     a, b = np.asarray(a), np.asarray(b)
-    found = {}
+    tables = {}
     for turned in ("", "a", "b", "ab"):
         left, right = (a.T if "a" in turned else a), (b.T if "b" in turned else b)
-        found[turned] = [(left[:, :inner] @ right[:inner]).tolist() for inner in range(1, MOST + 1)]
-    return found
+        tables[turned] = [(left[:, :inner] @ right[:inner]).tolist() for inner in range(1, MOST + 1)]
+    return tables
 
 
 def static_tables(a: NDArray[np.int64], b: NDArray[np.int64], shape_a: Shape, shape_b: Shape) -> str:
@@ -71,8 +71,8 @@ def static_tables(a: NDArray[np.int64], b: NDArray[np.int64], shape_a: Shape, sh
         rows = "".join(f"<tr>{''.join(f'<td>{number}</td>' for number in line)}</tr>" for line in numbers)
         return f"<table><caption>{name}, {numbers.shape[0]} × {numbers.shape[1]}</caption><tbody>{rows}</tbody></table>"
 
-    said = "<p>Row i and column j of the product: the dot product of row i of A and column j of B.</p>"
-    return said + "".join(table(name, numbers) for name, numbers in shown.items())
+    sentence = "<p>Row i and column j of the product: the dot product of row i of A and column j of B.</p>"
+    return sentence + "".join(table(name, numbers) for name, numbers in shown.items())
 
 
 class ProductShapes(InteractiveFigure):

@@ -59,7 +59,7 @@ def curves(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             losses = [run["loss"] for run in runs]
             lost = any(loss is None for loss in losses)
             shared = zip(*(run["curve"] for run in runs), strict=False)
-            curve = [round(mean(one), 4) for one in shared]
+            curve = [round(mean(points), 4) for points in shared]
             described.append({"warmup": warmup, "peak": peak, "curve": curve, "loss": None if lost else mean(losses)})
     return described
 
@@ -74,9 +74,9 @@ def static_table(described: list[dict[str, Any]]) -> str:
         HTML with a sentence and a table.
     """
     rows = "".join(
-        f"<tr><td>{escape(str(one['warmup']))}</td><td>{one['peak']:g}</td>"
-        f"<td>{'no number' if one['loss'] is None else format(one['loss'], '.2f')}</td></tr>"
-        for one in described
+        f"<tr><td>{escape(str(run['warmup']))}</td><td>{run['peak']:g}</td>"
+        f"<td>{'no number' if run['loss'] is None else format(run['loss'], '.2f')}</td></tr>"
+        for run in described
     )
     return (
         "<p>Loss on unseen sentences at the end of each run. With scripts switched on, you can "
@@ -110,7 +110,7 @@ class RateExplorer(InteractiveFigure):
         described = curves(record)
         peaks = record["peaks"]
         if peak is not None and peak not in peaks:
-            raise ValueError(f"no run has a peak of {peak:g}; there are {', '.join(f'{one:g}' for one in peaks)}")
+            raise ValueError(f"no run has a peak of {peak:g}; there are {', '.join(f'{known_peak:g}' for known_peak in peaks)}")
         super().__init__(
             runs=described,
             every=int(record["kept_every"]),

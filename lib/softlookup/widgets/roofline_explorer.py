@@ -83,9 +83,9 @@ def as_record(machine: Hardware) -> dict[str, Any]:
 def static_table(machine: Hardware, dtype: str) -> str:
     """Write the first layer that is shown as HTML, for readers whose browser runs no script."""
     rows = "".join(
-        f'<tr><th scope="row">{escape(one["name"])}</th><td>{one["flops"]:.3g}</td><td>{one["bytes"]:.3g}</td>'
-        f"<td>{one['intensity']:.2f}</td><td>{one['bound']}</td></tr>"
-        for one in describe(machine, dtype, START["B"], START["S"], START["N"], START["H"], "prefill")
+        f'<tr><th scope="row">{escape(row["name"])}</th><td>{row["flops"]:.3g}</td><td>{row["bytes"]:.3g}</td>'
+        f"<td>{row['intensity']:.2f}</td><td>{row['bound']}</td></tr>"
+        for row in describe(machine, dtype, START["B"], START["S"], START["N"], START["H"], "prefill")
     )
     head = "".join(f'<th scope="col">{word}</th>' for word in ("operation", "FLOP", "bytes", "FLOP/B", "limit"))
     sizes = ", ".join(f"{letter} = {value}" for letter, value in START.items())

@@ -31,7 +31,7 @@ class Choice:
 
 def rounded(logits: Sequence[float]) -> list[float]:
     """Logits as the page keeps them."""
-    return [round(float(one), DECIMALS) for one in logits]
+    return [round(float(logit), DECIMALS) for logit in logits]
 
 
 def describe(
@@ -118,16 +118,16 @@ class SamplingExplorer(InteractiveFigure):
     chosen = traitlets.Int(0, help="which place is shown").tag(sync=True)
 
     def __init__(self, tokens: Sequence[str], choices: Sequence[Choice | Mapping[str, Any]]) -> None:
-        records = [one if isinstance(one, Choice) else Choice(**one) for one in choices]
+        records = [choice if isinstance(choice, Choice) else Choice(**choice) for choice in choices]
         if not records:
             raise ValueError("SamplingExplorer needs at least one place, got none")
-        for one in records:
-            if len(one.logits) != len(tokens):
-                raise ValueError(f"{one.title!r}: {len(one.logits)} logits for {len(tokens)} tokens")
-            if not np.isfinite(one.logits).all():
-                raise ValueError(f"{one.title!r}: a logit is not finite")
+        for record in records:
+            if len(record.logits) != len(tokens):
+                raise ValueError(f"{record.title!r}: {len(record.logits)} logits for {len(tokens)} tokens")
+            if not np.isfinite(record.logits).all():
+                raise ValueError(f"{record.title!r}: a logit is not finite")
         super().__init__(
-            tokens=[str(one) for one in tokens],
-            choices=[{**asdict(one), "logits": rounded(one.logits)} for one in records],
+            tokens=[str(token) for token in tokens],
+            choices=[{**asdict(choice), "logits": rounded(choice.logits)} for choice in records],
             fallback=static_table(records[0], tokens),
         )

@@ -107,25 +107,25 @@ def pieces(learned: Learned, text: str, cut: str, n_merges: int) -> list[tuple[s
     tokenizer: Any
     if cut == "characters":
         tokenizer = learned.characters or CharacterTokenizer.train(["a"])
-        kept = learned.characters is not None
+        has_ids = learned.characters is not None
     elif cut == "words":
         tokenizer = learned.words or WordTokenizer.train(["a"])
-        kept = learned.words is not None
+        has_ids = learned.words is not None
     elif cut == "byte pairs":
         tokenizer = BytePairTokenizer(learned.tokenizer.alphabet, learned.tokenizer.merges[:n_merges])
-        kept = True
+        has_ids = True
     else:
         raise ValueError(f"no cut {cut!r}; wanted one of {', '.join(CUTS)}")
-    return [(token, tokenizer.vocabulary.id(token) if kept else None) for token in tokenizer.tokens(text)]
+    return [(token, tokenizer.vocabulary.id(token) if has_ids else None) for token in tokenizer.tokens(text)]
 
 
 def static_text(learned: Learned, text: str) -> str:
     """Write one text's three cuts as HTML, for readers whose browser runs no script."""
     rows = "".join(
-        f'<tr><th scope="row">{escape(cut)}</th><td>{len(found)}</td>'
-        f"<td>{' '.join(f'<code>{escape(piece)}</code>' for piece, _ in found)}</td></tr>"
+        f'<tr><th scope="row">{escape(cut)}</th><td>{len(tokens)}</td>'
+        f"<td>{' '.join(f'<code>{escape(piece)}</code>' for piece, _ in tokens)}</td></tr>"
         for cut in CUTS
-        for found in [pieces(learned, text, cut, len(learned.tokenizer.merges))]
+        for tokens in [pieces(learned, text, cut, len(learned.tokenizer.merges))]
     )
     columns = ("cut by", "tokens", "the text, cut")
     head = "<thead><tr>" + "".join(f'<th scope="col">{name}</th>' for name in columns) + "</tr></thead>"
@@ -165,7 +165,7 @@ class TokenizerFigure(InteractiveFigure):
             raise ValueError("TokenizerFigure needs at least one body of texts and one sample")
         if n_merges is not None and n_merges < 0:
             raise ValueError(f"n_merges is {n_merges}; wanted 0 or more")
-        records: list[Mapping[str, Any]] = [record(one) for one in learned]
+        records: list[Mapping[str, Any]] = [record(entry) for entry in learned]
         most = len(records[0]["merges"])
         super().__init__(
             learned=records,

@@ -54,8 +54,8 @@ def cells(value: Any, known: dict[int, int] | None = None) -> int:
     known = {} if known is None else known
     if id(value) not in known:
         known[id(value)] = count = 0
-        for one in value:
-            count += cells(one, known)
+        for item in value:
+            count += cells(item, known)
             if count > MAX_CELLS:
                 break
         known[id(value)] = count
@@ -126,8 +126,8 @@ def refuse_coroutine(value: Any) -> None:
 
 def refuse_missing(results: Sequence[Any]) -> None:
     """Refuse None among several results, and say which it is."""
-    for i, one in enumerate(results, 1):
-        if one is None:
+    for i, result in enumerate(results, 1):
+        if result is None:
             raise Refused(f"None as result {i} of {len(results)}")
 
 

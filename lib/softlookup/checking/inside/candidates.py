@@ -46,8 +46,8 @@ def made(value: Any) -> Any:
     """
     if not is_candidate(value):
         return value
-    given = {name: one for name, one in value.items() if name != "candidate"}
-    return _KINDS[value["candidate"]](**given)
+    settings = {name: setting for name, setting in value.items() if name != "candidate"}
+    return _KINDS[value["candidate"]](**settings)
 
 
 def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, own: float) -> Callable[..., Any]:
@@ -93,8 +93,8 @@ def _loss_of_model(shift: int, before: int, behind: int, turned: int, joined: bo
 
     def loss(model: Callable[[Any], Any], ids: Any) -> Any:
         labels = ids.flatten().roll(-shift).view_as(ids) if joined else ids.roll(-shift, dims=1)
-        kept = slice(before, ids.shape[1] - behind)
-        inputs, labels = ids[:, kept], labels.roll(turned, dims=0)[:, kept]
+        window = slice(before, ids.shape[1] - behind)
+        inputs, labels = ids[:, window], labels.roll(turned, dims=0)[:, window]
         return torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1).float(), labels.flatten())
 
     return loss

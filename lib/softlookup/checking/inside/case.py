@@ -90,9 +90,9 @@ class LayerAnswer:
 
     def names(self, made_with: Sequence[Any]) -> list[str]:
         """Names of all parameters of one that is made with these sizes."""
-        found: list[str] = []
+        names: list[str] = []
         for before, alike in groupby(self.parameters, lambda name: name.partition("*")[0] if "*" in name else ""):
             layers = range(made_with[self.depth] if before and self.depth is not None else 1)
-            own = list(alike)
-            found += [name.replace("*", str(i)) for i in layers for name in own]
-        return found
+            group = list(alike)
+            names += [name.replace("*", str(i)) for i in layers for name in group]
+        return names

@@ -120,7 +120,7 @@ class _Gate:
     def __init__(self, function: types.FunctionType, called: Callable[["_Gate", Any, Any], Any]) -> None:
         self.function, self.code, self.called = function, function.__code__, called
         self.stub = _template().replace(
-            co_consts=tuple(self.enter if one == "gate" else one for one in _template().co_consts),
+            co_consts=tuple(self.enter if constant == "gate" else constant for constant in _template().co_consts),
             co_freevars=self.code.co_freevars,
             co_name=self.code.co_name,
             co_qualname=self.code.co_qualname,
@@ -132,9 +132,11 @@ class _Gate:
 
     def original(self) -> Callable[..., Any]:
         """The function with its own code."""
-        own = self.function
-        copy = types.FunctionType(self.code, own.__globals__, own.__name__, own.__defaults__, own.__closure__)
-        copy.__kwdefaults__ = own.__kwdefaults__
+        function = self.function
+        copy = types.FunctionType(
+            self.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        )
+        copy.__kwdefaults__ = function.__kwdefaults__
         return copy
 
 
@@ -144,15 +146,17 @@ def _template() -> types.CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # a text is called here
         module = compile("def f(*args, **named):\n    return 'gate'(*args, **named)\n", __file__, "exec")
-    return next(one for one in module.co_consts if isinstance(one, types.CodeType))
+    return next(constant for constant in module.co_consts if isinstance(constant, types.CodeType))
 
 
 @functools.lru_cache(maxsize=256)
 def _gates(forbids: tuple[str, ...], modules: int) -> tuple[_Gate, ...]:
     """The gates in front of all Python functions that some names stand for, given what is imported so far."""
-    found = [_gates_of(dotted, target, _parts(target)) for dotted, target in ((one, _target(one)) for one in forbids)]
-    found += [_gates_of(_stems(forbids)[stem], twin, 0) for stem, twin in _twins(_stems(forbids))]
-    each = {gate.function: gate for gates in reversed(found) for gate in gates}
+    gate_groups = [
+        _gates_of(dotted, target, _parts(target)) for dotted, target in ((name, _target(name)) for name in forbids)
+    ]
+    gate_groups += [_gates_of(_stems(forbids)[stem], twin, 0) for stem, twin in _twins(_stems(forbids))]
+    each = {gate.function: gate for gates in reversed(gate_groups) for gate in gates}
     return (*each.values(), _thread_gate())
 
 
@@ -164,14 +168,16 @@ def _target(dotted: str) -> Any:
 def _twins(stems: Mapping[str, str]) -> list[tuple[str, types.FunctionType]]:
     """The Python functions in which torch has written out functions that it has in C, for forbidden names."""
     there = tuple(name for name in list(sys.modules) if name.startswith(_WRITTEN_OUT))
-    return [(stem, one) for name, one in _written_out(there) for stem in stems if name.startswith(stem)]
+    return [(stem, function) for name, function in _written_out(there) for stem in stems if name.startswith(stem)]
 
 
 @functools.lru_cache(maxsize=4)
 def _written_out(modules: tuple[str, ...]) -> tuple[tuple[str, types.FunctionType], ...]:
-    members = [(name, one) for name in modules for one in list(vars(sys.modules[name]).values())]
-    own = [one for name, one in members if isinstance(one, types.FunctionType) and one.__module__ == name]
-    return tuple((_stem(one.__name__), one) for one in own)
+    members = [(name, member) for name in modules for member in list(vars(sys.modules[name]).values())]
+    functions = [
+        member for name, member in members if isinstance(member, types.FunctionType) and member.__module__ == name
+    ]
+    return tuple((_stem(function.__name__), function) for function in functions)
 
 
 def _parts(target: Any) -> int:
@@ -183,7 +189,9 @@ def _parts(target: Any) -> int:
 
 @functools.lru_cache(maxsize=1024)
 def _gates_of(dotted: str, target: Any, parts: int) -> tuple[_Gate, ...]:
-    return tuple(_Gate(one, functools.partial(_refused, dotted)) for one in dict.fromkeys(_functions(target, dotted)))
+    return tuple(
+        _Gate(function, functools.partial(_refused, dotted)) for function in dict.fromkeys(_functions(target, dotted))
+    )
 
 
 @functools.cache
@@ -208,9 +216,9 @@ def _functions(target: Any, dotted: str) -> Iterator[types.FunctionType]:
     if isinstance(target, types.ModuleType):
         for name, module in list(sys.modules.items()):
             if name == dotted or name.startswith(dotted + "."):
-                for one in list(vars(module).values()):
-                    if isinstance(one, types.FunctionType | type) and getattr(one, "__module__", "") == name:
-                        yield from _functions(one, dotted)
+                for value in list(vars(module).values()):
+                    if isinstance(value, types.FunctionType | type) and getattr(value, "__module__", "") == name:
+                        yield from _functions(value, dotted)
     elif isinstance(target, type):
         for member in list(vars(target).values()):
             inner = inspect.unwrap(getattr(member, "__func__", member))
@@ -226,16 +234,16 @@ def _functions(target: Any, dotted: str) -> Iterator[types.FunctionType]:
 def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
     """How the names of forbidden torch functions begin that torch has in C, each with its dotted name."""
     torch: Any = sys.modules.get("torch")
-    found: dict[str, str] = {}
+    stems: dict[str, str] = {}
     for dotted in forbids if torch is not None else ():
         leaf = dotted.rpartition(".")[2]
         places = (dispatcher()._VariableFunctions, dispatcher()._nn)
-        in_c = any(callable(getattr(one, leaf, None)) for one in places)
+        in_c = any(callable(getattr(place, leaf, None)) for place in places)
         if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
-            found.setdefault(leaf.removesuffix("_attention"), dotted)
+            stems.setdefault(leaf.removesuffix("_attention"), dotted)
         for stem in _INSIDE_OF.get(dotted, ()):
-            found.setdefault(stem, dotted)
-    return found
+            stems.setdefault(stem, dotted)
+    return stems
 
 
 def _stem(name: str) -> str:
@@ -276,12 +284,12 @@ def _no_way_back(stems: Mapping[str, str]) -> Iterator[None]:
         return
     from torch.autograd.graph import saved_tensors_hooks
 
-    def unpack(kept: Any) -> Any:
+    def unpack(saved: Any) -> Any:
         if _now is not None and not _now.open:
             raise _now.refuse(stems["backward"])
-        return kept
+        return saved
 
-    with saved_tensors_hooks(lambda kept: kept, unpack):
+    with saved_tensors_hooks(lambda tensor: tensor, unpack):
         yield
 
 

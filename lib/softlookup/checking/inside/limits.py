@@ -104,11 +104,11 @@ def uncompiled() -> Iterator[None]:
     """
     import torch
 
-    own: Any = torch.compile
+    torch_compile: Any = torch.compile
     with contextlib.ExitStack() as stack:
 
         def in_eager(*args: Any, **named: Any) -> Any:
-            made = own(*args, **named)
+            made = torch_compile(*args, **named)
             stack.enter_context(torch.compiler.set_stance("force_eager"))
             return made
 
@@ -118,4 +118,4 @@ def uncompiled() -> Iterator[None]:
         try:
             yield
         finally:
-            torch.compile = own
+            torch.compile = torch_compile

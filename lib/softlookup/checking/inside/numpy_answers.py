@@ -22,11 +22,11 @@ def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        given = [one for one in (*args, *named.values()) if is_tensor(one)]
-        if not given:
+        tensors = [value for value in (*args, *named.values()) if is_tensor(value)]
+        if not tensors:
             return function(*args, **named)
-        result = function(*map(_array, args), **{name: _array(one) for name, one in named.items()})
-        dtype = next((one.dtype for one in given if one.is_floating_point()), None)
+        result = function(*map(_array, args), **{name: _array(value) for name, value in named.items()})
+        dtype = next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), None)
         return _tensor(result, dtype)
 
     return call
@@ -41,7 +41,7 @@ def _tensor(value: Any, dtype: Any) -> Any:
     import torch
 
     if isinstance(value, list | tuple):
-        turned = [_tensor(one, dtype) for one in value]
+        turned = [_tensor(item, dtype) for item in value]
         return turned if isinstance(value, list) else tuple(turned)
     if not isinstance(value, np.ndarray | np.generic):
         return value

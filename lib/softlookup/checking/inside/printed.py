@@ -68,9 +68,9 @@ class _Bytes(io.RawIOBase):
         return True
 
     def write(self, some: Any) -> int:
-        told = bytes(some)
-        self._text.write(told.decode("utf-8", "replace"))
-        return len(told)
+        data = bytes(some)
+        self._text.write(data.decode("utf-8", "replace"))
+        return len(data)
 
     def fileno(self) -> int:
         return self._text.fileno()

@@ -155,27 +155,29 @@ def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
     import torch
 
     end = case.sizes + len(case.parameters)
-    given = dict(zip(case.parameters, inputs[case.sizes : end], strict=True))
+    weights = dict(zip(case.parameters, inputs[case.sizes : end], strict=True))
     layer = obj(*inputs[: case.sizes])
     if not isinstance(layer, torch.nn.Module):
         raise _NoParameter("Your class is no torch.nn.Module: write `class Name(nn.Module)`.")
-    own = dict(layer.named_parameters())
-    for name, weight in given.items():
-        if name not in own:
-            held = getattr(layer, name, None)
-            if is_tensor(held):
+    parameters = dict(layer.named_parameters())
+    for name, weight in weights.items():
+        if name not in parameters:
+            attribute = getattr(layer, name, None)
+            if is_tensor(attribute):
                 raise _NoParameter(f"`self.{name}` is a plain tensor: only an nn.Parameter is trained and saved.")
             if name in dict(layer.named_parameters(remove_duplicate=False)):
-                said = "has no weights of its own: the same part stands there twice (`[part] * 2` is one part)"
-                raise _NoParameter(f"`{name.rpartition('.')[0] or name}` {said}.")
-            raise _NoParameter(f"Your class has no parameter `{name}`; it has {', '.join(own) or 'none at all'}.")
-        if own[name].shape != weight.shape:
-            shapes = f"{tuple(own[name].shape)}, wanted is {tuple(weight.shape)}"
+                message = "has no weights of its own: the same part stands there twice (`[part] * 2` is one part)"
+                raise _NoParameter(f"`{name.rpartition('.')[0] or name}` {message}.")
+            raise _NoParameter(
+                f"Your class has no parameter `{name}`; it has {', '.join(parameters) or 'none at all'}."
+            )
+        if parameters[name].shape != weight.shape:
+            shapes = f"{tuple(parameters[name].shape)}, wanted is {tuple(weight.shape)}"
             raise _NoParameter(f"The parameter `{name}` has the shape {shapes}.")
-    more = [name for name in own if name not in given]
+    more = [name for name in parameters if name not in weights]
     if more:
         raise _NoParameter(f"Your class has parameters besides those asked for: {', '.join(more[:5])}.")
-    return torch.func.functional_call(layer, given, tuple(inputs[end:]))
+    return torch.func.functional_call(layer, weights, tuple(inputs[end:]))
 
 
 def _too_much(case: Case, fed: Fed) -> Failure | None:
@@ -184,11 +186,11 @@ def _too_much(case: Case, fed: Fed) -> Failure | None:
         return None
     at, rows, times = case.fed
     if fed.rows > rows + 0.5:
-        said = f"{fed.rows:.0f} vectors are multiplied with argument {at + 1}, where {rows} are enough"
-        return Failure(FED[0], f"{said}.")
+        message = f"{fed.rows:.0f} vectors are multiplied with argument {at + 1}, where {rows} are enough"
+        return Failure(FED[0], f"{message}.")
     if fed.times > times + 0.5:
-        said = f"Argument {at + 1} is multiplied {fed.times:.0f} times, where {times} times are enough"
-        return Failure(FED[1], f"{said}: several vectors can be multiplied with it together.")
+        message = f"Argument {at + 1} is multiplied {fed.times:.0f} times, where {times} times are enough"
+        return Failure(FED[1], f"{message}: several vectors can be multiplied with it together.")
     return None
 
 
@@ -216,11 +218,11 @@ def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
     except Exception:
         lines = []
     name = type(error).__name__
-    said = f"{name}: {lines[0][:300]}" if lines else name
+    message = f"{name}: {lines[0][:300]}" if lines else name
     if not frames:
-        return Failure("raised", said)
+        return Failure("raised", message)
     code = f": {frames[-1].line.strip()}" if frames[-1].line else ""
-    return Failure("raised", said, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
+    return Failure("raised", message, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
 
 
 _handlers: tuple[list[Any], list[Any]] = ([], [])
@@ -254,14 +256,14 @@ def _caught_output() -> Iterator[io.StringIO]:
     stream = Printed(out.write)
     # Assigned, not set by setStream: that flushes, and a student may have closed the stream. One that has no stream yet
     # opens its own when it needs it, as torch's handler for traces of its compiler does.
-    handlers = [(handler, own) for handler in _stream_handlers() if (own := handler.stream) is not None]
+    handlers = [(handler, original) for handler in _stream_handlers() if (original := handler.stream) is not None]
     for handler, _ in handlers:
         handler.stream = stream
     try:
         with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream), warnings.catch_warnings():
             # A warning is noise, never a verdict, whatever filters are set around here.
             warnings.simplefilter("default")
-            warnings.showwarning = lambda said, kind, *place: print(f"{kind.__name__}: {said}", file=out)
+            warnings.showwarning = lambda message, kind, *place: print(f"{kind.__name__}: {message}", file=out)
             yield out
     finally:
         for handler, stream in handlers:
@@ -306,11 +308,11 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
     if arrays is not None and _changed(case, inputs):
         failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
     elif arrays is not None and _recorded(case, inputs):
-        said = "Your function sets `requires_grad` on a tensor that it was given, or leaves a `.grad` there"
-        failure = Failure("inputs-changed", f"{said}; work on a copy.")
+        message = "Your function sets `requires_grad` on a tensor that it was given, or leaves a `.grad` there"
+        failure = Failure("inputs-changed", f"{message}; work on a copy.")
     elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.dtype:
-        said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
-        failure = Failure("dtype", said)
+        message = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
+        failure = Failure("dtype", message)
     elif arrays is not None:
         failure = _too_much(case, fed)
     return Answer(None if failure else arrays, failure, _cut(out))

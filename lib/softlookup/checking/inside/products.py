@@ -51,10 +51,10 @@ def counting(inputs: Sequence[Any], matrix: int | None) -> Iterator[Fed]:
             result = func(*args, **(kwargs or {}))
             if operation_name(func) in _PRODUCTS:
                 left, right = args[-2:]
-                for one in (left, right):
-                    if one.untyped_storage().data_ptr() == place:
+                for operand in (left, right):
+                    if operand.untyped_storage().data_ptr() == place:
                         fed.rows += result.numel() * left.shape[-1] / size
-                        fed.times += one.numel() / size
+                        fed.times += operand.numel() / size
             return result
 
     with Counting():

@@ -28,17 +28,17 @@ def functions_behind(obj: Any) -> list[types.FunctionType]:
 
     Functions that close over each other are each there once.
     """
-    found: list[types.FunctionType] = []
+    functions: list[types.FunctionType] = []
     todo: list[Any] = [obj]
     seen: list[Any] = []
     while todo:
-        one = todo.pop(0)
-        if any(one is before for before in seen) or len(seen) > _MOST_BEHIND:
+        current = todo.pop(0)
+        if any(current is before for before in seen) or len(seen) > _MOST_BEHIND:
             continue
-        seen.append(one)
-        found += [f for f in _functions_of(one) if f not in found]
-        todo += _behind(one)
-    return found
+        seen.append(current)
+        functions += [f for f in _functions_of(current) if f not in functions]
+        todo += _behind(current)
+    return functions
 
 
 def _functions_of(obj: Any) -> list[types.FunctionType]:
@@ -49,18 +49,22 @@ def _functions_of(obj: Any) -> list[types.FunctionType]:
 def _behind(obj: Any) -> list[Any]:
     """What something hands its calls to, as far as it says so itself; all parts of a student's class or object."""
     if isinstance(obj, functools.partial):
-        return [one for one in (obj.func, *obj.args, *obj.keywords.values()) if callable(one)]
+        return [part for part in (obj.func, *obj.args, *obj.keywords.values()) if callable(part)]
     if isinstance(obj, types.MethodType):
         return [obj.__func__, obj.__self__]
     if isinstance(obj, types.FunctionType):
         contents = [_contents(cell) for cell in obj.__closure__ or ()]
-        return _wrapped(obj) + [one for one in contents if isinstance(one, types.FunctionType) or _leads_on(one)]
+        return _wrapped(obj) + [
+            content for content in contents if isinstance(content, types.FunctionType) or _leads_on(content)
+        ]
     if not isinstance(obj, type):
-        own = [type(obj), *getattr(obj, "__dict__", {}).values()] if _is_own(type(obj)) else []
-        return _wrapped(obj) + [one for one in own if isinstance(one, types.FunctionType) or _leads_on(one)]
+        attributes = [type(obj), *getattr(obj, "__dict__", {}).values()] if _is_own(type(obj)) else []
+        return _wrapped(obj) + [
+            attribute for attribute in attributes if isinstance(attribute, types.FunctionType) or _leads_on(attribute)
+        ]
     members = [member for kind in obj.__mro__ if _is_own(kind) for member in vars(kind).values()]
-    return [getattr(one, name) for one in members for name in _HELD if hasattr(one, name)] + [
-        one for one in members if isinstance(one, types.FunctionType) or _leads_on(one)
+    return [getattr(member, name) for member in members for name in _HELD if hasattr(member, name)] + [
+        member for member in members if isinstance(member, types.FunctionType) or _leads_on(member)
     ]
 
 
@@ -114,22 +118,22 @@ def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.Function
         obj: The answer.
         stop: Global names that are not followed (functions of other tasks).
     """
-    found: list[types.FunctionType] = []
+    functions: list[types.FunctionType] = []
     todo = functions_behind(obj)
     while todo:
         function = todo.pop()
-        if function in found:
+        if function in functions:
             continue
-        found.append(function)
+        functions.append(function)
         for name in names_in(function) - stop:
             target = function.__globals__.get(name)
             inside = target if isinstance(target, list | tuple) else [target]
             inside = list(target.values()) if isinstance(target, dict) else inside
-            for one in inside:
-                home = getattr(one, "__module__", None)
-                if isinstance(one, functools.partial) or home == function.__module__ or hasattr(one, "_orig_mod"):
-                    todo += functions_behind(one)
-    return found
+            for value in inside:
+                home = getattr(value, "__module__", None)
+                if isinstance(value, functools.partial) or home == function.__module__ or hasattr(value, "_orig_mod"):
+                    todo += functions_behind(value)
+    return functions
 
 
 @contextlib.contextmanager
@@ -145,17 +149,17 @@ def standing_in(obj: Any, others: Mapping[str, Callable[[Any], Any]]) -> Iterato
         return
     functions = reached(obj)
     worlds = {id(f.__globals__): f.__globals__ for f in functions}.values()
-    kept = [(world, {name: world[name] for name in others if name in world}) for world in worlds]
+    originals = [(world, {name: world[name] for name in others if name in world}) for world in worlds]
     defaults = [(f, f.__defaults__) for f in functions if f.__defaults__]
-    put = {id(own): others[name](own) for _, before in kept for name, own in before.items()}
+    stand_ins = {id(original): others[name](original) for _, before in originals for name, original in before.items()}
     try:
-        for world, before in kept:
-            world.update({n: put[id(before[n])] if n in before else make(None) for n, make in others.items()})
+        for world, before in originals:
+            world.update({n: stand_ins[id(before[n])] if n in before else make(None) for n, make in others.items()})
         for function, values in defaults:  # def weights(q, k, soft=softmax)
-            function.__defaults__ = tuple(put.get(id(value), value) for value in values)
+            function.__defaults__ = tuple(stand_ins.get(id(value), value) for value in values)
         yield
     finally:
-        for world, before in kept:
+        for world, before in originals:
             for name in others:
                 world.pop(name, None)
             world.update(before)
@@ -247,15 +251,15 @@ def _own_attributes(obj: Any, function: types.FunctionType) -> set[str]:
     module = function.__module__
     owners = [obj, type(getattr(obj, "__self__", obj)), function, *function.__globals__.values()]
     kinds = {kind for o in owners for kind in (o if isinstance(o, type) else type(o)).__mro__}
-    own = [kind for kind in kinds if kind.__module__ == module]
+    student_classes = [kind for kind in kinds if kind.__module__ == module]
     functions = [o for o in owners if isinstance(o, types.FunctionType) and o.__module__ == module]
-    functions += [f for one in [*own, obj] for f in functions_behind(one)]
-    found = {name for kind in own for name in (*vars(kind), *_annotated(kind))}
-    for code in [code for one in functions for code in _codes(one.__code__)]:
+    functions += [f for owner in [*student_classes, obj] for f in functions_behind(owner)]
+    names = {name for kind in student_classes for name in (*vars(kind), *_annotated(kind))}
+    for code in [code for f in functions for code in _codes(f.__code__)]:
         steps = dis.get_instructions(code)
-        found |= {step.argval for step in steps if step.opname in ("STORE_ATTR", "STORE_NAME")}
-        found |= {text for const in code.co_consts if isinstance(const, tuple) for text in const if type(text) is str}
-    return found
+        names |= {step.argval for step in steps if step.opname in ("STORE_ATTR", "STORE_NAME")}
+        names |= {text for const in code.co_consts if isinstance(const, tuple) for text in const if type(text) is str}
+    return names
 
 
 def _annotated(kind: type) -> tuple[str, ...]:

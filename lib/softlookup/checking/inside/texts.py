@@ -58,7 +58,7 @@ def to_texts(result: Any, count: int) -> Arrays:
         many = f"{len(result)} results" if isinstance(result, list | tuple) else f"one {type(result).__name__}"
         raise Refused(f"{many}, where {count} results are returned together")
     refuse_missing(result)
-    return tuple(to_bytes(one) for one in result)
+    return tuple(to_bytes(value) for value in result)
 
 
 def to_bytes(value: Any) -> np.ndarray:
@@ -102,7 +102,7 @@ def _plain(value: Any, room: _Room, depth: int) -> Any:
         room.take(cells(value))
         return _plain(value.tolist(), room, depth)
     if isinstance(value, list | tuple):
-        return [_plain(one, room, depth + 1) for one in value]
+        return [_plain(item, room, depth + 1) for item in value]
     if isinstance(value, dict):
         pairs = [[_plain(k, room, depth + 1), _plain(v, room, depth + 1)] for k, v in value.items()]
         return {"": sorted(pairs, key=lambda pair: json.dumps(pair[0]))}
@@ -148,7 +148,7 @@ def _value(plain: Any, depth: int) -> Any:
     if depth > MAX_DEPTH + 1:
         raise ValueError("too deep")
     if isinstance(plain, list):
-        return [_value(one, depth + 1) for one in plain]
+        return [_value(item, depth + 1) for item in plain]
     if isinstance(plain, dict):
         if len(plain[""]) > MAX_READ_KEYS:
             raise ValueError("too many keys")
@@ -157,7 +157,7 @@ def _value(plain: Any, depth: int) -> Any:
 
 
 def _key(value: Any) -> Any:
-    return tuple(_key(one) for one in value) if isinstance(value, list) else value
+    return tuple(_key(item) for item in value) if isinstance(value, list) else value
 
 
 def brief(value: Any, most: int = MAX_SHOWN) -> str:
@@ -169,55 +169,55 @@ def brief(value: Any, most: int = MAX_SHOWN) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def difference(got: np.ndarray, wanted: np.ndarray, reveals: bool = True) -> str:
+def difference(got: np.ndarray, expected: np.ndarray, reveals: bool = True) -> str:
     """Say where two answers first differ, as the end of a sentence.
 
     Args:
         got: The student's bytes.
-        wanted: The right ones.
+        expected: The right ones.
         reveals: Whether the message may contain the right one.
     """
     try:
-        mine, right = to_value(got), to_value(wanted)
+        got_value, expected_value = to_value(got), to_value(expected)
     except ValueError:
         return "what came back cannot be read"
-    return _compare(mine, right, "the result", reveals)
+    return _compare(got_value, expected_value, "the result", reveals)
 
 
-def _compare(got: Any, wanted: Any, where: str, reveals: bool) -> str:
-    plain = f", wanted is {brief(wanted)}" if reveals else ", which is not right"
-    if isinstance(got, list) and isinstance(wanted, list):
-        return _compare_lists(got, wanted, where, reveals)
-    if isinstance(got, dict) and isinstance(wanted, dict):
-        return _compare_dictionaries(got, wanted, where, reveals)
-    if type(got) is not type(wanted):
-        return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(wanted)})"
+def _compare(got: Any, expected: Any, where: str, reveals: bool) -> str:
+    plain = f", wanted is {brief(expected)}" if reveals else ", which is not right"
+    if isinstance(got, list) and isinstance(expected, list):
+        return _compare_lists(got, expected, where, reveals)
+    if isinstance(got, dict) and isinstance(expected, dict):
+        return _compare_dictionaries(got, expected, where, reveals)
+    if type(got) is not type(expected):
+        return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(expected)})"
     return f"{where} is {brief(got)}{plain}"
 
 
-def _compare_lists(got: list[Any], wanted: list[Any], where: str, reveals: bool) -> str:
-    sizes = "" if len(got) == len(wanted) or not reveals else f" ({len(got)} items came, {len(wanted)} are wanted)"
-    for place, (mine, right) in enumerate(zip(got, wanted, strict=False)):
-        if mine != right:
+def _compare_lists(got: list[Any], expected: list[Any], where: str, reveals: bool) -> str:
+    sizes = "" if len(got) == len(expected) or not reveals else f" ({len(got)} items came, {len(expected)} are wanted)"
+    for place, (got_item, expected_item) in enumerate(zip(got, expected, strict=False)):
+        if got_item != expected_item:
             inner = f"item {place}" if where == "the result" else f"{where}, item {place}"
-            return _compare(mine, right, inner, reveals) + sizes
-    place = min(len(got), len(wanted))
-    if len(got) == len(wanted):
+            return _compare(got_item, expected_item, inner, reveals) + sizes
+    place = min(len(got), len(expected))
+    if len(got) == len(expected):
         return f"{where} is {brief(got)}, as wanted"
-    if len(got) < len(wanted):
-        missing = f": {brief(wanted[place])} is wanted as item {place}" if reveals else ""
+    if len(got) < len(expected):
+        missing = f": {brief(expected[place])} is wanted as item {place}" if reveals else ""
         return f"{where} ends after {len(got)} items, too early{missing}{sizes}"
     return f"{where} goes on with {brief(got[place])} as item {place}, where it should have ended{sizes}"
 
 
-def _compare_dictionaries(got: dict[Any, Any], wanted: dict[Any, Any], where: str, reveals: bool) -> str:
-    for key, right in wanted.items():
+def _compare_dictionaries(got: dict[Any, Any], expected: dict[Any, Any], where: str, reveals: bool) -> str:
+    for key, right in expected.items():
         if key not in got:
             return f"{where} lacks the key {brief(key)}" if reveals else f"{where} lacks a key"
         if got[key] != right:
             inner = f"the value of {brief(key)}" if where == "the result" else f"{where}, the value of {brief(key)}"
             return _compare(got[key], right, inner, reveals)
-    extra = next((key for key in got if key not in wanted), None)
+    extra = next((key for key in got if key not in expected), None)
     if extra is None:
         return f"{where} is {brief(got)}, as wanted"
     return f"{where} has the key {brief(extra)}, which should not be there"
@@ -245,7 +245,7 @@ def chips(array: np.ndarray, most: int = 40) -> list[str] | None:
     if isinstance(value, dict):
         items = [f"{brief(k, 30)}: {brief(v, 30)}" for k, v in islice(value.items(), most)]
     elif isinstance(value, list):
-        items = [brief(one, 30) for one in value[:most]]
+        items = [brief(item, 30) for item in value[:most]]
     else:
         return [brief(value)]
     return items if len(value) <= most else [*items, f"… {len(value) - most} more"]

@@ -107,7 +107,7 @@ def step(rng: np.random.Generator) -> Drawn:
         moved = (2 * billions + cache * n) * 1e9
         return predicted_time_s(machine, 2 * billions * 1e9 * n, moved, "bfloat16")
 
-    one, many = seconds(1) * 1e3, seconds(batch) * 1e3
+    one_ms, batch_ms = seconds(1) * 1e3, seconds(batch) * 1e3
     rate = batch / seconds(batch)
     return Drawn(
         f"A model of {billions} billion weights in half precision writes on a machine with {peak} TFLOP/s and {giga} "
@@ -115,16 +115,16 @@ def step(rng: np.random.Generator) -> Drawn:
         f"Each sequence has a cache of {cache:g} GB. Give the least time of a step in milliseconds (a) for one "
         f"sequence, (b) "
         f"for {batch}, and (c) the tokens a second in (b).",
-        (one, many, rate),
-        f"(a) {2 * billions} GB of weights and {cache:g} GB of cache: {one:.4g} ms. (b) The weights once, {batch} "
+        (one_ms, batch_ms, rate),
+        f"(a) {2 * billions} GB of weights and {cache:g} GB of cache: {one_ms:.4g} ms. (b) The weights once, {batch} "
         f"caches: "
-        f"{many:.4g} ms; the operations take only {2 * billions * 1e9 * batch / (peak * 1e12) * 1e3:.3g} ms. (c) "
+        f"{batch_ms:.4g} ms; the operations take only {2 * billions * 1e9 * batch / (peak * 1e12) * 1e3:.3g} ms. (c) "
         f"{rate:.4g}.",
         ((1, "(a)"), (1, "(b): weights once"), (1, "(b): a cache for each"), (1, "(c)")),
         {"billions": billions, "giga": giga, "cache": cache, "batch": batch},
         (
-            known("12.step", "weights-for-each", (one, one * batch, 1e3 / one)),
-            known("12.step", "one-cache", (one, one, batch / one * 1e3)),
+            known("12.step", "weights-for-each", (one_ms, one_ms * batch, 1e3 / one_ms)),
+            known("12.step", "one-cache", (one_ms, one_ms, batch / one_ms * 1e3)),
             known(
                 "12.step",
                 "cache-forgotten",
@@ -137,29 +137,29 @@ def step(rng: np.random.Generator) -> Drawn:
 @ask("pairs", "number", points=3, minutes=4)
 def pairs(rng: np.random.Generator) -> Drawn:
     """Operations of scores and mixing, with a causal mask and with a cache."""
-    tokens, kept, wide = pick(rng, 8, 10, 20), pick(rng, 50, 90, 100), pick(rng, 64, 100, 128)
+    tokens, past, wide = pick(rng, 8, 10, 20), pick(rng, 50, 90, 100), pick(rng, 64, 100, 128)
     full, causal = tokens**2, causal_pairs(tokens, tokens)
-    behind = causal_pairs(tokens, kept + tokens)
+    behind = causal_pairs(tokens, past + tokens)
     value = tuple(4 * n * wide for n in (full, causal, behind))
     return Drawn(
         f"One layer with $N \\cdot H = {wide}$ reads {tokens} tokens. How many operations have scores and mixing "
         f"together (a) "
         "in plain code, which computes the whole square, (b) in a kernel that skips what a causal mask hides, (c) in "
         "that "
-        f"kernel, if {kept} tokens stand in the cache before?",
+        f"kernel, if {past} tokens stand in the cache before?",
         value,
         f"Each pair takes $2NH$ for its score and $2NH$ for its value. (a) {full} pairs: ${tex(value[0])}$. (b) "
-        f"{tokens} · {tokens + 1} / 2 = {causal} pairs, the diagonal among them: ${tex(value[1])}$. (c) {kept} · "
+        f"{tokens} · {tokens + 1} / 2 = {causal} pairs, the diagonal among them: ${tex(value[1])}$. (c) {past} · "
         f"{tokens} more: "
         f"{behind} pairs, ${tex(value[2])}$.",
         ((1, "(a)"), (1, "(b), diagonal included"), (1, "(c)")),
-        {"tokens": tokens, "kept": kept, "wide": wide},
+        {"tokens": tokens, "kept": past, "wide": wide},
         (
             known("12.layer", "one-operation", tuple(n // 2 for n in value)),
             known(
                 "12.layer", "diagonal-hidden", (value[0], 4 * (causal - tokens) * wide, 4 * (behind - tokens) * wide)
             ),
-            known("12.layer", "half-the-rectangle", (value[0], value[1], 2 * tokens * (kept + tokens) * wide)),
+            known("12.layer", "half-the-rectangle", (value[0], value[1], 2 * tokens * (past + tokens) * wide)),
         ),
     )
 
@@ -167,9 +167,9 @@ def pairs(rng: np.random.Generator) -> Drawn:
 @ask("batching", "explanation", points=4, minutes=5)
 def batching(rng: np.random.Generator) -> Drawn:
     """What a batch shares, and what it does not."""
-    one, other = pick(rng, (16, 32), (32, 64), (64, 128))
+    few, many = pick(rng, (16, 32), (32, 64), (64, 128))
     return Drawn(
-        f"A server writes for {one} people at once, then for {other}. With short texts, tokens a second nearly "
+        f"A server writes for {few} people at once, then for {many}. With short texts, tokens a second nearly "
         f"double; with "
         "long ones they hardly rise. Explain both, with the bytes that a step reads, and name one change to the model "
         "that helps with long texts.",
@@ -185,7 +185,7 @@ def batching(rng: np.random.Generator) -> Drawn:
             (1, "long texts: caches are, one for each"),
             (1, "a change that makes caches smaller"),
         ),
-        {"one": one},
+        {"one": few},
         (
             known("12.decode", "keys-shared-by-all"),
             mistake(None, "Says that the peak is reached: attention is far from it."),

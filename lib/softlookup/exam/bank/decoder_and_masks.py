@@ -56,20 +56,20 @@ def combine(rng: np.random.Generator) -> Drawn:
 @ask("cached", "matrix", points=3, minutes=4)
 def cached(rng: np.random.Generator) -> Drawn:
     """The mask of new tokens behind a cache."""
-    kept, new = int(rng.integers(2, 5)), int(rng.integers(2, 4))
-    mask = causal_mask(new, keys=kept + new, offset=kept).astype(int)
-    top = np.tril(np.ones((new, kept + new), dtype=int))
+    past, new = int(rng.integers(2, 5)), int(rng.integers(2, 4))
+    mask = causal_mask(new, keys=past + new, offset=past).astype(int)
+    top = np.tril(np.ones((new, past + new), dtype=int))
     return Drawn(
-        f"A decoder has a cache of {kept} tokens and is given {new} new ones at once. Give the causal mask of the new "
+        f"A decoder has a cache of {past} tokens and is given {new} new ones at once. Give the causal mask of the new "
         "queries (1: may attend), and the places by which rotary positions turn them. Places count from 0.",
-        (mask, tuple(range(kept, kept + new))),
-        f"The triangle hangs at the bottom right: $${tex(mask)}$$ Places ${tex(tuple(range(kept, kept + new)))}$: as "
+        (mask, tuple(range(past, past + new))),
+        f"The triangle hangs at the bottom right: $${tex(mask)}$$ Places ${tex(tuple(range(past, past + new)))}$: as "
         f"many "
         "as stand before.",
         ((2, "the mask"), (1, "the places")),
-        {"kept": kept, "new": new},
+        {"kept": past, "new": new},
         (
-            known("08.causal", "top-left", (top, tuple(range(kept, kept + new)))),
+            known("08.causal", "top-left", (top, tuple(range(past, past + new)))),
             known("06.cached", "queries-from-zero", (mask, tuple(range(new)))),
             known("08.causal", "diagonal-hidden"),
         ),
@@ -105,23 +105,23 @@ def labels(rng: np.random.Generator) -> Drawn:
     """What a decoder is given, and what it is to say."""
     words = [sorted(different(rng, range(4, 40), n), key=lambda _: rng.random()) for n in (int(rng.integers(2, 4)), 4)]
     longest = 5
-    given = np.array([([1, *row] + [0] * longest)[:longest] for row in words])
-    wanted = np.array([([*row, 2] + [0] * longest)[:longest] for row in words])
+    decoder_ids = np.array([([1, *row] + [0] * longest)[:longest] for row in words])
+    label_ids = np.array([([*row, 2] + [0] * longest)[:longest] for row in words])
     shown = " and ".join(f"${tex(tuple(row))}$" for row in words)
     counted = sum(len(row) + 1 for row in words)
     return Drawn(
         f"Two target sentences have the ids {shown}. `<BOS>` is 1, `<EOS>` 2, `<PAD>` 0. Give the batch that the "
         f"decoder "
         "is given and the batch of labels, and say how many places count in the loss.",
-        (given, wanted, counted),
-        f"$$\\text{{given}} = {tex(given)}, \\qquad \\text{{labels}} = {tex(wanted)}$$ {counted} places count: padding "
-        "does not.",
+        (decoder_ids, label_ids, counted),
+        f"$$\\text{{given}} = {tex(decoder_ids)}, \\qquad \\text{{labels}} = {tex(label_ids)}$$ {counted} places "
+        "count: padding does not.",
         ((1, "given, with its start"), (1, "labels, with their end"), (1, "padding left out")),
         {"words": words},
         (
-            known("08.labels", "not-shifted", (given, given, counted)),
-            known("08.labels", "exchanged", (wanted, given, counted)),
-            mistake((given, wanted, 10), "Padding is counted."),
+            known("08.labels", "not-shifted", (decoder_ids, decoder_ids, counted)),
+            known("08.labels", "exchanged", (label_ids, decoder_ids, counted)),
+            mistake((decoder_ids, label_ids, 10), "Padding is counted."),
         ),
     )
 

@@ -94,12 +94,12 @@ def count(rng: np.random.Generator) -> Drawn:
     """Parameters of an encoder's matrices, plain and gated."""
     width, layers = pick(rng, 30, 60, 120), pick(rng, 3, 5, 6)
     plain = TransformerSizes("plain", D=width, N=1, F=4 * width, V=1, L=layers)
-    found = parameters(plain)
-    value = found["attention"] + found["feed-forward"]
+    counts = parameters(plain)
+    value = counts["attention"] + counts["feed-forward"]
     gated = 8 * width // 3
     check = parameters(plain.but(F=gated, gated=True))["feed-forward"]
-    assert check == found["feed-forward"]
-    share = found["feed-forward"] / value
+    assert check == counts["feed-forward"]
+    share = counts["feed-forward"] / value
     return Drawn(
         f"An encoder has {layers} layers, $D = {width}$, $N \\cdot H = D$ and $F = 4D$. Count its matrices alone, "
         f"without "

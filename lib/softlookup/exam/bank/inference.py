@@ -38,9 +38,9 @@ def top_p(rng: np.random.Generator) -> Drawn:
     shares = _shares(rng, 5, 20)
     order = np.argsort(-shares)
     mass = np.cumsum(shares[order])
-    kept = int(rng.integers(2, 4))
-    p = (int(mass[kept - 2]) + 1) / 20
-    if mass[kept - 1] == mass[kept - 2] + 1:
+    n_kept = int(rng.integers(2, 4))
+    p = (int(mass[n_kept - 2]) + 1) / 20
+    if mass[n_kept - 1] == mass[n_kept - 2] + 1:
         return top_p(rng)
     answer = next_token_probabilities(torch.tensor(np.log(shares / 20))[None], top_p=p)[0].numpy().round(12)
 
@@ -52,15 +52,15 @@ def top_p(rng: np.random.Generator) -> Drawn:
         f"Five tokens have the probabilities ${tex(shares / 20)}$. Sampling uses top-p with $p = {tex(p)}$. Give the "
         "probabilities from which the token is drawn.",
         answer,
-        f"From the likeliest on: {', '.join(tex(m / 20).join('$$') for m in mass[:kept])}. Token {kept} of these "
+        f"From the likeliest on: {', '.join(tex(m / 20).join('$$') for m in mass[:n_kept])}. Token {n_kept} of these "
         f"crosses "
         f"$p$ and is kept. Divided by what is kept: ${tex(answer)}$.",
         ((1, "in the order of their size"), (1, "the one that crosses is kept"), (2, "divided by the kept mass")),
         {"shares": shares, "p": p},
         (
-            known("10.top-p", "crossing-dropped", of(kept - 1)),
+            known("10.top-p", "crossing-dropped", of(n_kept - 1)),
             known("10.top-p", "not-renormalised", np.where(answer > 0, shares / 20, 0)),
-            known("10.top-p", "one-more", of(kept + 1)),
+            known("10.top-p", "one-more", of(n_kept + 1)),
         ),
     )
 

@@ -43,27 +43,28 @@ def induction(rng: np.random.Generator) -> Drawn:
     """The induction score of one head, from its weights."""
     rows = [rng.dirichlet(np.ones(n)) for n in (4, 5, 6)]
     weights = np.zeros((3, 6))
-    for row, one in zip(weights, rows, strict=True):
-        row[: len(one)] = np.round(20 * one) / 20
+    for row, probabilities in zip(weights, rows, strict=True):
+        row[: len(probabilities)] = np.round(20 * probabilities) / 20
         row[0] += 1 - row.sum()
     weights = weights.round(2)
-    found = [float(weights[i, i + 1]) for i in range(3)]
-    score = sum(found) / 3
+    target_weights = [float(weights[i, i + 1]) for i in range(3)]
+    score = sum(target_weights) / 3
     return Drawn(
         "A model reads the tokens $a\\,b\\,c\\,a\\,b\\,c$ under a causal mask. Here are the attention weights of one "
         f"head for the three queries of the second copy, a row for each: $${tex(weights)}$$ What is its induction "
         "score?",
         score,
         f"The query at position $t$, counted from 0, should attend to $t - 3 + 1$, the token after the earlier "
-        f"occurrence: positions 1, 2 and 3. The mean of {', '.join(f'{one:g}' for one in found)} is ${tex(score)}$.",
+        f"occurrence: positions 1, 2 and 3. The mean of "
+        f"{', '.join(f'{weight:g}' for weight in target_weights)} is ${tex(score)}$.",
         ((1, "the token AFTER the earlier occurrence"), (1, "the three weights"), (1, "their mean")),
         {"weights": weights},
         (
             known("17.induction", "same-token", float(np.mean([weights[i, i] for i in range(3)]))),
             known("17.induction", "token-before", float(np.mean([weights[i, i + 2] for i in range(3)]))),
-            known("17.induction", "largest", max(found)),
-            known("17.induction", "summed", sum(found)),
-            known("17.induction", "last-query-left-out", sum(found[:2]) / 2),
+            known("17.induction", "largest", max(target_weights)),
+            known("17.induction", "summed", sum(target_weights)),
+            known("17.induction", "last-query-left-out", sum(target_weights[:2]) / 2),
         ),
     )
 
@@ -76,11 +77,11 @@ def patched(rng: np.random.Generator) -> Drawn:
     clean, between = corrupted + gap, corrupted + share * gap
     lower = rng.integers(2, 9, 3)
     pairs = [(float(low + d), float(low)) for low, d in zip(lower, (clean, corrupted, between), strict=True)]
-    told = [f"{a:g} and {b:g}" for a, b in pairs]
+    logit_texts = [f"{a:g} and {b:g}" for a, b in pairs]
     return Drawn(
-        f"Two tokens, *la* and *le*, have the logits {told[0]} in the clean run, {told[1]} in the corrupted one, and "
-        f"{told[2]} in the corrupted run with one activation taken from the clean one. What share of the answer, "
-        "measured as the difference of the two logits, does the patch bring back?",
+        f"Two tokens, *la* and *le*, have the logits {logit_texts[0]} in the clean run, {logit_texts[1]} in the "
+        f"corrupted one, and {logit_texts[2]} in the corrupted run with one activation taken from the clean one. What "
+        "share of the answer, measured as the difference of the two logits, does the patch bring back?",
         share,
         f"The differences are {clean:g}, {corrupted:g} and {between:g}. "
         f"$({between:g} - ({corrupted:g})) / ({clean:g} - ({corrupted:g})) = {tex(share)}$.",

@@ -45,19 +45,19 @@ def split(rng: np.random.Generator) -> Drawn:
     """What one head gets of a projected sequence."""
     tokens, heads, head = int(rng.integers(2, 4)), 2, pick(rng, 2, 3)
     x = rng.integers(0, 10, size=(tokens, heads * head))
-    one = int(rng.integers(heads))
-    answer = split_heads(x, heads)[one]
+    n = int(rng.integers(heads))
+    answer = split_heads(x, heads)[n]
     return Drawn(
         f"The projected queries of {tokens} tokens are $${tex(x)}$$ and the layer has $N = {heads}$ heads. Give the "
-        f"queries of head {one} (heads count from 0), and the shape of all queries after the split, without a batch.",
+        f"queries of head {n} (heads count from 0), and the shape of all queries after the split, without a batch.",
         (answer, (heads, tokens, head)),
-        f"Head {one} owns columns {one * head} to {one * head + head - 1} of every token: $${tex(answer)}$$ All: "
+        f"Head {n} owns columns {n * head} to {n * head + head - 1} of every token: $${tex(answer)}$$ All: "
         f"$(N, T, H) = ({heads}, {tokens}, {head})$.",
         ((2, "columns of every token, not rows"), (1, "the shape, heads in front")),
-        {"x": x, "heads": heads, "one": one},
+        {"x": x, "heads": heads, "one": n},
         (
-            known("05.split", "reshape-alone", (x.reshape(heads, tokens, head)[one], (heads, tokens, head))),
-            known("05.split", "interleaved", (x[:, one::heads], (heads, tokens, head))),
+            known("05.split", "reshape-alone", (x.reshape(heads, tokens, head)[n], (heads, tokens, head))),
+            known("05.split", "interleaved", (x[:, n::heads], (heads, tokens, head))),
         ),
     )
 
@@ -92,23 +92,23 @@ def cache(rng: np.random.Generator) -> Drawn:
     heads, shared = pick(rng, (8, 2), (12, 4), (16, 4), (32, 8))
     head, tokens = pick(rng, 64, 128), pick(rng, 1000, 2000, 5000)
     sizes = _sizes(heads * head, heads, head, shared)
-    kept = cache_bytes(sizes, 1, tokens) / 1e6
+    megabytes = cache_bytes(sizes, 1, tokens) / 1e6
     group = heads // shared
     asks = int(rng.integers(group, heads))
     return Drawn(
         f"$N = {heads}$ query heads of width {head} share $K = {shared}$ key-value heads. (a) How many MB ($10^6$ "
         f"bytes) does one layer's cache take in half precision for {tex(tokens).replace('{,}', ',')} tokens? (b) Which "
         f"key-value head does query head {asks} read? Both count from 0.",
-        (kept, asks // group),
-        f"(a) $2 \\cdot T K H$ numbers of two bytes: ${tex(kept)}$ MB. (b) Groups of {group} neighbours share: "
+        (megabytes, asks // group),
+        f"(a) $2 \\cdot T K H$ numbers of two bytes: ${tex(megabytes)}$ MB. (b) Groups of {group} neighbours share: "
         f"$\\lfloor {asks} / {group} \\rfloor = {asks // group}$.",
         ((2, "(a): keys and values, key-value heads, bytes"), (1, "(b)")),
         {"N": heads, "K": shared, "H": head, "T": tokens, "asks": asks},
         (
-            known("05.cache", "query-heads", (kept * group, asks // group)),
-            known("05.cache", "keys-alone", (kept / 2, asks // group)),
-            known("05.cache", "elements-for-bytes", (kept / 2, asks // group)),
-            known("05.grouped", "tiled", (kept, asks % shared)),
+            known("05.cache", "query-heads", (megabytes * group, asks // group)),
+            known("05.cache", "keys-alone", (megabytes / 2, asks // group)),
+            known("05.cache", "elements-for-bytes", (megabytes / 2, asks // group)),
+            known("05.grouped", "tiled", (megabytes, asks % shared)),
         ),
     )
 

@@ -13,8 +13,8 @@ ask = Chapter(6)
 def angle(rng: np.random.Generator) -> Drawn:
     """Which angle a column of sinusoids has, and how long a row is."""
     position, column = int(rng.integers(2, 40)), int(rng.integers(2, 8))
-    found = angles(np.array([position]), 8)[0]
-    answer = float(found[column // 2])
+    pair_angles = angles(np.array([position]), 8)[0]
+    answer = float(pair_angles[column // 2])
     function = "sine" if column % 2 == 0 else "cosine"
     return Drawn(
         f"A table of sinusoids has width $D = 8$, base 10000, sine and cosine in turn. (a) Of which angle is column "
@@ -37,24 +37,24 @@ def angle(rng: np.random.Generator) -> Drawn:
 def alibi(rng: np.random.Generator) -> Drawn:
     """The numbers that one head of ALiBi adds to its scores."""
     heads = pick(rng, 2, 4, 8)
-    one, tokens = int(rng.integers(0, min(heads, 3))), 4
-    slope = float(alibi_slopes(heads)[one])
-    bias = alibi_bias(heads, tokens, tokens)[one]
+    head, tokens = int(rng.integers(0, min(heads, 3))), 4
+    slope = float(alibi_slopes(heads)[head])
+    bias = alibi_bias(heads, tokens, tokens)[head]
     lower = np.where(np.isfinite(bias), bias, -np.inf)
     seen = np.tril(np.ones((tokens, tokens), dtype=bool))
     answer = np.where(seen, lower, 0.0)
     shown = np.where(seen, lower, -np.inf)
     distance = np.subtract.outer(np.arange(tokens), np.arange(tokens))
-    first = 2.0 ** (-8 * one / heads)
+    first = 2.0 ** (-8 * head / heads)
     return Drawn(
-        f"A layer with {heads} heads uses ALiBi under a causal mask. Give the slope of head {one} (heads count from "
+        f"A layer with {heads} heads uses ALiBi under a causal mask. Give the slope of head {head} (heads count from "
         f"0), "
         f"and what is added to its scaled scores for {tokens} tokens: a row for each query; hidden places may stay "
         "empty.",
         (slope, answer),
-        f"Slope $2^{{-8 \\cdot {one + 1}/{heads}}} = {tex(slope)}$, times the distance, taken away: $${tex(shown)}$$",
+        f"Slope $2^{{-8 \\cdot {head + 1}/{heads}}} = {tex(slope)}$, times the distance, taken away: $${tex(shown)}$$",
         ((2, "the slope, heads counted from 1 in the exponent"), (1, "by distance"), (1, "with a minus")),
-        {"heads": heads, "one": one, "tokens": tokens},
+        {"heads": heads, "one": head, "tokens": tokens},
         (
             known("06.alibi", "rewarded", (slope, np.where(seen, slope * distance, 0.0))),
             mistake((first, np.where(seen, -first * distance, 0.0)), "Heads are counted from 0 in the exponent."),
@@ -118,9 +118,9 @@ def turn(rng: np.random.Generator) -> Drawn:
 @ask("order", "explanation", points=4, minutes=5)
 def order(rng: np.random.Generator) -> Drawn:
     """What a layer without positions makes of shuffled words."""
-    one, other = pick(rng, ("the dog bites the man", "the man bites the dog"), ("it is late", "is it late"))
+    first, second = pick(rng, ("the dog bites the man", "the man bites the dog"), ("it is late", "is it late"))
     return Drawn(
-        f"A layer of self-attention has neither positions nor a mask. What do the outputs for *{one}* and *{other}* "
+        f"A layer of self-attention has neither positions nor a mask. What do the outputs for *{first}* and *{second}* "
         "have to do with each other? What about the mean of all outputs? And does a causal mask change the answer?",
         None,
         "The same words stand in another order, so the same rows come out in the other order (equal words have equal "
@@ -129,7 +129,7 @@ def order(rng: np.random.Generator) -> Drawn:
         "each word sees only what stands before it, which differs: outputs differ, so a mask tells a little about "
         "order.",
         ((2, "the same rows, moved with their words"), (1, "the same mean"), (1, "a causal mask breaks it")),
-        {"one": one},
+        {"one": first},
         (mistake(None, "Says invariant for the table of outputs: that holds for their mean."),),
     )
 

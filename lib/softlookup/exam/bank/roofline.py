@@ -185,20 +185,21 @@ def rows(rng: np.random.Generator) -> Drawn:
     side, tokens = pick(rng, 64, 128, 256), pick(rng, 16, 32)
     if tokens == side:
         return rows(rng)
-    one = product("x w", Moved("x", (tokens, side)), Moved("w", (side, side)), Moved("y", (tokens, side)), side)
-    answer = one.intensity
+    matmul = product("x w", Moved("x", (tokens, side)), Moved("w", (side, side)), Moved("y", (tokens, side)), side)
+    answer = matmul.intensity
     return Drawn(
         f"{tokens} rows of half precision meet a matrix of {side} × {side}. Give operations, bytes and the intensity "
         f"as a "
         "fraction. Which value does the intensity approach for very many rows?",
-        (one.flops, one.bytes, answer, side / 2),
-        f"$2 \\cdot {tokens} \\cdot {side}^2 = {tex(one.flops)}$ operations; ${tex(one.elements)}$ numbers, "
-        f"${tex(one.bytes)}$ bytes; ${tex(answer)}$ FLOP/B. From $1/I = 1/T + 1/D + 1/F$, for many rows {side // 2}.",
+        (matmul.flops, matmul.bytes, answer, side / 2),
+        f"$2 \\cdot {tokens} \\cdot {side}^2 = {tex(matmul.flops)}$ operations; ${tex(matmul.elements)}$ numbers, "
+        f"${tex(matmul.bytes)}$ bytes; ${tex(answer)}$ FLOP/B. From $1/I = 1/T + 1/D + 1/F$, for many rows "
+        f"{side // 2}.",
         ((1, "operations"), (1, "bytes: both inputs and the result"), (1, "intensity and its limit")),
         {"tokens": tokens, "side": side},
         (
-            known("11.product", "one-operation", (one.flops // 2, one.bytes, answer / 2, side / 4)),
-            known("11.product", "elements-for-bytes", (one.flops, one.bytes // 2, 2 * answer, side)),
+            known("11.product", "one-operation", (matmul.flops // 2, matmul.bytes, answer / 2, side / 4)),
+            known("11.product", "elements-for-bytes", (matmul.flops, matmul.bytes // 2, 2 * answer, side)),
             known("11.product", "result-forgotten"),
         ),
     )

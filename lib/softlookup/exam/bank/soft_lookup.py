@@ -69,15 +69,15 @@ def cosine(rng: np.random.Generator) -> Drawn:
     q, a, b = (np.array(sides[i]) for i in different(rng, range(5), 3))
     scale = pick(rng, 2, 3)
     b = b * scale
-    found = cosine_similarity(q[None], np.stack([a, b]))[0]
+    cosines = cosine_similarity(q[None], np.stack([a, b]))[0]
     dots = np.array([float(q @ a), float(q @ b)])
     return Drawn(
         f"A query is ${tex(q)}$, two keys are $k_1 = {tex(a)}$ and $k_2 = {tex(b)}$. Give both cosine similarities "
         "as fractions, and say which key is the best by the cosine, and which by the dot product.",
-        (found, (1 + int(found.argmax()), 1 + int(dots.argmax()))),
+        (cosines, (1 + int(cosines.argmax()), 1 + int(dots.argmax()))),
         f"Lengths {tex(np.hypot(*q))}, {tex(np.hypot(*a))} and {tex(np.hypot(*b))}; dot products "
-        f"{tex(dots[0])} and {tex(dots[1])}; cosines ${tex(found)}$. Best by the cosine: "
-        f"$k_{1 + int(found.argmax())}$; by the dot product: $k_{1 + int(dots.argmax())}$.",
+        f"{tex(dots[0])} and {tex(dots[1])}; cosines ${tex(cosines)}$. Best by the cosine: "
+        f"$k_{1 + int(cosines.argmax())}$; by the dot product: $k_{1 + int(dots.argmax())}$.",
         ((1, "lengths"), (1, "both cosines"), (1, "both answers, or from the own numbers")),
         {"q": q, "a": a, "b": b},
         (

@@ -18,10 +18,10 @@ _WORDS = ("banana", "bandana", "cabana", "nab", "ban", "can", "cab", "band", "ca
 def _commonest(words: list[str], counts: list[int]) -> tuple[str, int, bool]:
     letters = sorted(set("".join(words)))
     pairs = PairCounts([[letters.index(letter) for letter in word] for word in words], counts)
-    found = pairs.commonest()
-    assert found is not None
+    commonest = pairs.commonest()
+    assert commonest is not None
     following = pairs.commonest()
-    (left, right), times = found
+    (left, right), times = commonest
     return letters[left] + letters[right], times, following is not None and following[1] == times
 
 

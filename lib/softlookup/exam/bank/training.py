@@ -76,20 +76,22 @@ def clip(rng: np.random.Generator) -> Drawn:
     """Two gradients and one bound."""
     a, b, norm = pick(rng, (3, 4, 5), (6, 8, 10), (5, 12, 13), (8, 6, 10), (9, 12, 15))
     bound = pick(rng, 1, 2)
-    one, other = pick(rng, (a, 0), (0, a), (-a, 0)), pick(rng, (0, b), (b, 0), (0, -b))
-    value = (bound / norm, np.array(one) * bound / norm, np.array(other) * bound / norm)
-    each = (np.array(one) * bound / a, np.array(other) * bound / b)
+    first, second = pick(rng, (a, 0), (0, a), (-a, 0)), pick(rng, (0, b), (b, 0), (0, -b))
+    value = (bound / norm, np.array(first) * bound / norm, np.array(second) * bound / norm)
+    each = (np.array(first) * bound / a, np.array(second) * bound / b)
     return Drawn(
-        f"A model has two parameters with gradients ${tex(one)}$ and ${tex(other)}$. Gradients are clipped by their "
+        f"A model has two parameters with gradients ${tex(first)}$ and ${tex(second)}$. Gradients are clipped by their "
         f"common norm at {bound}. Give the factor and both clipped gradients.",
         value,
         f"The common norm is $\\sqrt{{{a}^2 + {b}^2}} = {norm}$, the factor ${tex(bound / norm)}$: ${tex(value[1])}$ "
         f"and "
         f"${tex(value[2])}$. The direction stays.",
         ((2, "one norm of everything"), (1, "both multiplied by the same factor")),
-        {"one": one, "other": other, "bound": bound},
+        {"one": first, "other": second, "bound": bound},
         (
-            known("09.clip", "norms-added", (bound / (a + b), *(np.array(g) * bound / (a + b) for g in (one, other)))),
+            known(
+                "09.clip", "norms-added", (bound / (a + b), *(np.array(g) * bound / (a + b) for g in (first, second)))
+            ),
             known("09.clip", "each-alone", (bound / norm, *each)),
         ),
     )
@@ -122,10 +124,10 @@ def smoothing(rng: np.random.Generator) -> Drawn:
 def memory(rng: np.random.Generator) -> Drawn:
     """States of training for two recipes."""
     billions = pick(rng, 2, 3, 5, 7, 13)
-    one, other = pick(rng, ("master", "half"), ("autocast", "half"), ("master", "sgd"), ("float32", "half"))
-    gigabytes = tuple(sum(state_bytes(billions * 10**9, recipe).values()) / 1e9 for recipe in (one, other))
-    weights = tuple(float(billions * RECIPES[recipe].weights) for recipe in (one, other))
-    described = " (b) ".join(RECIPES[recipe].says for recipe in (one, other))
+    first, second = pick(rng, ("master", "half"), ("autocast", "half"), ("master", "sgd"), ("float32", "half"))
+    gigabytes = tuple(sum(state_bytes(billions * 10**9, recipe).values()) / 1e9 for recipe in (first, second))
+    weights = tuple(float(billions * RECIPES[recipe].weights) for recipe in (first, second))
+    described = " (b) ".join(RECIPES[recipe].says for recipe in (first, second))
     return Drawn(
         f"A model has {billions} billion parameters. How many GB ($10^9$ bytes) do weights, gradients and the "
         f"optimizer's "
@@ -135,11 +137,11 @@ def memory(rng: np.random.Generator) -> Drawn:
         + " and ".join(
             f"({letter}) {sum(state_bytes(1, recipe).values())} bytes "
             f"({' + '.join(str(n) for n in state_bytes(1, recipe).values() if n)})"
-            for letter, recipe in zip("ab", (one, other), strict=True)
+            for letter, recipe in zip("ab", (first, second), strict=True)
         )
         + f": ${tex(gigabytes[0])}$ and ${tex(gigabytes[1])}$ GB.",
         ((2, "all that is kept, in bytes for each parameter"), (1, "both numbers")),
-        {"billions": billions, "recipes": (one, other)},
+        {"billions": billions, "recipes": (first, second)},
         (
             mistake(weights, "The weights alone are counted."),
             known("09.bytes", "one-moment"),

@@ -45,20 +45,20 @@ def accept(rng: np.random.Generator) -> Drawn:
     if (left > 0).sum() < 2 or (p == q).any():
         return accept(rng)
     residual = left / left.sum()
-    kept = np.minimum(p, q).sum() / 10
+    acceptance = np.minimum(p, q).sum() / 10
     return Drawn(
         f"Over three tokens, a large model has the probabilities ${tex(p / 10)}$ and its draft model ${tex(q / 10)}$. "
         "(a) With which probability is a drafted token kept? (b) From which distribution is a token drawn if it is "
         "not?",
-        (kept, residual),
+        (acceptance, residual),
         f"(a) Token $x$ is drafted with $q_x$ and kept with $\\min(1, p_x / q_x)$; together "
-        f"$\\sum \\min(p, q) = {tex(kept)}$. (b) $\\max(p - q, 0) = {tex(left / 10)}$, divided by its sum: "
+        f"$\\sum \\min(p, q) = {tex(acceptance)}$. (b) $\\max(p - q, 0) = {tex(left / 10)}$, divided by its sum: "
         f"${tex(residual)}$.",
         ((2, "(a): the sum of the smaller ones"), (2, "(b): what p has more, divided by its sum")),
         {"p": p, "q": q},
         (
-            known("15.accept", "drawn-from-p", (kept, p / 10)),
-            known("15.accept", "residual-not-divided", (kept, left / 10)),
+            known("15.accept", "drawn-from-p", (acceptance, p / 10)),
+            known("15.accept", "residual-not-divided", (acceptance, left / 10)),
         ),
     )
 

@@ -26,19 +26,19 @@ class Autograded:
         converter = Autograde(coursedir=course.directory, config=course.config)
         self._mode = int(str(converter.permissions), 8)
         source = course.folder("source", ".", assignment)
-        own = {source / name for name in converter.exclude_overwriting.get(assignment, [])}
+        excluded = {source / name for name in converter.exclude_overwriting.get(assignment, [])}
         ignored = [*course.directory.ignore, "*.ipynb"]
         self._extras = {
             path.relative_to(source): path
             for path in map(Path, find_all_files(str(source), ignored) if source.is_dir() else ())
-            if path not in own
+            if path not in excluded
         }
 
     def has(self, student: str) -> bool:
         """Whether a student's graded notebook lies there."""
         return self._course.notebook("autograded", student, self._assignment).is_file()
 
-    def put(self, student: str, notebook: str) -> None:
+    def write(self, student: str, notebook: str) -> None:
         """Put a graded notebook there, whole or not at all, and take away what an earlier grading left beside it.
 
         Of what a student handed in beside the notebook only nbgrader's own slips are taken: the time, and the secret.
@@ -52,16 +52,16 @@ class Autograded:
         """
         path = self._course.notebook("autograded", student, self._assignment)
         atomic_write(path, notebook.encode("utf-8", "replace"), self._mode)
-        wanted = {path}
+        required_paths = {path}
         with disk_trouble(path.parent):
             for relative, origin in self._extras.items():
-                wanted.add(path.parent / relative)
+                required_paths.add(path.parent / relative)
                 atomic_write(path.parent / relative, origin.read_bytes(), self._mode)
             for name, content in read_slips(self._course, self._assignment, student).items():
-                wanted.add(path.parent / name)
+                required_paths.add(path.parent / name)
                 atomic_write(path.parent / name, content, self._mode)
             for folder, _, names in os.walk(path.parent):
-                for left in {Path(folder, name) for name in names} - wanted:
+                for left in {Path(folder, name) for name in names} - required_paths:
                     left.unlink()
 
     def remove(self, student: str) -> None:

@@ -58,31 +58,33 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
     path = course.root / "reports" / f"{assignment}-shares.csv"
     before = dict[str, str]()
     if path.is_file():
-        kept = read_table(path, "table of shares")
-        whose, by = map(kept.column, _COLUMNS[:2])
-        before = {row[whose]: row[by] for row in kept.rows}
-    found: list[Share] = []
+        table = read_table(path, "table of shares")
+        whose, by = map(table.column, _COLUMNS[:2])
+        before = {row[whose]: row[by] for row in table.rows}
+    unassigned: list[Share] = []
     with course.gradebook() as book:
-        for submission in sorted(book.assignment_submissions(assignment), key=lambda one: str(one.student.id)):
+        for submission in sorted(
+            book.assignment_submissions(assignment), key=lambda submission: str(submission.student.id)
+        ):
             for notebook in submission.notebooks:
                 by_hand = [grade for grade in notebook.grades if grade.cell.cell_type == "markdown"]
                 if by_hand:
                     waits = any(grade.needs_manual_grade for grade in by_hand)
-                    found.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
-    if not found:
+                    unassigned.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
+    if not unassigned:
         raise CourseError(f"no graded submission of {assignment} has a written answer: 'softlookup grade' comes first")
-    load = {name: sum(before.get(one.student) == name for one in found) for name in graders}
+    load = {name: sum(before.get(share.student) == name for share in unassigned) for name in graders}
     shares = []
-    for one in found:
-        grader = before.get(one.student, "")
+    for share in unassigned:
+        grader = before.get(share.student, "")
         if grader not in load:
             grader = min(graders, key=lambda name: load[name])
             load[grader] += 1
-        shares.append(Share(one.student, grader, one.formgrader, one.waits))
+        shares.append(Share(share.student, grader, share.formgrader, share.waits))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    writer.writerows((one.student, one.grader, one.formgrader) for one in shares)
+    writer.writerows((share.student, share.grader, share.formgrader) for share in shares)
     atomic_write(path, text.getvalue().encode())
     return shares
 
@@ -97,8 +99,8 @@ def saved_comments(course: Course) -> dict[str, dict[str, str]]:
     if not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {str(task): {str(name): str(text) for name, text in one.items()} for task, one in found.items()}
+        comments = json.loads(path.read_text(encoding="utf-8"))
+        return {str(task): {str(name): str(text) for name, text in texts.items()} for task, texts in comments.items()}
     except (ValueError, AttributeError) as error:
         raise CourseError(f"{path} is damaged: put a backup in its place, or delete it to begin anew") from error
 
@@ -126,17 +128,17 @@ def comment(course: Course, assignment: str, student: str, task: str, text: str)
     course.require(assignment)
     with course.gradebook() as book:
         cells = [
-            one
+            row
             for submission in book.assignment_submissions(assignment)
             if submission.student.id == student
             for notebook in submission.notebooks
-            for one in notebook.comments
+            for row in notebook.comments
         ]
-        found = next((one for one in cells if task_id(one.name) == task), None)
-        if found is None:
-            has = ", ".join(sorted({task_id(one.name) for one in cells})) or "none"
+        answer = next((row for row in cells if task_id(row.name) == task), None)
+        if answer is None:
+            has = ", ".join(sorted({task_id(row.name) for row in cells})) or "none"
             raise CourseError(f"{student} has no graded answer to {task} in {assignment}; answers there: {has}")
-        own = found.manual_comment or ""
-        if text not in own:
-            found.manual_comment = f"{own}\n\n{text}".strip()
+        existing = answer.manual_comment or ""
+        if text not in existing:
+            answer.manual_comment = f"{existing}\n\n{text}".strip()
             book.db.commit()

@@ -49,12 +49,12 @@ def deadlines(course: Course, assignment: str) -> Deadlines:
 
 
 def _deadlines(course: Course, book: Any, assignment: str) -> Deadlines:
-    found = find_assignment(book, assignment)
-    rows = sorted(found.submissions, key=lambda row: row.student_id)
-    late = {row.student_id: _seconds_late(row, found.duedate) for row in rows}
+    assignment_row = find_assignment(book, assignment)
+    rows = sorted(assignment_row.submissions, key=lambda row: row.student_id)
+    late = {row.student_id: _seconds_late(row, assignment_row.duedate) for row in rows}
     extensions = {row.student_id: row.extension for row in rows if row.extension}
     return Deadlines(
-        assignment, found.duedate, extensions, {who: by for who, by in late.items() if by > 0}, course.zone
+        assignment, assignment_row.duedate, extensions, {who: by for who, by in late.items() if by > 0}, course.zone
     )
 
 
@@ -125,13 +125,13 @@ def extend(course: Course, assignment: str, student: str, more: timedelta) -> De
         raise CourseError(f"an extension must give more time, but this is {in_words(more)}")
     everybody = course.students()
     with course.one_writer(), course.gradebook() as book:
-        found = find_assignment(book, assignment)
+        assignment_row = find_assignment(book, assignment)
         if student not in everybody:
             near = difflib.get_close_matches(student, everybody, n=3)
             hint = f"; did you mean {', '.join(map(one_line, near))}?" if near else ""
             raise CourseError(f"nobody in the class is called {student!r}{hint}")
         # nbgrader cannot reckon how late somebody is who has an extension of no due date.
-        if found.duedate is None and more:
+        if assignment_row.duedate is None and more:
             raise CourseError(f"{assignment} has no due date yet: give it one first, with --due")
         book.update_or_create_student(student)
         with book.db.no_autoflush:  # nbgrader fills a new row in while it is not in the session yet
@@ -158,11 +158,13 @@ def as_text(when: datetime | None, zone: tzinfo = UTC) -> str:
     return "no due date" if when is None else shown_time(when, zone)
 
 
-def deadlines_text(found: Deadlines) -> str:
+def deadlines_text(deadlines: Deadlines) -> str:
     """What holds for an assignment, a few lines."""
-    lines = [f"{found.assignment}: {as_text(found.due, found.zone)}"]
-    for student, more in found.extensions.items():
-        lines.append(f"  {one_line(student)}: {as_text(found.due_for(student), found.zone)} ({in_words(more)} more)")
-    for student, seconds in found.late.items():
+    lines = [f"{deadlines.assignment}: {as_text(deadlines.due, deadlines.zone)}"]
+    for student, more in deadlines.extensions.items():
+        lines.append(
+            f"  {one_line(student)}: {as_text(deadlines.due_for(student), deadlines.zone)} ({in_words(more)} more)"
+        )
+    for student, seconds in deadlines.late.items():
         lines.append(f"  {one_line(student)} came late by {in_words(timedelta(seconds=round(seconds)))}")
     return "\n".join(lines)

@@ -79,11 +79,11 @@ class Course:
 
     def _zone(self, section: str) -> tzinfo:
         name = str(self.config[section].get("timezone", "UTC"))
-        found = zone_named(name)
-        if isinstance(found, timezone) and found is not UTC:
+        zone = zone_named(name)
+        if isinstance(zone, timezone) and zone is not UTC:
             # nbgrader would read it as POSIX does, with its sign turned.
             raise CourseError(f"{section}.timezone in {CONFIG_NAME} is {name!r}: name a place, such as Europe/London")
-        return found
+        return zone
 
     @cached_property
     def directory(self) -> Any:
@@ -140,11 +140,13 @@ class Course:
     def names_as_markup(self) -> list[str]:
         """Students whose first or last name in the gradebook formgrader would take for HTML, a sentence each."""
         with self.gradebook() as book:
-            found = [one.id for one in book.students if "<" in f"{one.first_name or ''}{one.last_name or ''}"]
+            student_ids = [
+                student.id for student in book.students if "<" in f"{student.first_name or ''}{student.last_name or ''}"
+            ]
         return [
-            f"the gradebook's name of {shown(one)} holds '<', which formgrader would run as HTML: correct it before "
-            "you open formgrader"
-            for one in found
+            f"the gradebook's name of {shown(student_id)} holds '<', which formgrader would run as HTML: correct it "
+            "before you open formgrader"
+            for student_id in student_ids
         ]
 
     def has_submissions(self) -> bool:
@@ -174,7 +176,7 @@ class Course:
             CourseError: If it does not.
         """
         with self.gradebook() as book:
-            known = sorted(one.name for one in book.assignments)
+            known = sorted(row.name for row in book.assignments)
         if assignment not in known:
             has = ", ".join(known) or "none"
             raise CourseError(
@@ -274,10 +276,10 @@ def gradebook_error(error: Exception) -> GradebookError:
 
 def use_own_programs() -> None:
     """Put this Python's programs first on PATH: nbgrader calls alembic by name."""
-    own = str(Path(sys.executable).parent)
+    folder = str(Path(sys.executable).parent)
     parts = os.environ.get("PATH", "").split(os.pathsep)
-    if parts[0] != own:
-        os.environ["PATH"] = os.pathsep.join([own, *parts])
+    if parts[0] != folder:
+        os.environ["PATH"] = os.pathsep.join([folder, *parts])
 
 
 @contextlib.contextmanager
@@ -285,7 +287,7 @@ def quiet(log: Path) -> Iterator[None]:
     """Send what this process and its children print into a file: nbgrader, alembic and kernels are noisy."""
     sys.stdout.flush()
     sys.stderr.flush()
-    kept = os.dup(1), os.dup(2)
+    saved_fds = os.dup(1), os.dup(2)
     try:
         with open(log, "a", encoding="utf-8") as file:
             os.dup2(file.fileno(), 1)
@@ -293,10 +295,10 @@ def quiet(log: Path) -> Iterator[None]:
             with contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
                 yield
     finally:
-        os.dup2(kept[0], 1)
-        os.dup2(kept[1], 2)
-        os.close(kept[0])
-        os.close(kept[1])
+        os.dup2(saved_fds[0], 1)
+        os.dup2(saved_fds[1], 2)
+        os.close(saved_fds[0])
+        os.close(saved_fds[1])
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

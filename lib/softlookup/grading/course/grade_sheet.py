@@ -85,9 +85,9 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
 
     status = {record.student: record.status for record in report.records} if report else {}
     with course.gradebook() as book:
-        found = find_assignment(book, assignment)
-        worth = _cells_in_order(found)
-        best = float(found.max_score)
+        assignment_row = find_assignment(book, assignment)
+        worth = _cells_in_order(assignment_row)
+        best = float(assignment_row.max_score)
         columns = (
             *(SubmittedAssignment.student_id, BaseCell.name),
             *(Grade.score, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade),
@@ -98,7 +98,7 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
             .join(BaseCell, BaseCell.id == Grade.cell_id)
             .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
             .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-            .filter(SubmittedAssignment.assignment_id == found.id)
+            .filter(SubmittedAssignment.assignment_id == assignment_row.id)
         )
         grades: dict[str, dict[str, CellGrade]] = {}
         for student, name, points, auto, manual, needed in rows:
@@ -109,16 +109,16 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
         late = (
             book.db.query(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty)
             .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-            .filter(SubmittedAssignment.assignment_id == found.id)
+            .filter(SubmittedAssignment.assignment_id == assignment_row.id)
         )
         penalties: dict[str, float] = {}
         for student, penalty in late:
             penalties[student] = penalties.get(student, 0.0) + float(penalty or 0.0)
         lines = []
         for student in book.students:
-            own = grades.get(student.id, {})
-            known = GRADED if any(cell.entered for cell in own.values()) else MISSING
-            cells = {name: own[name] for name in worth if name in own}
+            student_grades = grades.get(student.id, {})
+            known = GRADED if any(cell.entered for cell in student_grades.values()) else MISSING
+            cells = {name: student_grades[name] for name in worth if name in student_grades}
             if status.get(student.id, known) != GRADED:
                 # Nothing waits to be read in what was not handed in, whatever its row says.
                 cells = {name: _read(cell) for name, cell in cells.items()}

@@ -201,11 +201,11 @@ def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
     no proof of anything, as long as submissions run outside the sandbox.
     """
     for output in cell.get("outputs", []):
-        found = output.get("data", {}).get(MIME)
-        if isinstance(found, dict) and isinstance(found.get("task"), str) and found.get("verdict") in VERDICTS:
-            named = found.get("diagnosis")
+        verdict = output.get("data", {}).get(MIME)
+        if isinstance(verdict, dict) and isinstance(verdict.get("task"), str) and verdict.get("verdict") in VERDICTS:
+            named = verdict.get("diagnosis")
             named = [str(slug) for slug in named] if isinstance(named, list) else []
-            return {**found, "diagnosis": named, "message": str(found.get("message", ""))}
+            return {**verdict, "diagnosis": named, "message": str(verdict.get("message", ""))}
     return None
 
 
@@ -218,15 +218,15 @@ def help_of(cells: Any) -> dict[str, int]:
     Returns:
         By task, the number of steps.
     """
-    found: dict[str, int] = {}
+    steps_by_task: dict[str, int] = {}
     for cell in _of(cells, list):
         for output in _of(_of(cell, dict).get("outputs"), list):
             data = _of(_of(output, dict).get("data"), dict)
             for record in (_of(data.get(kind), dict) for kind in (MIME, HELP_MIME)):
                 task, steps = record.get("task"), record.get("help")
                 if isinstance(task, str) and type(steps) is int and 0 < steps <= len(HELP_STEPS):
-                    found[task] = max(steps, found.get(task, 0))
-    return found
+                    steps_by_task[task] = max(steps, steps_by_task.get(task, 0))
+    return steps_by_task
 
 
 def _of(value: Any, kind: type[Kind]) -> Kind:

@@ -18,10 +18,10 @@ def own_files(course: Course, assignment: str) -> tuple[tuple[str, str], ...]:
     chapter = assignment.partition("_")[0]
     there = {task.id for task in catalogue.own_tasks(int(chapter))} if chapter.isdecimal() else set()
     handed_out = course.folder("release", ".", assignment) / BAKED
-    asked = read(handed_out.read_bytes()).more.keys() if handed_out.is_file() else set()
-    if gone := sorted(asked - there):
+    released_ids = read(handed_out.read_bytes()).more.keys() if handed_out.is_file() else set()
+    if gone := sorted(released_ids - there):
         raise CourseError(
             f"the release of {assignment} asks {', '.join(gone)}, and {course.root / FOLDER} does not describe that: "
             f"bring the files back, or release {assignment} again"
         )
-    return tuple(one for one in catalogue.course_tasks.texts if one[0].startswith(f"{chapter}_"))
+    return tuple(file for file in catalogue.course_tasks.texts if file[0].startswith(f"{chapter}_"))

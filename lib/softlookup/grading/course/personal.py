@@ -41,8 +41,8 @@ def own_release(course: Course, assignment: str, student: str) -> bytes | None:
 
 def bind(notebook: "NotebookNode", assignment: str, student: str, secret: str) -> None:
     """Write into a notebook's metadata whom it was made for, with a mark that only the secret can make."""
-    said = f"{assignment}\0{student}".encode()
-    mark = hmac.new(secret.encode(), said, hashlib.sha256).hexdigest()[:32]
+    message = f"{assignment}\0{student}".encode()
+    mark = hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()[:32]
     notebook.metadata[KEY] = {"student": student, "bound": mark}
 
 
@@ -69,7 +69,7 @@ def whose(released: bytes, submitted: bytes, student: str) -> Iterator[str]:
 
 def _bound(raw: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(raw)["metadata"][KEY]
+        binding = json.loads(raw)["metadata"][KEY]
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return binding if isinstance(binding, dict) else {}

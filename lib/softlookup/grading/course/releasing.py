@@ -69,12 +69,14 @@ class Released:
         """Why this secret word is not the one of the course; empty if it is, or if nothing was released yet."""
         if not self._record["assignments"]:
             return ""
-        kept = self._record["seed"]
-        if kept is None:
+        secret_hash = self._record["seed"]
+        if secret_hash is None:
             return "" if secret is None else "this course was released without a secret word"
         if secret is None:
             return "this course was released with a secret word, and none was given"
-        if hmac.compare_digest(_scrypt(secret, bytes.fromhex(kept["salt"])), bytes.fromhex(kept["scrypt"])):
+        if hmac.compare_digest(
+            _scrypt(secret, bytes.fromhex(secret_hash["salt"])), bytes.fromhex(secret_hash["scrypt"])
+        ):
             return ""
         return "this is not the secret word with which this course was released"
 
@@ -90,9 +92,9 @@ class Released:
 
     def choices(self, assignment: str) -> Choices:
         """What was chosen for an assignment at its last release."""
-        kept = self._record["assignments"].get(assignment, {}).get("choices", {})
-        drop, points = tuple(kept.get("drop", ())), dict(kept.get("points", {}))
-        return Choices(drop, points, kept.get("last_help", ""), bool(kept.get("per_student")))
+        choices = self._record["assignments"].get(assignment, {}).get("choices", {})
+        drop, points = tuple(choices.get("drop", ())), dict(choices.get("points", {}))
+        return Choices(drop, points, choices.get("last_help", ""), bool(choices.get("per_student")))
 
     @property
     def book(self) -> str:
@@ -110,18 +112,18 @@ class Released:
         if not path.is_file():
             return []
         try:
-            found = _cells(nbformat.read(path, as_version=4))
+            fingerprints = _cells(nbformat.read(path, as_version=4))
         except Exception:  # noqa: BLE001 - whatever is wrong with it, it is not what was written
             return ["the whole file"]
         wrote = self._record["assignments"].get(assignment, {}).get("cells") or _cells(fresh)
-        return [name for name in {**wrote, **found} if wrote.get(name) != found.get(name)]
+        return [name for name in {**wrote, **fingerprints} if wrote.get(name) != fingerprints.get(name)]
 
     def keep_replaced(self, assignment: str) -> Path:
         """Copy a source out of the way before it is written over; where it lies now."""
         path = self.course.notebook("source", ".", assignment)
-        kept = self.course.root / REPLACED / f"{assignment}-{time.strftime('%Y%m%d-%H%M%S')}.ipynb"
-        atomic_write(kept, path.read_bytes())
-        return kept
+        target = self.course.root / REPLACED / f"{assignment}-{time.strftime('%Y%m%d-%H%M%S')}.ipynb"
+        atomic_write(target, path.read_bytes())
+        return target
 
     def note(
         self, assignment: str, source: "NotebookNode", choices: Choices, secret: str | None, book: str = ""
@@ -143,10 +145,10 @@ def _scrypt(secret: str, salt: bytes) -> bytes:
 
 def _cells(notebook: "NotebookNode") -> dict[str, str]:
     """A fingerprint of each cell's kind, text and points, by the cell's name."""
-    found: dict[str, str] = {}
+    fingerprints: dict[str, str] = {}
     for at, cell in enumerate(notebook.cells):
         about = cell.metadata.get("nbgrader", {})
         name = about.get("grade_id") or cell.get("id") or f"cell {at}"
-        said = json.dumps([cell.cell_type, cell.source, float(about.get("points") or 0)])
-        found[name] = hashlib.sha256(said.encode()).hexdigest()[:16]
-    return found
+        content = json.dumps([cell.cell_type, cell.source, float(about.get("points") or 0)])
+        fingerprints[name] = hashlib.sha256(content.encode()).hexdigest()[:16]
+    return fingerprints

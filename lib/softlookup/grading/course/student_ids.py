@@ -40,9 +40,9 @@ def id_trouble(name: str) -> str:
     if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in name):
         return "its name holds characters that cannot be seen"
     for signs, meaning in _SPECIAL.items():
-        found = next((sign for sign in signs if sign in name), "")
-        if found:
-            return f"its name holds {found!r}, which {meaning}"
+        sign = next((sign for sign in signs if sign in name), "")
+        if sign:
+            return f"its name holds {sign!r}, which {meaning}"
     if len(name) > MOST:
         return f"its name has {len(name)} characters, and the gradebook has room for {MOST}"
     return ""
@@ -54,12 +54,12 @@ def left_out(names: Collection[str]) -> dict[str, str]:
     Args:
         names: Names of folders.
     """
-    found = {name: why for name in names if (why := id_trouble(name))}
-    alike = Counter(_spelt(name) for name in names if name not in found)
+    reasons = {name: why for name in names if (why := id_trouble(name))}
+    alike = Counter(_spelt(name) for name in names if name not in reasons)
     for name in names:
-        if name not in found and alike[_spelt(name)] > 1:
-            found[name] = "another folder's name differs from it in capitals or in the composition of letters alone"
-    return found
+        if name not in reasons and alike[_spelt(name)] > 1:
+            reasons[name] = "another folder's name differs from it in capitals or in the composition of letters alone"
+    return reasons
 
 
 def shown(name: str) -> str:

@@ -59,30 +59,30 @@ def zone_named(name: str) -> tzinfo:
     >>> zone_named("utc+1").utcoffset(None), str(zone_named("europe/paris"))
     (datetime.timedelta(seconds=3600), 'Europe/Paris')
     """
-    wanted = name.strip().translate({0x2212: "-"}).casefold()
-    if _UNIVERSAL.fullmatch(wanted):
+    key = name.strip().translate({0x2212: "-"}).casefold()
+    if _UNIVERSAL.fullmatch(key):
         return UTC
-    offset = _NAMED_OFFSET.fullmatch(wanted) or _BARE_OFFSET.fullmatch(wanted)
+    offset = _NAMED_OFFSET.fullmatch(key) or _BARE_OFFSET.fullmatch(key)
     if offset:
         return _ahead(offset)
     shown = one_line(name.strip())
-    posix = re.fullmatch(r"etc/gmt([-+])(\d{1,2})", wanted)
+    posix = re.fullmatch(r"etc/gmt([-+])(\d{1,2})", key)
     if posix and int(posix[2]):
         turned = "-" if posix[1] == "+" else "+"
         raise CourseError(
             f"the time zone {shown!r} has a turned sign, and means UTC{turned}{posix[2]}: write UTC{turned}{posix[2]} "
             f"or UTC{posix[1]}{posix[2]}, whichever you mean"
         )
-    found = _zones().get(wanted, "")
-    if re.fullmatch(r"[A-Z]{3,4}", found):
+    zone_name = _zones().get(key, "")
+    if re.fullmatch(r"[A-Z]{3,4}", zone_name):
         raise CourseError(
             f"{shown!r} is not one time zone for sure: give one such as Europe/London, or an offset such as UTC+1"
         )
-    if not found:
+    if not zone_name:
         raise CourseError(
             f"there is no time zone {shown!r}: give one such as Europe/London, or an offset such as UTC+1"
         )
-    return zoneinfo.ZoneInfo(found)
+    return zoneinfo.ZoneInfo(zone_name)
 
 
 def read_time(text: str, zone: tzinfo = UTC) -> datetime:
@@ -119,30 +119,32 @@ def read_time(text: str, zone: tzinfo = UTC) -> datetime:
     ahead = [*map(_ahead, offsets), *(UTC for _ in universal)]
     if len(named) > 1 or len(ahead) > 1:
         raise CourseError(f"{shown} names several time zones: {_EXAMPLE}")
-    own = (*named, *ahead, zone)[0]
+    text_zone = (*named, *ahead, zone)[0]
     days, word = _days(rest, shown)
-    found = [at for day in days for at in _moments(day, clock or timedelta(), own)]
+    moments = [at for day in days for at in _moments(day, clock or timedelta(), text_zone)]
     if ahead:
-        found = [at for at in found if at.utcoffset() == ahead[0].utcoffset(None)]
+        moments = [at for at in moments if at.utcoffset() == ahead[0].utcoffset(None)]
     if word:
-        found = [at for at in found if (at.tzname() or "").casefold() == word]
-        if not found:
+        moments = [at for at in moments if (at.tzname() or "").casefold() == word]
+        if not moments:
             raise CourseError(f"{shown} is not an unambiguous date, because of {one_line(word)!r}: {_EXAMPLE}")
-    if named and ahead and not found:
-        raise CourseError(f"{shown} names {own} and an offset that is not its own at that time: leave out one of them")
-    if not found:
+    if named and ahead and not moments:
         raise CourseError(
-            f"{shown} is a time that {own} skips, when clocks are set forward: give an earlier or a later one"
+            f"{shown} names {text_zone} and an offset that is not its own at that time: leave out one of them"
+        )
+    if not moments:
+        raise CourseError(
+            f"{shown} is a time that {text_zone} skips, when clocks are set forward: give an earlier or a later one"
         )
     if len(days) > 1:
-        one, other = (f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}" for day in days[:2])
+        first, second = (f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}" for day in days[:2])
         raise CourseError(
-            f"{shown} can be read in two ways, as {one} or as {other}: write {' or '.join(map(str, days[:2]))}"
+            f"{shown} can be read in two ways, as {first} or as {second}: write {' or '.join(map(str, days[:2]))}"
         )
-    if len(found) > 1:
-        ways = " or ".join(at.isoformat(" ", "minutes") for at in found)
-        raise CourseError(f"{shown} comes twice in {own}, when clocks are set back: write {ways}")
-    return found[0]
+    if len(moments) > 1:
+        ways = " or ".join(at.isoformat(" ", "minutes") for at in moments)
+        raise CourseError(f"{shown} comes twice in {text_zone}, when clocks are set back: write {ways}")
+    return moments[0]
 
 
 def shown_time(when: datetime, zone: tzinfo) -> str:
@@ -171,8 +173,8 @@ def naive_utc(when: datetime) -> datetime:
 
 def _taken(pattern: re.Pattern[str], text: str) -> tuple[str, list[re.Match[str]]]:
     """A text with blanks for all that fits a pattern, and what fitted."""
-    found = list(pattern.finditer(text))
-    return pattern.sub(lambda one: " " * len(one[0]), text), found
+    matches = list(pattern.finditer(text))
+    return pattern.sub(lambda match: " " * len(match[0]), text), matches
 
 
 def _ahead(offset: re.Match[str]) -> timezone:
@@ -190,12 +192,12 @@ def _zones() -> dict[str, str]:
 def _clock(text: str, shown: str) -> tuple[str, timedelta | None, int]:
     """The text without its time of day, the time since midnight, and where the rest behind it begins."""
     for pattern in _TIMES:
-        found = pattern.search(text)
-        if found:
+        match = pattern.search(text)
+        if match:
             break
     else:
         return text, None, 0
-    part = {"m": "0", "s": "0", "half": "", **{name: said for name, said in found.groupdict().items() if said}}
+    part = {"m": "0", "s": "0", "half": "", **{name: group for name, group in match.groupdict().items() if group}}
     hour, minute, second = int(part["h"]), int(part["m"]), int(part["s"])
     half = part["half"]
     if half and hour <= 12:
@@ -203,7 +205,7 @@ def _clock(text: str, shown: str) -> tuple[str, timedelta | None, int]:
     elif half or (hour, minute, second) > (24, 0, 0) or minute > 59 or second > 59:
         raise CourseError(f"{shown} has no time of day that a clock shows: {_EXAMPLE}")
     seconds = float(f"{second}.{part.get('f', 0)}")
-    begun, end = found.span()
+    begun, end = match.span()
     return text[:begun] + " " * (end - begun) + text[end:], timedelta(hours=hour, minutes=minute, seconds=seconds), end
 
 
@@ -240,7 +242,7 @@ def _days(text: str, shown: str) -> tuple[list[date], str]:
         ]
         if other or len(left) > most or len(words) > 8:
             continue
-        found: dict[date, None] = {}
+        days: dict[date, None] = {}
         for chosen in itertools.product(*choices):
             months = [number for kind, number in chosen if kind == "month"]
             weekdays = [number for kind, number in chosen if kind == "day"]
@@ -250,9 +252,9 @@ def _days(text: str, shown: str) -> tuple[list[date], str]:
                 fits = not weekdays or day.weekday() == weekdays[0]
                 off_day |= not fits
                 if fits and day.year in _YEARS:
-                    found[day] = None
-        if found:
-            return list(found), "".join(left)
+                    days[day] = None
+        if days:
+            return list(days), "".join(left)
     if off_day:
         raise CourseError(f"{shown} is not on the day of the week that it names: correct one of the two")
     raise CourseError(f"{shown} is not an unambiguous date: {_EXAMPLE}")
@@ -295,7 +297,7 @@ def _of_many_languages() -> _Names:
     """Names of months and weekdays in many languages, as CLDR has them: a word of several meanings has them all."""
     from babel import Locale
 
-    found: dict[str, set[tuple[str, int]]] = {name: set(means) for name, means in _english().items()}
+    meanings: dict[str, set[tuple[str, int]]] = {name: set(means) for name, means in _english().items()}
     for language in _LANGUAGES:
         locale = Locale(language)
         for kind, contexts in (("month", locale.months), ("day", locale.days)):
@@ -303,5 +305,5 @@ def _of_many_languages() -> _Names:
                 for number, name in contexts[context][width].items():
                     word = unicodedata.normalize("NFKC", name).casefold().strip(". ")
                     if _WORD.fullmatch(word):
-                        found.setdefault(word, set()).add((kind, number))
-    return {name: frozenset(means) for name, means in found.items()}
+                        meanings.setdefault(word, set()).add((kind, number))
+    return {name: frozenset(means) for name, means in meanings.items()}

@@ -76,8 +76,8 @@ def write_whole(path: Path, content: bytes) -> None:
 def unfinished(path: Path) -> list[Path]:
     """Find what writers of a file left beside it when they were killed."""
     begins = f".{path.name}."
-    found = path.parent.glob(f"{glob.escape(begins)}*")
-    return sorted(one for one in found if one.name.removeprefix(begins).isdigit())
+    leftovers = path.parent.glob(f"{glob.escape(begins)}*")
+    return sorted(leftover for leftover in leftovers if leftover.name.removeprefix(begins).isdigit())
 
 
 class Shelf:
@@ -92,7 +92,7 @@ class Shelf:
         # Any folder's name can be a student's id, so it cannot name a file of ours as it is.
         return self._folder / (hashlib.sha256(student.encode()).hexdigest() + ".ipynb")
 
-    def put(self, student: str, notebook: str) -> None:
+    def store(self, student: str, notebook: str) -> None:
         """Keep a notebook."""
         # Not synced: what a power cut leaves of it is no JSON, and is then graded again.
         atomic_write(self.path(student), notebook.encode("utf-8", "replace"))

@@ -56,7 +56,7 @@ class Table:
             raise CourseError(f"the file is not a {what}: it is empty")
         self.header = rows[0]
         self.rows = [row + [""] * (len(self.header) - len(row)) for row in rows[1:]]
-        signs = Counter(found[1] for row in self.rows for cell in row if (found := _FRACTION.fullmatch(cell)))
+        signs = Counter(match[1] for row in self.rows for cell in row if (match := _FRACTION.fullmatch(cell)))
         self.decimal = "," if signs[","] > signs["."] else "."
         self._understood: dict[int, str] = {}
 
@@ -82,7 +82,7 @@ class Table:
         Raises:
             CourseError: If they are not.
         """
-        if not any(one and all(self.find(title) is not None for title in one) for one in (titles, instead)):
+        if not any(columns and all(self.find(title) is not None for title in columns) for columns in (titles, instead)):
             raise CourseError(
                 f"the file is not a {self.what}: wanted the columns {', '.join(titles)}, got {self.titles()}"
             )
@@ -113,14 +113,14 @@ class Table:
         index = self.find(*titles)
         if index is None and like is not None:
             free = [at for at in range(len(self.header)) if at not in self._understood]
-            found = [at for at in free if (cells := self.cells(at)) and like(cells)]
-            if len(found) > 1:
-                both = ", ".join(repr(one_line(self.header[at], 40)) for at in found)
+            columns = [at for at in free if (cells := self.cells(at)) and like(cells)]
+            if len(columns) > 1:
+                both = ", ".join(repr(one_line(self.header[at], 40)) for at in columns)
                 title = f" {titles[0]!r}" if titles else ""
                 raise CourseError(
                     f"several columns may hold the {meaning} ({both}): give the right one the title{title}"
                 )
-            index = found[0] if found else None
+            index = columns[0] if columns else None
         return index if index is None else self.mean(index, meaning)
 
     def take_ids(self, titles: Sequence[str], known: Collection[str], before: int | None = None) -> list[int]:
@@ -138,12 +138,12 @@ class Table:
         named = [at for title in titles if (at := self.find(title)) is not None and at not in self._understood]
         free = [at for at in range(len(self.header))[:before] if at not in self._understood and at not in named]
         addresses = [at for at in free if are_addresses(self.cells(at))]
-        found = [*named, *addresses]
+        columns = [*named, *addresses]
         if not any(cell.casefold() in known for at in named for cell in self.cells(at)):
-            found += [at for at in free if at not in found and _mostly_known(self.cells(at), known)]
-        for at in found:
+            columns += [at for at in free if at not in columns and _mostly_known(self.cells(at), known)]
+        for at in columns:
             self.mean(at, "e-mail address" if are_addresses(self.cells(at)) else "student")
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(columns))
 
     def mean(self, index: int, meaning: str) -> int:
         """Remember what a column was understood to hold."""
@@ -222,10 +222,10 @@ def as_number(text: str) -> float | None:
     (30.0, None, None)
     """
     try:
-        found = float(text.strip().replace(",", "."))
+        number = float(text.strip().replace(",", "."))
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def are_addresses(cells: list[str]) -> bool:
@@ -235,8 +235,8 @@ def are_addresses(cells: list[str]) -> bool:
 
 def are_numbered(cells: list[str]) -> bool:
     """Whether all cells are one word with a number behind it: "Participant 7", in any language."""
-    found = [re.fullmatch(r"([^\d@]*[^\W\d_]\D*?)\s*(\d+)", cell) for cell in cells]
-    words = {one and one[1] for one in found}
+    matches = [re.fullmatch(r"([^\d@]*[^\W\d_]\D*?)\s*(\d+)", cell) for cell in cells]
+    words = {match and match[1] for match in matches}
     return len(words) == 1 and None not in words
 
 

@@ -175,19 +175,19 @@ class _Paging:
 
 
 def make_pages(
-    course: Course, assignment: str, wanted: Iterable[tuple[str, str]], *, workers: int
+    course: Course, assignment: str, students: Iterable[tuple[str, str]], *, workers: int
 ) -> Iterator[JobResult]:
     """Make feedback pages, several at a time.
 
     Args:
         course: The course's folder.
         assignment: Name of the assignment.
-        wanted: Students, each with the reason why the submission was refused, empty if it was graded.
+        students: Students, each with the reason why the submission was refused, empty if it was graded.
         workers: How many processes at most.
 
     Yields:
         An answer for each student, with a failure where no page could be made.
     """
     pool = WorkerPool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
-    jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in wanted)
+    jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in students)
     yield from pool.run(jobs)

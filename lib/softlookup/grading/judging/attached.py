@@ -24,13 +24,13 @@ def attached(cell: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
     record = cell.get("attachments")
     if not isinstance(record, dict):
         return {}, 0
-    kept: dict[str, dict[str, str]] = {}
+    pictures: dict[str, dict[str, str]] = {}
     left = MAX_TOGETHER
     for name, kinds in list(record.items())[:MAX_ATTACHED]:
         if isinstance(name, str) and name.isprintable() and len(name) <= MAX_NAME and isinstance(kinds, dict):
-            sound = {kind: found for kind, one in kinds.items() if (found := picture(kind, one)) is not None}
+            sound = {kind: image for kind, data in kinds.items() if (image := picture(kind, data)) is not None}
             size = sum(map(len, sound.values()))
             if sound and size <= left:
-                kept[name] = sound
+                pictures[name] = sound
                 left -= size
-    return kept, len(record) - len(kept)
+    return pictures, len(record) - len(pictures)

@@ -97,11 +97,11 @@ def safe_markdown(text: str, attachments: Collection[str] = ()) -> tuple[str, bo
         tame = _MACROS.sub(r"\\ ", text)
         # A blank in a formula is not seen, and keeps programs that find another end of it from reading HTML there.
         blanks = _with_blanks(tame)
-        for one in (tame, blanks):
-            if _is_clean(one, attachments):
-                return one, tame != text
-        for one in (tame, blanks):
-            if _is_clean(escaped := _escaped(one), attachments):
+        for candidate in (tame, blanks):
+            if _is_clean(candidate, attachments):
+                return candidate, tame != text
+        for candidate in (tame, blanks):
+            if _is_clean(escaped := _escaped(candidate), attachments):
                 return escaped, True
     return _as_code(text), True
 
@@ -125,7 +125,7 @@ def _escaped(text: str) -> str:
 
 def _with_blanks(text: str) -> str:
     """The text with a blank within what could be a tag or a picture in a formula."""
-    return _FORMULA.sub(lambda found: _READ_AS_HTML.sub(r"\g<0> ", found[0]), text)
+    return _FORMULA.sub(lambda match: _READ_AS_HTML.sub(r"\g<0> ", match[0]), text)
 
 
 def _is_clean(text: str, attachments: Collection[str]) -> bool:
@@ -145,7 +145,7 @@ def _asks_nobody(text: str) -> bool:
         blocks = MarkdownIt("commonmark").enable("table").parse(text)
     except Exception:  # text too deep for the parser
         return False
-    for token in (one for block in blocks for one in (block, *(block.children or ()))):
+    for token in (token for block in blocks for token in (block, *(block.children or ()))):
         if token.type == "image" and not str(token.attrs["src"]).startswith("attachment:"):
             return False
         if token.type in ("html_block", "html_inline") and _TAG.search(_BARE.sub("", token.content)):
@@ -187,10 +187,10 @@ def clean_html(html: str, elements: Collection[str] = (), attributes: Collection
 
 def _cleaned(html: str, picture: str, elements: Collection[str] = (), attributes: Collection[str] = ()) -> str:
     def attribute(tag: str, name: str, value: str) -> str | None:
-        wanted = picture if (tag, name) == ("img", "src") else _ALLOWED.get(tag, {}).get(name)
-        if wanted is None:
+        pattern = picture if (tag, name) == ("img", "src") else _ALLOWED.get(tag, {}).get(name)
+        if pattern is None:
             return value if tag in elements else None
-        return value if re.fullmatch(wanted, value, re.S) else None
+        return value if re.fullmatch(pattern, value, re.S) else None
 
     return nh3.clean(
         html,
@@ -209,6 +209,6 @@ _NUMBERED = re.compile(r"&#(\d{1,7});")
 
 def _plain_form(html: str) -> str:
     """HTML without differences that have no meaning: how a tag ends, how a quotation mark or a sign is written."""
-    for one, other in _SAME:
-        html = html.replace(one, other)
+    for old, new in _SAME:
+        html = html.replace(old, new)
     return _NUMBERED.sub(lambda m: chr(int(m[1])) if 160 < int(m[1]) < 0x110000 else m[0], html)

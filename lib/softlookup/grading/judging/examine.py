@@ -27,7 +27,7 @@ from softlookup.grading.data.records import GRADED, REFUSED
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, parted
 from softlookup.grading.judging.names import Leaning
 from softlookup.grading.judging.outputs import CUT, as_outputs, weight
-from softlookup.grading.judging.own_mistakes import noted
+from softlookup.grading.judging.own_mistakes import log_failure
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck, rebuild
 from softlookup.grading.judging.remote import Before, Remote, about
@@ -62,7 +62,7 @@ class SandboxExaminer:
         self.settings = settings
         self.release = read_release(settings)
         self.catalogue = catalogue_for(settings)
-        self.asked = asked_by(self.release, self.catalogue)
+        self.checks = asked_by(self.release, self.catalogue)
         self._from(begin_zygote(settings, [self.release], self.catalogue) if zygote is None else Forking(zygote))
         try:
             self._zygote.wait()
@@ -100,20 +100,20 @@ class SandboxExaminer:
             What it came to. Nothing that a student handed in makes it raise.
         """
         begun = time.monotonic()
-        release, asked, said = self.release, self.asked, list[str]()
+        release, checks, remarks = self.release, self.checks, list[str]()
         if self.settings.personal:
-            own, submission = parted(submission)
-            release = nbformat.reads(own.decode(), as_version=4)
-            asked, said = asked_by(release, self.catalogue), list(whose(own, submission, student))
+            personal_release, submission = parted(submission)
+            release = nbformat.reads(personal_release.decode(), as_version=4)
+            checks, remarks = asked_by(release, self.catalogue), list(whose(personal_release, submission, student))
         digest = digest_of(submission)
         try:
             rebuilt = rebuild(release, submission, f"{self.settings.assignment}.ipynb")
         except BadNotebook as error:
             return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
-        round_ = _Run(self, rebuilt, witness, asked)
-        round_.remarks += said
+        round_ = _Run(self, rebuilt, witness, checks)
+        round_.remarks += remarks
         round_.play(begun + self.settings.limits.total_s)
-        slowest, slowest_s = max(round_.seconds.items(), key=lambda one: one[1], default=("", 0.0))
+        slowest, slowest_s = max(round_.seconds.items(), key=lambda item: item[1], default=("", 0.0))
         return Graded(
             student,
             GRADED,
@@ -127,11 +127,11 @@ class SandboxExaminer:
             crowded=round_.crowded,
         )
 
-    def questions(self, asked: ReleasedCheck) -> TaskQuestions:
+    def questions(self, check: ReleasedCheck) -> TaskQuestions:
         """The questions of a task: the same for the whole class, so they are answered once."""
-        if asked.variant not in self._questions:
-            self._questions[asked.variant] = questions(asked.variant, self.settings.seed, shuffled=True)
-        return self._questions[asked.variant]
+        if check.variant not in self._questions:
+            self._questions[check.variant] = questions(check.variant, self.settings.seed, shuffled=True)
+        return self._questions[check.variant]
 
     def session(self, until: float) -> SubmissionSession:
         """Begin a submission's process."""
@@ -173,12 +173,12 @@ class _Run:
         examiner: SandboxExaminer,
         rebuilt: Rebuilt,
         witness: Witness | None,
-        asked: dict[str, ReleasedCheck | None],
+        checks: dict[str, ReleasedCheck | None],
     ) -> None:
-        self.examiner, self.rebuilt, self.witness, self.asked = examiner, rebuilt, witness, asked
+        self.examiner, self.rebuilt, self.witness, self.checks = examiner, rebuilt, witness, checks
         self.limits = examiner.settings.limits
         self.cells: list[NotebookNode] = rebuilt.notebook.cells
-        self.known = {one.task.id: one.variant for one in asked.values() if one is not None}
+        self.known = {check.task.id: check.variant for check in checks.values() if check is not None}
         self.remarks = list(rebuilt.remarks)
         self.outputs: dict[int, list[NotebookNode]] = {}
         self.results: dict[str, CheckResult] = {}
@@ -187,7 +187,7 @@ class _Run:
         self.left_out: dict[int, str] = {}
         self.crowded = False
         self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and the remark on each
-        self.kept = 0
+        self.output_size = 0
 
     @cached_property
     def leaning(self) -> Leaning:
@@ -197,7 +197,7 @@ class _Run:
     def play(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
         for _ in range(_ROUNDS):
-            self.kept = 0
+            self.output_size = 0
             session = self.examiner.session(until)
             at = 0
             try:
@@ -220,11 +220,11 @@ class _Run:
     def _died(self, at: int, why: str) -> None:
         cell = self.cells[at]
         name = grade_id(cell)
-        asked = self.asked.get(name)
+        check = self.checks.get(name)
         self.left_out[at] = why
-        if asked is not None:
-            self._judged(name, no_points(asked.variant, _verdict_of(why), _ended(why)))
-            self.remarks.append(f"While task {asked.task.id} was judged, {why}.")
+        if check is not None:
+            self._judged(name, no_points(check.variant, _verdict_of(why), _ended(why)))
+            self.remarks.append(f"While task {check.task.id} was judged, {why}.")
         else:
             self.outputs[at] = as_outputs([{"output_type": "stream", "name": "stderr", "text": _ended(why) + "\n"}])
             what = f"the cell of {task_id(name)}" if name else f"cell {at + 1}"
@@ -232,12 +232,12 @@ class _Run:
 
     def _cell(self, session: SubmissionSession, at: int, cell: NotebookNode) -> None:
         name = grade_id(cell)
-        asked = self.asked.get(name)
-        if asked is None or is_solution(cell):
+        check = self.checks.get(name)
+        if check is None or is_solution(cell):
             ran = session.run(self.examiner.hidden.get(name, cell.source))
-            most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.kept))
+            most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.output_size))
             self.outputs[at] = as_outputs(ran.outputs, most)
-            self.kept += sum(map(weight, self.outputs[at]))
+            self.output_size += sum(map(weight, self.outputs[at]))
             self._took(name or f"cell {at + 1}", ran.seconds)
             if name in self.examiner.plain:
                 self.tested[name] = score_test(_worth(cell), ran.outputs, ran.trouble)
@@ -250,12 +250,12 @@ class _Run:
         elif name not in self.results and name not in self.failed_on:
             begun = time.monotonic()
             try:
-                self._judged(name, self._check(session, cell, asked))
+                self._judged(name, self._check(session, cell, check))
             except (Dead, CourseError, LenderError):
                 raise
             except Exception as error:  # no answer costs more than its own verdict; a person gives the points
                 self.failed_on[name] = our_mistake(error)
-                self.remarks.append(noted(asked.task, error))
+                self.remarks.append(log_failure(check.task, error))
             self._took(name, time.monotonic() - begun)
 
     def _took(self, name: str, seconds: float) -> None:
@@ -266,58 +266,58 @@ class _Run:
         if self.witness is not None:
             self.witness(result.task_id, result)
 
-    def _check(self, session: SubmissionSession, cell: NotebookNode, asked: ReleasedCheck) -> CheckResult:
+    def _check(self, session: SubmissionSession, cell: NotebookNode, check: ReleasedCheck) -> CheckResult:
         """Judge one task."""
-        variant = asked.variant
-        held = session.check("" if asked.alone else cell.source, about(asked))
-        if not held.there:
-            return self._no_answer(asked, held)
-        if not held.callable:
-            return not_callable(variant, held.kind)
-        if held.shortcut is not None and held.shortcut in asked.task.barred:
-            return used_shortcut(variant, held.shortcut)
-        drawn = self.examiner.questions(asked)
-        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s, self.known)
+        variant = check.variant
+        check_input = session.check("" if check.alone else cell.source, about(check))
+        if not check_input.there:
+            return self._no_answer(check, check_input)
+        if not check_input.callable:
+            return not_callable(variant, check_input.kind)
+        if check_input.shortcut is not None and check_input.shortcut in check.task.barred:
+            return used_shortcut(variant, check_input.shortcut)
+        drawn = self.examiner.questions(check)
+        student = Remote(session, check, partial(self._before, check), self.limits.answer_s, self.known)
         try:
-            return judge(variant, student, asked=drawn, reveals=False, copied=partial(self._copied, asked))
+            return judge(variant, student, task_questions=drawn, reveals=False, copied=partial(self._copied, check))
         except OutOfTime:
             return too_slow(variant, self.limits.answer_s)
 
-    def _copied(self, asked: ReleasedCheck) -> bool:
+    def _copied(self, check: ReleasedCheck) -> bool:
         """Whether the cell of a task holds the published answer to another variant."""
-        source = next((cell.source for cell in self.cells if grade_id(cell) == asked.task.slug), "")
-        return is_copy(asked.variant, code_of(source, asked.task.name))
+        source = next((cell.source for cell in self.cells if grade_id(cell) == check.task.slug), "")
+        return is_copy(check.variant, code_of(source, check.task.name))
 
-    def _before(self, asked: ReleasedCheck) -> dict[str, Before]:
+    def _before(self, check: ReleasedCheck) -> dict[str, Before]:
         """The earlier tasks that an answer leans on, by id."""
-        found = {}
-        for one in self.leaning.on(asked.task):
-            name = next((name for name, each in self.asked.items() if each and each.task.id == one), "")
+        earlier = {}
+        for earlier_id in self.leaning.on(check.task):
+            name = next((name for name, each in self.checks.items() if each and each.task.id == earlier_id), "")
             result = self.results.get(name)
-            before = self.asked.get(name) or self._not_asked(one)
+            before = self.checks.get(name) or self._not_asked(earlier_id)
             answers = result is not None and result.verdict not in ("stopped", "timeout")
-            found[one] = Before(before, result is None or result.verdict != "pass", answers)
-        return found
+            earlier[earlier_id] = Before(before, result is None or result.verdict != "pass", answers)
+        return earlier
 
     def _not_asked(self, task_id: str) -> ReleasedCheck:
         """A check that the release has not, of a task whose function may be lent all the same."""
         variant = self.examiner.catalogue.variant(task_id)
-        others = tuple(one.name for one in self.examiner.catalogue.others(variant.task))
+        others = tuple(task.name for task in self.examiner.catalogue.others(variant.task))
         return ReleasedCheck(variant, variant.task.name, True, others)
 
-    def _no_answer(self, asked: ReleasedCheck, held: Held) -> CheckResult:
+    def _no_answer(self, check: ReleasedCheck, check_input: Held) -> CheckResult:
         """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
-        if held.ran.trouble == "time":
-            return too_slow(asked.variant, self.limits.cell_s)
-        own = next((at for at, cell in enumerate(self.cells) if grade_id(cell) == asked.task.slug), -1)
-        why = held.ran.trouble
-        if own in self.left_out:
-            why = self.left_out[own]
-        for one in self.outputs.get(own, []):
-            if one.output_type == "error":
-                why = f"its cell ended with {one.ename}: {one.evalue[:200]}"
-        record = f"There was no function `{asked.task.name}` to check: {why}."
-        return no_points(asked.variant, "error", record)
+        if check_input.ran.trouble == "time":
+            return too_slow(check.variant, self.limits.cell_s)
+        answer_at = next((at for at, cell in enumerate(self.cells) if grade_id(cell) == check.task.slug), -1)
+        why = check_input.ran.trouble
+        if answer_at in self.left_out:
+            why = self.left_out[answer_at]
+        for output in self.outputs.get(answer_at, []):
+            if output.output_type == "error":
+                why = f"its cell ended with {output.ename}: {output.evalue[:200]}"
+        record = f"There was no function `{check.task.name}` to check: {why}."
+        return no_points(check.variant, "error", record)
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
@@ -329,11 +329,11 @@ class _Run:
         if name in self.examiner.plain:
             test = self.tested.get(name) or Tested(0.0, "stopped", "It was not reached, or ended its process.")
             return Mark(task_id(name), name, round(best * test.share, 4), best, test.verdict, message=test.message)
-        if is_solution(cell) or self.asked.get(name) is None:
+        if is_solution(cell) or self.checks.get(name) is None:
             # nbgrader's rule: a written answer that nobody touched earns nothing, any other waits for a person.
             empty = is_solution(cell) and name in self.rebuilt.untouched
-            said = "No response." if empty else ""
-            return Mark(task_id(name), name, 0.0 if empty else None, best, "by hand", message=said)
+            message = "No response." if empty else ""
+            return Mark(task_id(name), name, 0.0 if empty else None, best, "by hand", message=message)
         if name in self.failed_on:
             return Mark(task_id(name), name, None, best, "by hand", message=self.failed_on[name])
         result = self.results.get(name)
@@ -378,8 +378,8 @@ class _Run:
             points = "" if mark.points is None else f", {mark.points:g} of {mark.max:g} points"
             named = f" ({', '.join(mark.diagnosis)})" if mark.diagnosis else ""
             lines.append(f"* `{mark.task}` {verdict}{points}{named}")
-        said = ["", "What was left out or stopped:", "", *(f"* {_plain(one)}" for one in self.remarks)]
-        return "\n".join(["**About this submission**", "", *lines, *(said if self.remarks else [])])
+        remark_lines = ["", "What was left out or stopped:", "", *(f"* {_plain(remark)}" for remark in self.remarks)]
+        return "\n".join(["**About this submission**", "", *lines, *(remark_lines if self.remarks else [])])
 
 
 def _worth(cell: NotebookNode) -> float:

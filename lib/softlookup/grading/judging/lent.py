@@ -9,7 +9,7 @@ import numpy as np
 
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import stand_in
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import expected_results
 from softlookup.checking.variant import Variant
 from softlookup.grading.sandbox.outside.lending import NumberBounds, Own, product
 
@@ -41,24 +41,24 @@ def sound(
         result = function(*args, **named)
         many = result if isinstance(result, tuple) else (result,)
         # Of numbers alone a function in torch gives tensors.
-        plain = tuple(one.detach().numpy() if isinstance(one, torch.Tensor) else one for one in many)
+        plain = tuple(value.detach().numpy() if isinstance(value, torch.Tensor) else value for value in many)
         return plain if isinstance(result, tuple) else plain[0]
 
-    given = [*args, *named.values()]
+    inputs = [*args, *named.values()]
     tensors = [
-        torch.from_numpy(one).requires_grad_(one.dtype.kind == "f") if isinstance(one, np.ndarray) else one
-        for one in given
+        torch.from_numpy(value).requires_grad_(value.dtype.kind == "f") if isinstance(value, np.ndarray) else value
+        for value in inputs
     ]
     result = function(*tensors[: len(args)], **dict(zip(named, tensors[len(args) :], strict=True)))
     results = result if isinstance(result, tuple) else (result,)
-    leaves = [one for one in tensors if isinstance(one, torch.Tensor) and one.requires_grad]
+    leaves = [tensor for tensor in tensors if isinstance(tensor, torch.Tensor) and tensor.requires_grad]
     pairs = [(r, torch.from_numpy(g)) for r, g in zip(results, upstream, strict=True) if r.requires_grad]
-    found = iter(torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True))
+    gradients = iter(torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True))
     grads: list[np.ndarray | None] = []
-    for one in tensors:
-        if isinstance(one, torch.Tensor) and one.requires_grad:
-            grad = next(found)
-            grads.append(np.zeros(one.shape, one.detach().numpy().dtype) if grad is None else grad.numpy())
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
+            grad = next(gradients)
+            grads.append(np.zeros(tensor.shape, tensor.detach().numpy().dtype) if grad is None else grad.numpy())
         else:
             grads.append(None)
     return grads
@@ -74,23 +74,23 @@ def owns(variant: Variant) -> Own:
     Args:
         variant: The task, as the student was asked for it.
     """
-    real = {one: parameter.annotation is float for one, parameter in variant.parameters.items()}
-    given: dict[str, list[float]] = {one: [] for one in real}
+    real = {name: parameter.annotation is float for name, parameter in variant.parameters.items()}
+    drawn_numbers: dict[str, list[float]] = {name: [] for name in real}
     most = 0
     cases = draw(variant, HOME_SEED)
     # What the function imports at its first call is there before a process is forked that has to compute in time.
-    wanted(variant, cases[0])
+    expected_results(variant, cases[0])
     for case in cases:
         pairs = list(zip(real, case.args, strict=False))
-        for one, value in pairs:
-            given[one] += [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
+        for name, value in pairs:
+            drawn_numbers[name] += [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
         arrays = [value for value in case.args if isinstance(value, np.ndarray)]
-        sizes = [value for one, value in pairs if not real[one] and type(value) in (int, float)]
+        sizes = [value for name, value in pairs if not real[name] and type(value) in (int, float)]
         most = max(most, product(sizes, [value for value in case.args if type(value) not in (int, float)], arrays))
     numbers = {
-        one: NumberBounds(
-            real[one], bool(found) and min(found) >= 1, _ROOM * math.ceil(max(map(abs, found), default=0))
+        name: NumberBounds(
+            real[name], bool(values) and min(values) >= 1, _ROOM * math.ceil(max(map(abs, values), default=0))
         )
-        for one, found in given.items()
+        for name, values in drawn_numbers.items()
     }
     return Own(numbers, _ROOM**2 * most)

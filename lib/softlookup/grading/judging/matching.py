@@ -50,7 +50,7 @@ class Handed:
 
 def handed_in(cells: Sequence[Mapping[str, Any]]) -> list[Handed]:
     """The cells of a file that may hold anything."""
-    return [Handed(at, one.get("cell_type") == "code", text_of(one), one) for at, one in enumerate(cells)]
+    return [Handed(at, cell.get("cell_type") == "code", text_of(cell), cell) for at, cell in enumerate(cells)]
 
 
 def text_of(cell: Mapping[str, Any]) -> str:
@@ -83,18 +83,18 @@ def mark_of(cell: Mapping[str, Any]) -> str:
     return named if isinstance(named, str) else ""
 
 
-def same_source(one: str, other: str, code: bool = True) -> bool:
+def same_source(text: str, released_text: str, code: bool = True) -> bool:
     """Whether two cells say the same: white space at the ends of lines and the layout of code are no difference."""
-    if one == other:
+    if text == released_text:
         return True
-    if code and (_longest(other) not in one or len(one) > MAX_SOURCE):
+    if code and (_longest(released_text) not in text or len(text) > MAX_SOURCE):
         return False
-    if _bare(one) == _bare_released(other):
+    if _bare(text) == _bare_released(released_text):
         return True
     if not code:
         return False
-    mine, theirs = parsed(one), parsed(other)
-    return bool(mine.body) and ast.dump(mine) == ast.dump(theirs)
+    tree, released_tree = parsed(text), parsed(released_text)
+    return bool(tree.body) and ast.dump(tree) == ast.dump(released_tree)
 
 
 @lru_cache(maxsize=1024)
@@ -124,7 +124,7 @@ def defines(text: str, name: str) -> bool:
     """Whether a cell gives something to a global name."""
     if re.search(rf"(?m)^(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\b\s*[:=]", text):
         return True
-    return name in text and any(name in one.defines for one in statements(text))
+    return name in text and any(name in statement.defines for statement in statements(text))
 
 
 @dataclass
@@ -134,18 +134,18 @@ class Matched:
     Attributes:
         cells: The cells that are this released one, by its grade_id; several where it was copied.
         loose: Code cells that are none of the released ones.
-        found: Answers that were found without a mark: by grade_id, where they stand, and their text.
-        said: Sentences about what was found, and about what was not.
+        unmarked_answers: Answers that were found without a mark: by grade_id, where they stand, and their text.
+        remarks: Sentences about what was found, and about what was not.
     """
 
     cells: dict[str, list[Handed]] = field(default_factory=dict)
     loose: list[Handed] = field(default_factory=list)
-    found: dict[str, tuple[Handed, str]] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
+    unmarked_answers: dict[str, tuple[Handed, str]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
 
     def place(self, name: str) -> float:
         """Where a released cell stands in the submission; infinite if it is not there."""
-        return min((one.at for one in self.cells.get(name, ())), default=float("inf"))
+        return min((cell.at for cell in self.cells.get(name, ())), default=float("inf"))
 
 
 def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
@@ -161,22 +161,22 @@ def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
     released = {grade_id(cell): cell for cell in release if grade_id(cell)}
     texts = {_bare_released(cell.source) for cell in release}
     result, unmarked = Matched(), list[Handed]()
-    for one in cells:
-        mark = mark_of(one.content)
+    for student_cell in cells:
+        mark = mark_of(student_cell.content)
         if mark in released:
-            result.cells.setdefault(mark, []).append(one)
+            result.cells.setdefault(mark, []).append(student_cell)
         else:
-            unmarked.append(one)
+            unmarked.append(student_cell)
     gone = {name: cell for name, cell in released.items() if name not in result.cells}
     by_source = {_bare(cell.source): name for name, cell in gone.items() if cell.cell_type == "code"}
-    for one in unmarked:
-        name = str(one.content.get("id"))
-        if name not in gone or one.code != (gone[name].cell_type == "code"):
-            name = by_source.get(_bare(one.text), "") if one.code and by_source else ""
+    for student_cell in unmarked:
+        name = str(student_cell.content.get("id"))
+        if name not in gone or student_cell.code != (gone[name].cell_type == "code"):
+            name = by_source.get(_bare(student_cell.text), "") if student_cell.code and by_source else ""
         if name:
-            result.cells.setdefault(name, []).append(one)
-        elif one.code and one.text.strip() and _bare(one.text) not in texts:
-            result.loose.append(one)
+            result.cells.setdefault(name, []).append(student_cell)
+        elif student_cell.code and student_cell.text.strip() and _bare(student_cell.text) not in texts:
+            result.loose.append(student_cell)
     if any(is_solution(cell) and cell.cell_type == "markdown" for cell in gone.values()):
         _find_written(release, cells, result)
     _find_answers(release, result)
@@ -185,13 +185,13 @@ def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
 
 def _find_written(release: Sequence[NotebookNode], cells: Sequence[Handed], result: Matched) -> None:
     """Find written answers without a mark: the text behind the released text that stands before the answer."""
-    known = {one.at for several in result.cells.values() for one in several}
-    texts = [None if one.code else _bare(one.text) for one in cells]
+    known = {student_cell.at for several in result.cells.values() for student_cell in several}
+    texts = [None if student_cell.code else _bare(student_cell.text) for student_cell in cells]
     for before, cell in zip(release, release[1:], strict=False):
         name = grade_id(cell)
         if cell.cell_type == "markdown" and is_solution(cell) and name not in result.cells:
-            asked = _bare(before.source)
-            at = texts.index(asked) + 1 if asked in texts else len(cells)
+            question = _bare(before.source)
+            at = texts.index(question) + 1 if question in texts else len(cells)
             if at < len(cells) and texts[at] is not None and at not in known:
                 result.cells[name] = [cells[at]]
 
@@ -199,102 +199,108 @@ def _find_written(release: Sequence[NotebookNode], cells: Sequence[Handed], resu
 def _find_answers(release: Sequence[NotebookNode], result: Matched) -> None:
     """Find the answers that do not stand in their own cells, by the functions that they define."""
     checks = {task_id(grade_id(cell)): cell for cell in release if is_graded(cell) and cell.cell_type == "code"}
-    asked: dict[str, tuple[NotebookNode, str, str]] = {}
+    answer_cells: dict[str, tuple[NotebookNode, str, str]] = {}
     for cell in release:
         check = checks.get(task_id(grade_id(cell))) if is_solution(cell) and cell.cell_type == "code" else None
         if check is not None and (name := answer_name(check.source)):
-            asked[grade_id(cell)] = cell, name, grade_id(check)
+            answer_cells[grade_id(cell)] = cell, name, grade_id(check)
     lost = {}
-    for own, (cell, name, until) in asked.items():
-        filled = [one for one in result.cells.get(own, []) if not same_source(one.text, cell.source)]
-        if not any(defines(one.text, name) for one in filled if len(one.text) <= MAX_SOURCE):
-            lost[own] = name, until, filled
-    answered = {name: own for own, (_, name, _) in asked.items() if own not in lost}
-    result.said += islice(_twice(answered, result.loose), _MOST_SAID)
+    for cell_name, (cell, name, until) in answer_cells.items():
+        filled = [
+            student_cell
+            for student_cell in result.cells.get(cell_name, [])
+            if not same_source(student_cell.text, cell.source)
+        ]
+        if not any(defines(student_cell.text, name) for student_cell in filled if len(student_cell.text) <= MAX_SOURCE):
+            lost[cell_name] = name, until, filled
+    answered = {name: cell_name for cell_name, (_, name, _) in answer_cells.items() if cell_name not in lost}
+    result.remarks += islice(_twice(answered, result.loose), _MOST_SAID)
     if not lost:
         return
     homes = _homes(result, {name for name, _, _ in lost.values()})
-    names = {name for _, name, _ in asked.values()}
-    found, doubtful = [], []
-    for own, (name, until, parts) in lost.items():
-        several = _candidates(own, name, until, homes, result)
+    names = {name for _, name, _ in answer_cells.values()}
+    outside, doubtful = [], []
+    for cell_name, (name, until, parts) in lost.items():
+        several = _candidates(cell_name, name, until, homes, result)
         if len({text for _, text in several}) > 1:
-            doubtful.append((own, name, [one for one, _ in several]))
+            doubtful.append((cell_name, name, [student_cell for student_cell, _ in several]))
         elif several:
-            one, text = several[-1]
-            alone = sum(any(other in part.defines for part in statements(one.text)) for other in names) == 1
-            text = one.text if alone and one in result.loose else text
-            joined = sorted([*((part.at, part.text) for part in parts), (one.at, text)])
-            result.found[own] = one, "\n\n".join(part for _, part in joined)
-            found.append((own, one))
-    for own, name, places in doubtful:
-        where = ", ".join(one.words for one in places[:3])
-        result.said.append(
-            f"The cell of {task_id(own)} is not filled in, and several others define `{name}`: {where}. Copy the one "
-            "that counts into the cell of the answer."
+            student_cell, text = several[-1]
+            alone = sum(any(other in part.defines for part in statements(student_cell.text)) for other in names) == 1
+            text = student_cell.text if alone and student_cell in result.loose else text
+            joined = sorted([*((part.at, part.text) for part in parts), (student_cell.at, text)])
+            result.unmarked_answers[cell_name] = student_cell, "\n\n".join(part for _, part in joined)
+            outside.append((cell_name, student_cell))
+    for cell_name, name, places in doubtful:
+        where = ", ".join(student_cell.words for student_cell in places[:3])
+        result.remarks.append(
+            f"The cell of {task_id(cell_name)} is not filled in, and several others define `{name}`: {where}. "
+            "Copy the one that counts into the cell of the answer."
         )
-    if found:
-        where = ", ".join(f"{task_id(own)} in {one.words}" for own, one in found[:3])
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        result.said.append(
+    if outside:
+        where = ", ".join(f"{task_id(cell_name)} in {student_cell.words}" for cell_name, student_cell in outside[:3])
+        more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
+        result.remarks.append(
             f"Answers were found outside of their own cells, by the names of their functions: {where}{more}. They "
             "count as if they stood in their cells."
         )
-    whole = {one for own, (one, text) in result.found.items() if one.text in text}
-    result.loose = [one for one in result.loose if one not in whole]
+    whole = {
+        student_cell for cell_name, (student_cell, text) in result.unmarked_answers.items() if student_cell.text in text
+    }
+    result.loose = [student_cell for student_cell in result.loose if student_cell not in whole]
 
 
 def _twice(answered: Mapping[str, str], loose: Sequence[Handed]) -> Iterator[str]:
     """Sentences on functions that cells without a mark define once more; ``answered`` has the answers by name."""
-    for one in _within(loose):
-        for part in statements(one.text):
+    for cell in _within(loose):
+        for part in statements(cell.text):
             if part.text.startswith(("def ", "async ", "class ", "@")):
-                for own in (answered[name] for name in part.defines if name in answered):
+                for cell_name in (answered[name] for name in part.defines if name in answered):
                     yield (
-                        f"The answer to {task_id(own)} was taken from its own cell. Another one stands in "
-                        f"{one.words}: if that is the better, copy it into the cell of the answer."
+                        f"The answer to {task_id(cell_name)} was taken from its own cell. Another one stands in "
+                        f"{cell.words}: if that is the better, copy it into the cell of the answer."
                     )
 
 
 def _within(cells: Iterable[Handed]) -> Iterator[Handed]:
     """The cells that are read: those that together have at most MAX_LOOSE characters."""
     spare = MAX_LOOSE
-    for one in cells:
-        if len(one.text) <= spare:
-            spare -= len(one.text)
-            yield one
+    for cell in cells:
+        if len(cell.text) <= spare:
+            spare -= len(cell.text)
+            yield cell
 
 
 def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, CellStatement]]:
     """Where functions are defined, in the submission's order: the cell, its grade_id if it has one, the statement."""
-    marks = {one: own for own, several in result.cells.items() for one in several}
-    cells = sorted([*result.loose, *marks], key=lambda one: one.at)
+    marks = {cell: cell_name for cell_name, several in result.cells.items() for cell in several}
+    cells = sorted([*result.loose, *marks], key=lambda cell: cell.at)
     return [
-        (one, marks.get(one, ""), part)
-        for one in _within(one for one in cells if any(name in one.text for name in names))
-        for part in statements(one.text)
+        (cell, marks.get(cell, ""), part)
+        for cell in _within(cell for cell in cells if any(name in cell.text for name in names))
+        for part in statements(cell.text)
         if part.callable and part.defines & names
     ]
 
 
 def _candidates(
-    own: str, name: str, check: str, homes: Sequence[tuple[Handed, str, CellStatement]], result: Matched
+    cell_name: str, name: str, check: str, homes: Sequence[tuple[Handed, str, CellStatement]], result: Matched
 ) -> list[tuple[Handed, str]]:
     """Where the answer to a task may stand: the last definition before its check, else any in a cell without a mark.
 
     A definition between the task's own cell and its check is what a kernel hands to the check.
     """
     until = result.place(check)
-    since = result.place(own) if result.place(own) < until else -1.0
+    since = result.place(cell_name) if result.place(cell_name) < until else -1.0
     here: dict[Handed, tuple[str, list[str]]] = {}
-    for one, mark, part in homes:
-        if name in part.defines and mark != own:
-            here.setdefault(one, (mark, []))[1].append(part.text)
-    before = [one for one in here if since < one.at <= until]
+    for cell, mark, part in homes:
+        if name in part.defines and mark != cell_name:
+            here.setdefault(cell, (mark, []))[1].append(part.text)
+    before = [cell for cell in here if since < cell.at <= until]
     if before and until < float("inf"):
         return [(before[-1], "\n\n".join(here[before[-1]][1]))]
-    loose = [one for one, (mark, _) in here.items() if not mark] or list(here)
-    return [(one, "\n\n".join(here[one][1])) for one in loose]
+    loose = [cell for cell, (mark, _) in here.items() if not mark] or list(here)
+    return [(cell, "\n\n".join(here[cell][1])) for cell in loose]
 
 
 class LooseCells:
@@ -305,8 +311,8 @@ class LooseCells:
     """
 
     def __init__(self, cells: Sequence[Handed]) -> None:
-        in_order = _within(sorted(cells, key=lambda one: one.at))
-        self._parts = [(one, part) for one in in_order for part in statements(one.text)]
+        in_order = _within(sorted(cells, key=lambda cell: cell.at))
+        self._parts = [(cell, part) for cell in in_order for part in statements(cell.text)]
         self._homes: dict[str, list[int]] = {}
         for at, (_, part) in enumerate(self._parts):
             for name in part.defines:
@@ -357,15 +363,15 @@ def spread(names: Mapping[str, Mapping[str, Handed]]) -> Iterator[str]:
         names: For each answer, by its grade_id, the names and their cells.
     """
     by_cell: dict[Handed, tuple[dict[str, None], dict[str, None]]] = {}
-    for own, taken in names.items():
+    for cell_name, taken in names.items():
         for name, cell in taken.items():
-            wanted, tasks = by_cell.setdefault(cell, ({}, {}))
-            wanted[f"`{name[:40]}`"], tasks[task_id(own)] = None, None
-    for cell, (wanted, tasks) in sorted(by_cell.items(), key=lambda one: one[0].at):
-        them = "it was" if len(wanted) == 1 else "they were"
+            used_names, tasks = by_cell.setdefault(cell, ({}, {}))
+            used_names[f"`{name[:40]}`"], tasks[task_id(cell_name)] = None, None
+    for cell, (used_names, tasks) in sorted(by_cell.items(), key=lambda item: item[0].at):
+        them = "it was" if len(used_names) == 1 else "they were"
         yield (
-            f"The answer to {_listed(list(tasks))} uses {_listed(list(wanted))} from {cell.words}: {them} copied into "
-            "the answer. What an answer needs belongs in its own cell: move it there."
+            f"The answer to {_listed(list(tasks))} uses {_listed(list(used_names))} from {cell.words}: {them} "
+            "copied into the answer. What an answer needs belongs in its own cell: move it there."
         )
 
 

@@ -40,12 +40,12 @@ class Leaning:
     def __init__(self, notebook: NotebookNode) -> None:
         code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
         self._cells = {grade_id(cell) or f"cell {at}": names_in(cell.source) for at, cell in code}
-        self._homes = {name: cell for cell, names in self._cells.items() for name in names.given}
+        self._homes = {name: cell for cell, names in self._cells.items() for name in names.defined}
 
     def on(self, task: Task) -> tuple[str, ...]:
         """Ids of the earlier tasks whose functions the answer to a task calls."""
-        own = task.slug
-        seen, todo = {own}, [own]
+        cell_name = task.slug
+        seen, todo = {cell_name}, [cell_name]
         used: set[str] = set()
         while todo:
             names = self._cells.get(todo.pop(), Names()).used
@@ -53,15 +53,15 @@ class Leaning:
             more = {self._homes[name] for name in names if name in self._homes} - seen
             seen |= more
             todo += sorted(more)
-        inside = self._cells.get(own, Names()).given
-        return tuple(one.id for one in task.earlier if one.name in used and one.name not in inside)
+        inside = self._cells.get(cell_name, Names()).defined
+        return tuple(earlier.id for earlier in task.earlier if earlier.name in used and earlier.name not in inside)
 
 
 @dataclass(frozen=True)
 class Names:
     """The global names that a cell gives to functions, classes and values, and all names in it."""
 
-    given: frozenset[str] = frozenset()
+    defined: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
 
 
@@ -75,8 +75,8 @@ def _kept(function: Callable[[str], T]) -> Callable[[str], T]:
 def names_in(source: str) -> Names:
     """The names in a cell."""
     tree = parsed(source)
-    given = {name for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom) for name in _bound(node)}
-    return Names(frozenset(given), frozenset(one.id for one in ast.walk(tree) if isinstance(one, ast.Name)))
+    defined = {name for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom) for name in _bound(node)}
+    return Names(frozenset(defined), frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)))
 
 
 def parsed(source: str) -> ast.Module:
@@ -123,7 +123,7 @@ def statements(source: str) -> tuple[CellStatement, ...]:
 
 
 def _lines_of(node: ast.stmt, lines: list[str]) -> str:
-    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
     last = node.end_lineno or first
     text = "\n".join(lines[first - 1 : last])
     # Where several statements share a line, the node alone is written anew.
@@ -141,12 +141,12 @@ def _bound(node: ast.stmt) -> set[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return {(one.asname or one.name).partition(".")[0] for one in node.names if one.name != "*"}
-    found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names if alias.name != "*"}
+    names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)}
     for block in ("body", "orelse", "finalbody", "handlers"):
         for inner in getattr(node, block, []):
-            found |= _bound(inner)
-    return found
+            names |= _bound(inner)
+    return names
 
 
 @_kept
@@ -159,15 +159,15 @@ def needed(source: str) -> frozenset[str]:
                 top = symtable.symtable(text, "<cell>", "exec")
         except _UNREADABLE:
             continue
-        own = {one.get_name() for one in top.get_symbols() if one.is_assigned() or one.is_imported()}
-        return frozenset(_free(top)) - own - _PROVIDED
+        defined = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+        return frozenset(_free(top)) - defined - _PROVIDED
     return frozenset()
 
 
 def _free(table: symtable.SymbolTable) -> Iterator[str]:
     inside = table.get_type() != "module"
-    for one in table.get_symbols():
-        if one.is_referenced() and (one.is_global() or not inside):
-            yield one.get_name()
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (symbol.is_global() or not inside):
+            yield symbol.get_name()
     for child in table.get_children():
         yield from _free(child)

@@ -36,13 +36,13 @@ def as_outputs(record: Iterable[Any], most: int = MAX_TEXT) -> list[NotebookNode
         is left out, since these pages are opened by those who give grades. Where something was cut, the last one says
         so.
     """
-    kept: list[NotebookNode] = []
+    outputs: list[NotebookNode] = []
     left, cut = most + BESIDES, 0
-    for number, one in enumerate(record):
+    for number, output in enumerate(record):
         if number >= MAX_OUTPUTS:
             cut += 1
             break
-        made = _output(one) if isinstance(one, dict) else None
+        made = _output(output) if isinstance(output, dict) else None
         if made is None:
             continue
         size = weight(made)
@@ -53,10 +53,10 @@ def as_outputs(record: Iterable[Any], most: int = MAX_TEXT) -> list[NotebookNode
             continue
         left -= weight(made)
         if weight(made):
-            kept.append(made)
+            outputs.append(made)
     if cut:  # the last of them gives way where there is no room
-        kept[MAX_OUTPUTS - 1 :] = [nbformat.v4.new_output("stream", name="stdout", text=f"... and {cut:,} {CUT}\n")]
-    return kept
+        outputs[MAX_OUTPUTS - 1 :] = [nbformat.v4.new_output("stream", name="stdout", text=f"... and {cut:,} {CUT}\n")]
+    return outputs
 
 
 def weight(output: NotebookNode) -> int:
@@ -68,19 +68,19 @@ def weight(output: NotebookNode) -> int:
     return sum(map(len, output.data.values()))
 
 
-def _output(one: dict[str, Any]) -> NotebookNode | None:
-    kind = one.get("output_type")
+def _output(output: dict[str, Any]) -> NotebookNode | None:
+    kind = output.get("output_type")
     if kind == "stream":
-        name = "stderr" if one.get("name") == "stderr" else "stdout"
-        return nbformat.v4.new_output("stream", name=name, text=clean(one.get("text")))
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return nbformat.v4.new_output("stream", name=name, text=clean(output.get("text")))
     if kind == "error":
-        lines = one.get("traceback")
+        lines = output.get("traceback")
         trace = [clean(line, 500) for line in lines[:100]] if isinstance(lines, list) else []
         return nbformat.v4.new_output(
-            "error", ename=clean(one.get("ename"), 200), evalue=clean(one.get("evalue"), 1000), traceback=trace
+            "error", ename=clean(output.get("ename"), 200), evalue=clean(output.get("evalue"), 1000), traceback=trace
         )
     if kind in ("execute_result", "display_data"):
-        data = _data(one.get("data"))
+        data = _data(output.get("data"))
         return nbformat.v4.new_output("display_data", data) if data else None
     return None
 
@@ -92,9 +92,9 @@ def _data(record: Any) -> dict[str, str]:
     if isinstance(record.get("text/plain"), str):
         data["text/plain"] = clean(record["text/plain"])
     for kind in _PICTURES:
-        found = picture(kind, record.get(kind))
-        if found is not None:
-            data[kind] = found
+        image = picture(kind, record.get(kind))
+        if image is not None:
+            data[kind] = image
     return data
 
 

@@ -6,7 +6,7 @@ import traceback
 from softlookup.checking.task import Task
 
 
-def noted(task: Task, error: Exception) -> str:
+def log_failure(task: Task, error: Exception) -> str:
     """Write into the workers' log how the judge failed on a task.
 
     The traceback stays there, since its lines may hold right answers.

@@ -32,7 +32,7 @@ def stripped(raw: bytes) -> bytes | None:
 
 
 def _png(raw: bytes) -> bytes | None:
-    kept, at = [PNG], len(PNG)
+    chunks, at = [PNG], len(PNG)
     while at + 12 <= len(raw):
         length, kind = struct.unpack_from(">I4s", raw, at)
         end = at + 12 + length
@@ -41,20 +41,20 @@ def _png(raw: bytes) -> bytes | None:
         if kind == b"IHDR" and (length != 13 or not _fits(*struct.unpack_from(">II", raw, at + 8))):
             return None
         if kind in _PNG_KEPT:
-            kept.append(raw[at:end])
+            chunks.append(raw[at:end])
         if kind == b"IEND":
-            return b"".join(kept)
+            return b"".join(chunks)
         at = end
     return None
 
 
 def _jpeg(raw: bytes) -> bytes | None:
-    kept, at, seen = [raw[:2]], 2, False
+    segments, at, seen = [raw[:2]], 2, False
     while at + 4 <= len(raw) and raw[at] == 0xFF:
         kind, length = raw[at + 1], int.from_bytes(raw[at + 2 : at + 4], "big")
         end = at + 2 + length
         if kind == _SCAN:
-            return b"".join([*kept, raw[at:]]) if seen else None
+            return b"".join([*segments, raw[at:]]) if seen else None
         if length < 2 or end > len(raw):
             return None
         if kind in _FRAMES:
@@ -65,7 +65,7 @@ def _jpeg(raw: bytes) -> bytes | None:
                 return None
             seen = True
         if kind not in _NOTES:
-            kept.append(raw[at:end])
+            segments.append(raw[at:end])
         at = end
     return None
 

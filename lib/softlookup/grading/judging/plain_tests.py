@@ -68,12 +68,14 @@ def hidden_tests(course: Course, assignment: str, release: str) -> Hidden:
     shown = {grade_id(cell): cell.source for cell in notebook.cells}
     with course.gradebook() as book:
         cells = book.find_notebook(assignment, assignment).source_cells
-        return tuple((one.name, one.source) for one in cells if one.name in names and one.source != shown[one.name])
+        return tuple(
+            (cell.name, cell.source) for cell in cells if cell.name in names and cell.source != shown[cell.name]
+        )
 
 
 def identity(release: str, hidden: Hidden, own_tasks: Hidden = ()) -> str:
     """A text that changes whenever what is asked changes: submissions are graded again then."""
-    return release + "".join(json.dumps(one) for one in (hidden, own_tasks) if one)
+    return release + "".join(json.dumps(part) for part in (hidden, own_tasks) if part)
 
 
 def about_plain_tests(course: Course, assignment: str) -> list[str]:
@@ -98,15 +100,15 @@ def score_test(best: float, outputs: Sequence[Any], trouble: str) -> Tested:
     """
     if trouble == "time":
         return Tested(0.0, "timeout", "The test ran out of time.")
-    for one in outputs:
-        kind = one.get("output_type") if isinstance(one, dict) else ""
+    for output in outputs:
+        kind = output.get("output_type") if isinstance(output, dict) else ""
         if kind == "error":
-            message = f"{clean(one.get('ename'), 200)}: {clean(one.get('evalue'), 1000)}"
+            message = f"{clean(output.get('ename'), 200)}: {clean(output.get('evalue'), 1000)}"
             return Tested(0.0, "wrong", message.rstrip(": "))
-        if kind == "stream" and one.get("name") == "stderr":
+        if kind == "stream" and output.get("name") == "stderr":
             return Tested(0.0, "wrong", "The test printed to stderr, which counts as a failure.")
         if kind == "execute_result":
-            data = one.get("data")
+            data = output.get("data")
             return _share(best, clean(data.get("text/plain"), 100) if isinstance(data, dict) else "")
     return Tested(0.0, "wrong", trouble) if trouble else Tested(1.0, "pass")
 

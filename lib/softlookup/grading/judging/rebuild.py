@@ -95,17 +95,17 @@ def released_check(cell: NotebookNode, catalogue: Catalogue) -> ReleasedCheck | 
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "check":
-            asked = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+            argument = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
             numbers = [k.value.value for k in node.keywords if k.arg == "variant" and isinstance(k.value, ast.Constant)]
             try:
-                task = catalogue.task(str(asked))
+                task = catalogue.task(str(argument))
             except UnknownTask:
                 continue
             number = numbers[0] if numbers else 0
             if type(number) is int and 0 <= number < len(task.variants):
                 expression = ast.unparse(node.args[1]) if len(node.args) > 1 else task.name
                 alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and tree.body[0].value is node
-                others = tuple(one.name for one in catalogue.others(task))
+                others = tuple(other.name for other in catalogue.others(task))
                 return ReleasedCheck(variant_of(task, number), expression, alone, others)
     return None
 
@@ -134,52 +134,54 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     untouched, gone, changed = set(), [], []
     left = list(matched.loose)
     for cell in notebook.cells:
-        own = grade_id(cell)
-        handed = matched.cells.get(own, [])
+        cell_name = grade_id(cell)
+        handed = matched.cells.get(cell_name, [])
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         if is_solution(cell):
-            taken, said = _chosen(cell, handed, matched.found.get(own))
-            remarks += said
-            left += [one for one in handed if one.code and one.text not in taken]
+            taken, sentences = _chosen(cell, handed, matched.unmarked_answers.get(cell_name))
+            remarks += sentences
+            left += [student_cell for student_cell in handed if student_cell.code and student_cell.text not in taken]
             if same_source(taken, cell.source, cell.cell_type == "code"):
-                untouched.add(own)
+                untouched.add(cell_name)
                 continue
             if cell.cell_type == "markdown":
                 remarks += _with_pictures(cell, taken, handed)
                 taken, changed_text = safe_markdown(taken, cell.get("attachments", {}))
                 if changed_text:
-                    remarks.append(f"The answer to {task_id(own)} held {NOT_SHOWN}: they stand there as plain text.")
+                    remarks.append(
+                        f"The answer to {task_id(cell_name)} held {NOT_SHOWN}: they stand there as plain text."
+                    )
             elif clash := CONFLICT.search(taken):
                 line = taken.count("\n", 0, clash.start()) + 1
                 remarks.append(
-                    f"The cell of {task_id(own)} holds the marks of a Git merge (line {line}): keep one of the two "
-                    "versions, and delete the lines with <<<<<<<, ======= and >>>>>>>."
+                    f"The cell of {task_id(cell_name)} holds the marks of a Git merge (line {line}): keep one of "
+                    "the two versions, and delete the lines with <<<<<<<, ======= and >>>>>>>."
                 )
             cell.source = taken
-        elif own and not handed and is_graded(cell):
-            gone.append(task_id(own))
-        elif own and cell.cell_type == "code":
-            other = [one for one in handed if not same_source(one.text, cell.source)]
+        elif cell_name and not handed and is_graded(cell):
+            gone.append(task_id(cell_name))
+        elif cell_name and cell.cell_type == "code":
+            other = [student_cell for student_cell in handed if not same_source(student_cell.text, cell.source)]
             left += other
             if other:
-                changed.append((cell, own))
-    remarks += matched.said
+                changed.append((cell, cell_name))
+    remarks += matched.remarks
     along = _along(notebook, matched, LooseCells(left))
     remarks += spread(along)
     if another := _of_another(notebook, matched, cells):
         remarks.insert(0, another)
     if gone:
         remarks.append(f"The check cell of {', '.join(gone)} was missing; the released one was used.")
-    if those := [task_id(own) for cell, own in changed if is_graded(cell)]:
+    if those := [task_id(cell_name) for cell, cell_name in changed if is_graded(cell)]:
         remarks.append(f"The check cell of {', '.join(those)} was changed; the released one was used.")
-    if those := [own for cell, own in changed if not is_graded(cell)]:
+    if those := [cell_name for cell, cell_name in changed if not is_graded(cell)]:
         remarks.append(f"The given cell {', '.join(those)} was changed; the released one was used.")
-    used = {one.at for names in along.values() for one in names.values()}
-    if strange := [one for one in matched.loose if one.at not in used]:
+    used = {student_cell.at for names in along.values() for student_cell in names.values()}
+    if strange := [student_cell for student_cell in matched.loose if student_cell.at not in used]:
         many = f"{len(strange):,} cells that are not in the released notebook were"
         many = "1 cell that is not in the released notebook was" if len(strange) == 1 else many
-        which = ", ".join([one.words for one in strange[:3]] + ["..."] * (len(strange) > 3))
+        which = ", ".join([student_cell.words for student_cell in strange[:3]] + ["..."] * (len(strange) > 3))
         remarks.append(f"{many} left out: {which}. What an answer needs belongs in its cell.")
     places = [matched.place(grade_id(cell)) for cell in release.cells if grade_id(cell) in matched.cells]
     if places != sorted(places):
@@ -189,28 +191,30 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
 
 def _of_another(notebook: NotebookNode, matched: Matched, cells: Sequence[dict[str, Any]]) -> str:
     """A sentence where a file holds the answers of another assignment; empty if it does not."""
-    asked = [grade_id(cell) for cell in notebook.cells if is_solution(cell)]
-    if any(name in matched.cells or name in matched.found for name in asked):
+    answer_names = [grade_id(cell) for cell in notebook.cells if is_solution(cell)]
+    if any(name in matched.cells or name in matched.unmarked_answers for name in answer_names):
         return ""
     marks = Counter(name[:2] for cell in cells if re.match(r"\d\d-", name := mark_of(cell)))
-    other = next((number for number, _ in marks.most_common() if number != asked[0][:2]), "") if asked else ""
+    other = (
+        next((number for number, _ in marks.most_common() if number != answer_names[0][:2]), "") if answer_names else ""
+    )
     return f"The file holds the notebook of chapter {other}: hand in that of this assignment." if other else ""
 
 
 def _along(notebook: NotebookNode, matched: Matched, pool: LooseCells) -> dict[str, dict[str, Handed]]:
     """Put before each answer what it needs of cells that are not taken; which names that was, from which cells."""
-    found: dict[str, dict[str, Handed]] = {}
+    copied_names: dict[str, dict[str, Handed]] = {}
     if not pool:
-        return found
+        return copied_names
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     known = frozenset(name for cell in code for part in statements(cell.source) for name in part.defines)
     for cell in code:
-        own = grade_id(cell)
+        cell_name = grade_id(cell)
         if is_solution(cell) and len(cell.source) <= MAX_SOURCE:
-            text, names = pool.for_answer(cell.source, known, matched.place(f"{own}-check"))
+            text, names = pool.for_answer(cell.source, known, matched.place(f"{cell_name}-check"))
             if names and len(text) <= MAX_SOURCE:
-                cell.source, found[own] = text, names
-    return found
+                cell.source, copied_names[cell_name] = text, names
+    return copied_names
 
 
 def _copy(release: NotebookNode) -> NotebookNode:
@@ -218,41 +222,56 @@ def _copy(release: NotebookNode) -> NotebookNode:
     return NotebookNode({**release, "cells": [NotebookNode(cell) for cell in release.cells]})
 
 
-def _chosen(cell: NotebookNode, handed: Sequence[Handed], found: tuple[Handed, str] | None) -> tuple[str, list[str]]:
+def _chosen(
+    cell: NotebookNode, handed: Sequence[Handed], unmarked_answer: tuple[Handed, str] | None
+) -> tuple[str, list[str]]:
     """The source that counts for one solution cell, and what is to be said about it."""
-    own = task_id(grade_id(cell))
-    if not handed and found is None:
-        return cell.source, [f"The cell of {own} is missing; it counts as not filled in."]
-    texts = [one.text for one in handed]
+    task = task_id(grade_id(cell))
+    if not handed and unmarked_answer is None:
+        return cell.source, [f"The cell of {task} is missing; it counts as not filled in."]
+    texts = [student_cell.text for student_cell in handed]
     filled = [text for text in texts if text.strip() and not same_source(text, cell.source)]
-    said = []
-    if found is not None:
-        text = found[1]
+    remarks = []
+    if unmarked_answer is not None:
+        text = unmarked_answer[1]
     elif filled:
         text = filled[-1]
     else:
-        text = cell.source if any(same_source(one, cell.source) for one in texts) else texts[-1]
+        text = cell.source if any(same_source(candidate, cell.source) for candidate in texts) else texts[-1]
     if len(handed) > 1:
-        which = next((one.words for one in reversed(handed) if one.text == text), "the last one that is filled in")
-        said.append(f"The cell of {own} occurs {len(handed)} times; {which} was graded, the last that is filled in.")
+        which = next(
+            (student_cell.words for student_cell in reversed(handed) if student_cell.text == text),
+            "the last one that is filled in",
+        )
+        remarks.append(
+            f"The cell of {task} occurs {len(handed)} times; {which} was graded, the last that is filled in."
+        )
     if len(text) > MAX_SOURCE:
-        said.append(f"The cell of {own} has {len(text):,} characters, more than are read; it counts as not filled in.")
-        return cell.source, said
+        remarks.append(
+            f"The cell of {task} has {len(text):,} characters, more than are read; it counts as not filled in."
+        )
+        return cell.source, remarks
     if "\x00" in text:
-        said.append(f"The cell of {own} holds a null character; it counts as not filled in.")
-        return cell.source, said
-    taken = found[0] if found is not None else next((one for one in reversed(handed) if one.text == text), None)
+        remarks.append(f"The cell of {task} holds a null character; it counts as not filled in.")
+        return cell.source, remarks
+    taken = (
+        unmarked_answer[0]
+        if unmarked_answer is not None
+        else next((student_cell for student_cell in reversed(handed) if student_cell.text == text), None)
+    )
     if taken is not None and (half := half_character(taken.content)):
         says = f"holds the character {half}, which is half of a surrogate pair and no text"
-        said.append(f"The cell of {own} {says}: it was read as a question mark; delete it.")
-    return text, said
+        remarks.append(f"The cell of {task} {says}: it was read as a question mark; delete it.")
+    return text, remarks
 
 
 def _with_pictures(cell: NotebookNode, taken: str, handed: Sequence[Handed]) -> list[str]:
     """Put the pictures of a text answer into its cell, and say what was left out."""
-    pictures, left_out = attached(next((one.content for one in reversed(handed) if one.text == taken), {}))
+    pictures, left_out = attached(
+        next((student_cell.content for student_cell in reversed(handed) if student_cell.text == taken), {})
+    )
     if pictures:
         cell.attachments = NotebookNode({name: NotebookNode(kinds) for name, kinds in pictures.items()})
-    own = task_id(grade_id(cell))
-    one = "1 attachment" if left_out == 1 else f"{left_out:,} attachments"
-    return [f"{one} of {own} left out: only PNG and JPEG pictures below 1.5 MB are taken."] if left_out else []
+    task = task_id(grade_id(cell))
+    attachments = "1 attachment" if left_out == 1 else f"{left_out:,} attachments"
+    return [f"{attachments} of {task} left out: only PNG and JPEG pictures below 1.5 MB are taken."] if left_out else []

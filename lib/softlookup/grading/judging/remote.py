@@ -26,12 +26,12 @@ class Before:
     """An earlier task of the same submission.
 
     Attributes:
-        asked: What its check asks for.
+        check: Its check, as the release holds it.
         failed: Whether it has not passed; it has failed as well if it was not reached.
         answers: Whether its function may be asked again; not where it was stopped, or ended its process.
     """
 
-    asked: ReleasedCheck
+    check: ReleasedCheck
     failed: bool
     answers: bool
 
@@ -41,7 +41,7 @@ class Remote:
 
     Args:
         session: The submission's process, which holds the answer to a task.
-        asked: That task.
+        check: The check of that task.
         earlier: Finds the earlier tasks whose functions the answer calls, by id.
         seconds: How long all answers together may take.
         known: What the notebook asks for in each task, by id: one process computes all that is lent in it.
@@ -50,13 +50,13 @@ class Remote:
     def __init__(
         self,
         session: SubmissionSession,
-        asked: ReleasedCheck,
+        check: ReleasedCheck,
         earlier: Callable[[], dict[str, Before]],
         seconds: float,
         known: Mapping[str, Variant],
     ) -> None:
         self._known = known
-        self.session, self.asked, self.left, self.left_for_own = session, asked, seconds, seconds
+        self.session, self.check, self.left, self.left_for_own = session, check, seconds, seconds
         self._earlier = functools.cache(earlier)
         self._silent: set[str] = set()
         self._rounds: list[tuple[Case, list[Call]]] = []
@@ -76,19 +76,19 @@ class Remote:
             self._rounds.append((some[0], []))
             begun = time.monotonic()
             try:
-                found = self.session.ask(some, results, lent, self._sound, begun + self.left, self._owns, self._note)
+                answers = self.session.ask(some, results, lent, self._sound, begun + self.left, self._owns, self._note)
             except OutOfTime:
                 if not lent:
                     raise
-                found = [Answer(failure=Failure("raised", "The time was over before it was asked this."))]
+                answers = [Answer(failure=Failure("raised", "The time was over before it was asked this."))]
             finally:
                 self.left -= self._took(begun)
-            yield from found
+            yield from answers
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
         """Ids of the earlier tasks whose functions the answer calls: those that have failed, or all of them."""
         earlier = self._earlier()
-        return tuple(one for one, before in earlier.items() if sound_too or before.failed)
+        return tuple(task_id for task_id, before in earlier.items() if sound_too or before.failed)
 
     def differed(self, at: int) -> bool:
         """Whether a lent function gave something else than the student's own would have, in one case.
@@ -96,11 +96,11 @@ class Remote:
         The student's own functions are asked afterwards, as any answer is: what they say is no more to be believed
         than an answer, but they cannot see what they are compared with.
         """
-        asked, calls = self._rounds[at]
+        case, calls = self._rounds[at]
         try:
-            return any(self._gives_another(call, asked) for call in calls)
+            return any(self._gives_another(call, case) for call in calls)
         finally:
-            self.session.check("", about(self.asked))
+            self.session.check("", about(self.check))
 
     def _took(self, begun: float) -> float:
         """Seconds of a request: neither the judge's own work is the student's time, nor a wait for a processor."""
@@ -115,7 +115,7 @@ class Remote:
         result: Any,
     ) -> None:
         """Take note of a lent call."""
-        variant = self._earlier()[name].asked.variant
+        variant = self._earlier()[name].check.variant
         self._rounds[-1][1].append(Call(variant, args, result, named, upstream[0] if upstream else None))
 
     def _sound(
@@ -127,40 +127,42 @@ class Remote:
         return owns(self._variant(name))
 
     def _variant(self, name: str) -> Variant:
-        return self._known.get(name) or self._earlier()[name].asked.variant
+        return self._known.get(name) or self._earlier()[name].check.variant
 
-    def _gives_another(self, call: Call, asked: Case) -> bool:
+    def _gives_another(self, call: Call, case: Case) -> bool:
         """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
         task = call.variant.task
-        own = self._earlier()[task.id]
-        put = call.question(asked.frame)
+        earlier = self._earlier()[task.id]
+        question = call.question(case.frame)
         left = min(_OWN_S, self.left_for_own)
-        if not own.answers or task.id in self._silent or put is None or left <= 0:
+        if not earlier.answers or task.id in self._silent or question is None or left <= 0:
             return True
-        if not self.session.check("", about(own.asked)).callable:
+        if not self.session.check("", about(earlier.check)).callable:
             return True
         begun = time.monotonic()
         try:
-            answer = self.session.ask([put[0]], len(task.returns), (), self._sound, begun + left)[0]
+            answer = self.session.ask([question[0]], len(task.returns), (), self._sound, begun + left)[0]
         except OutOfTime:
             self._silent.add(task.id)
             return True
         finally:
             self.left_for_own -= self._took(begun)
-        return differs(put[0], answer, put[1])
+        return differs(question[0], answer, question[1])
 
 
-def about(asked: ReleasedCheck) -> dict[str, Any]:
+def about(check: ReleasedCheck) -> dict[str, Any]:
     """What the sandbox has to know of a task: names alone."""
-    task = asked.task
-    before = {one.name: one.id for one in task.earlier}
+    task = check.task
+    before = {earlier.name: earlier.id for earlier in task.earlier}
     return {
-        "expression": asked.expression,
+        "expression": check.expression,
         "name": task.name,
         "forbids": list(task.barred),
-        "stop": list(asked.others),
+        "stop": list(check.others),
         "earlier": before,
         "layers": {
-            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in task.earlier if one.layer
+            earlier.id: [earlier.layer.sizes, list(earlier.layer.parameters), earlier.layer.depth]
+            for earlier in task.earlier
+            if earlier.layer
         },
     }

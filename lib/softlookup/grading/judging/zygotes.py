@@ -134,8 +134,8 @@ def begin_zygote(settings: RunSettings, releases: Sequence[NotebookNode], catalo
     Raises:
         SandboxError: If there is nothing here to start it in.
     """
-    checks = [asked for release in releases for asked in asked_by(release, catalogue).values()]
-    tasks = [asked.task for asked in checks if asked is not None]
+    checks = [check for release in releases for check in asked_by(release, catalogue).values()]
+    tasks = [check.task for check in checks if check is not None]
     hidden = {name for task in tasks for name in task.forbids}
     modules = sorted({name for release in releases for name in imports(release)})
     if not any(map(needs_library, releases)):

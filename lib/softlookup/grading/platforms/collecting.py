@@ -64,8 +64,8 @@ class CarefulExtractor(ExtractorPlugin):
         with zipfile.ZipFile(path) as archive:
             entries = sorted((entry for entry in archive.infolist() if not entry.is_dir()), key=_turn)
             if len(entries) > self.most_entries:
-                wanted = f"more than {self.most_entries:,}: the rest was refused"
-                self.log.warning("the zip %s has %s entries, %s", shown, f"{len(entries):,}", wanted)
+                reason = f"more than {self.most_entries:,}: the rest was refused"
+                self.log.warning("the zip %s has %s entries, %s", shown, f"{len(entries):,}", reason)
             for entry in entries[: self.most_entries]:
                 name = plain(entry.filename, 120)
                 why = _refused(entry) or ("is there twice" if _spelt(entry) in taken else "")
@@ -132,8 +132,8 @@ class ByLmsNumber(FileNameCollectorPlugin):
     assignment, or is somebody's second is left out with a sentence; the others are collected.
     """
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._had: dict[str, str] = {}
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:

@@ -127,11 +127,11 @@ def _canvas_column(sheet: Table, assignment: str) -> int:
     def bare(title: str) -> str:
         return re.sub(r"[\W_]+", " ", re.sub(r"\s*\(\d+\)\s*$", "", title)).strip().casefold()
 
-    found = [index for index, title in enumerate(sheet.header) if bare(title) == bare(assignment)]
-    if len(found) == 1:
-        return found[0]
+    matches = [index for index, title in enumerate(sheet.header) if bare(title) == bare(assignment)]
+    if len(matches) == 1:
+        return matches[0]
     have = ", ".join(repr(title) for title in sheet.header if re.search(r"\(\d+\)\s*$", title)) or "none"
-    problem = "no column" if not found else "several columns"
+    problem = "no column" if not matches else "several columns"
     raise CourseError(f"the file has {problem} for {assignment} (its assignments: {have}): name one with --column")
 
 
@@ -151,31 +151,35 @@ def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None
         CourseError: If it is no such worksheet, nobody in it is of the class, or Identifier is to find students.
     """
     options = options or Options()
-    found = worksheet_columns(sheet, options.column)
-    if found.identifier is None and not (options.column and options.match):
+    columns = worksheet_columns(sheet, options.column)
+    if columns.identifier is None and not (options.column and options.match):
         raise CourseError(not_a_worksheet(sheet))
-    if found.grade is None:
+    if columns.grade is None:
         raise CourseError(
             f"no column of the worksheet is surely that of the grades (it has: {sheet.titles()}): name it with --column"
         )
-    if options.match and sheet.column(options.match) == found.identifier:
+    if options.match and sheet.column(options.match) == columns.identifier:
         raise CourseError(
             f"Moodle numbers participants anew for each assignment, so {options.match} finds nobody for sure: match by "
             f"{', '.join(MOODLE_KEYS[:-1])} or {MOODLE_KEYS[-1]}"
         )
 
     def maximum(row: list[str]) -> float | None:
-        return None if found.maximum is None else as_number(row[found.maximum])
+        return None if columns.maximum is None else as_number(row[columns.maximum])
 
-    keys = _keys(sheet, lines, MOODLE_KEYS, options, found.grade)
-    filled = fill(sheet, sheet.rows, found.grade, maximum, lines, keys, options)
-    if found.changeable is not None:
-        said = Counter(row[found.changeable].strip().casefold() for row in filled.given)
-        if said["no"]:
-            filled.notes.append(f"Moodle will not accept grades that are locked there: {said['no']}; unlock them first")
-        elif len(said) > 1:
-            counts = ", ".join(f"{one_line(word)!r} {number} times" for word, number in said.most_common())
-            filled.notes.append(f"{sheet.header[found.changeable]!r} says {counts}: Moodle ignores grades locked there")
+    keys = _keys(sheet, lines, MOODLE_KEYS, options, columns.grade)
+    filled = fill(sheet, sheet.rows, columns.grade, maximum, lines, keys, options)
+    if columns.changeable is not None:
+        word_counts = Counter(row[columns.changeable].strip().casefold() for row in filled.graded_rows)
+        if word_counts["no"]:
+            filled.notes.append(
+                f"Moodle will not accept grades that are locked there: {word_counts['no']}; unlock them first"
+            )
+        elif len(word_counts) > 1:
+            counts = ", ".join(f"{one_line(word)!r} {number} times" for word, number in word_counts.most_common())
+            filled.notes.append(
+                f"{sheet.header[columns.changeable]!r} says {counts}: Moodle ignores grades locked there"
+            )
     return _export(filled, "Moodle")
 
 
@@ -197,4 +201,4 @@ def _export(filled: Filled, system: str) -> Export:
     if filled.strangers:
         notes.append(f"these are in the file from {system}, but not in this class: {', '.join(filled.strangers)}")
     sheet = filled.sheet
-    return Export(sheet.text(), len(filled.given), tuple(notes), sheet.understood(), sheet.encoding)
+    return Export(sheet.text(), len(filled.graded_rows), tuple(notes), sheet.understood(), sheet.encoding)

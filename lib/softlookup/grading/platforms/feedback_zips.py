@@ -66,7 +66,7 @@ def feedback_zips(course: Course, assignment: str, report: Report | None = None)
     """
     place = course.root / "downloaded" / assignment
     lines = {line.student: line for line in read_sheet(course, assignment, report)}
-    reasons = {one.student: one.reason for one in report.records} if report else {}
+    reasons = {record.student: record.reason for record in report.records} if report else {}
     with course.gradebook() as book:
         owners = Owners(class_list(book), place)
     packed: set[str] = set()
@@ -98,7 +98,7 @@ def feedback_zips(course: Course, assignment: str, report: Report | None = None)
                 zips["canvas"].add(
                     parts[-1], _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
                 )
-    returned.zips = {one.path: one.count for one in zips.values() if one.count}
+    returned.zips = {archive.path: archive.count for archive in zips.values() if archive.count}
     others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
     if others:
         shown = ", ".join(map(one_line, others))
@@ -116,10 +116,10 @@ def _moodle_name(part: str, assignment: str) -> str:
     >>> _moodle_name("Ada_King_81_assignsubmission_file_04_one_head.ipynb", "04_one_head")
     'Ada King_81_assignsubmission_file_/04_one_head.html'
     """
-    found = MOODLE.search(part)
-    assert found is not None
-    name = part[: found.start()].replace("_", " ").strip() or "Participant"
-    return f"{name}_{found[1]}_assignsubmission_file_/{assignment}.html"
+    match = MOODLE.search(part)
+    assert match is not None
+    name = part[: match.start()].replace("_", " ").strip() or "Participant"
+    return f"{name}_{match[1]}_assignsubmission_file_/{assignment}.html"
 
 
 class _Zip:
@@ -187,7 +187,7 @@ def _comments(course: Course, assignment: str, student: str) -> list[tuple[str, 
 
     with course.gradebook() as book:
         try:
-            found = book.find_submission_notebook(assignment, assignment, student).comments
+            comments = book.find_submission_notebook(assignment, assignment, student).comments
         except MissingEntry:
             return []
-        return [(one.name, one.comment) for one in found if one.comment]
+        return [(comment.name, comment.comment) for comment in comments if comment.comment]

@@ -30,18 +30,22 @@ class GradingElsewhere(Exception):
 class NoAutograde(NotebookExporter):
     """Stops nbgrader's autograde before it touches anything, and says what to run."""
 
-    def __init__(self, *, parent: Any = None, **given: Any) -> None:
+    def __init__(self, *, parent: Any = None, **kwargs: Any) -> None:
         """Refuse.
 
         Raises:
             GradingElsewhere: Always.
         """
-        found: CourseDirectory | None = getattr(parent, "coursedir", None)
-        name = one_line(found.assignment_id) if found and found.assignment_id else "NN_topic"
-        one = f" --student {one_line(found.student_id)}" if found and found.student_id not in ("", "*") else ""
+        directory: CourseDirectory | None = getattr(parent, "coursedir", None)
+        name = one_line(directory.assignment_id) if directory and directory.assignment_id else "NN_topic"
+        option = (
+            f" --student {one_line(directory.student_id)}"
+            if directory and directory.student_id not in ("", "*")
+            else ""
+        )
         raise GradingElsewhere(
             "nbgrader's autograde would run the students' code without a sandbox. In a terminal, in the folder of the "
-            f"course, run: softlookup grade {name}{one}"
+            f"course, run: softlookup grade {name}{option}"
         )
 
 
@@ -50,16 +54,16 @@ class FetchOwn(ExchangeFetchAssignment):
 
     def do_copy(self, src: str, dest: str) -> None:
         """Copy the folder, with the student's own notebook in the place of the common one."""
-        own = Path(src) / FOLDER
+        personal_folder = Path(src) / FOLDER
         name = self.coursedir.student_id if self.coursedir.student_id != "*" else get_username()
-        mine = own / f"{name}.ipynb"
-        if own.is_dir() and not mine.is_file():
+        personal_notebook = personal_folder / f"{name}.ipynb"
+        if personal_folder.is_dir() and not personal_notebook.is_file():
             self.fail(f"no notebook was made for {one_line(name)} in this assignment: ask the instructor for it")
         with temp_attrs(self.coursedir, ignore=[*self.coursedir.ignore, FOLDER]):
             super().do_copy(src, dest)
         common = Path(dest) / f"{self.coursedir.assignment_id}.ipynb"
-        if mine.is_file() and common.read_bytes() == (Path(src) / common.name).read_bytes():
-            shutil.copyfile(mine, common)  # not over an answer that was begun
+        if personal_notebook.is_file() and common.read_bytes() == (Path(src) / common.name).read_bytes():
+            shutil.copyfile(personal_notebook, common)  # not over an answer that was begun
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):

@@ -51,7 +51,7 @@ class Filled:
     """A sheet whose column is filled in."""
 
     sheet: Table
-    given: list[list[str]] = field(default_factory=list)
+    graded_rows: list[list[str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     over: int = 0
@@ -101,7 +101,7 @@ def fill(
         score = line.score * best / line.max if options.scale and best is not None and line.max else line.score
         filled.over += best is not None and score > best + 1e-9
         row[column] = sheet.amount(score)
-        filled.given.append(row)
+        filled.graded_rows.append(row)
     absent = [one_line(line.student) for line in lines if line.student not in rows]
     if absent:
         filled.notes.append(f"these are in this class, but not in the file: {', '.join(absent)}")
@@ -125,14 +125,14 @@ def _matched(
     fits: dict[str, list[tuple[int, list[str]]]] = {}
     for row in people:
         ranked = ((rank, row[index].strip().casefold()) for rank, index in enumerate(keys))
-        found = next(((rank, known[k].student) for rank, k in ranked if k in known), None)
-        if found is None:
+        match = next(((rank, known[k].student) for rank, k in ranked if k in known), None)
+        if match is None:
             filled.strangers.append(_who(row))
         else:
-            fits.setdefault(found[1], []).append((found[0], row))
+            fits.setdefault(match[1], []).append((match[0], row))
     rows = {}
     for student, candidates in fits.items():
-        candidates.sort(key=lambda one: one[0])
+        candidates.sort(key=lambda candidate: candidate[0])
         if len(candidates) == 1 or candidates[0][0] < candidates[1][0]:
             rows[student] = candidates.pop(0)[1]
             filled.strangers.extend(_who(row) for _, row in candidates)

@@ -44,7 +44,7 @@ class Owners:
         numbers = sorted(set(_numbers(parts)))
         if len(numbers) != 1:
             return "", f"it fits {' and '.join(numbers)}: collect it by hand" if numbers else "it names no student"
-        moodle = next((found for part in parts if (found := MOODLE.search(part))), None)
+        moodle = next((match for part in parts if (match := MOODLE.search(part))), None)
         if moodle is None:
             student = self._by_number.get(numbers[0], "")
             return student, "" if student else f"the class list has no single student with the lms_user_id {numbers[0]}"
@@ -63,9 +63,9 @@ class Owners:
     @cached_property
     def _by_number(self) -> dict[str, str]:
         """Ids by Canvas's number; a student without one is known by the id. A number of two students is nobody's."""
-        numbers = [one.lms_user_id or one.student for one in self._people]
+        numbers = [person.lms_user_id or person.student for person in self._people]
         count = Counter(numbers)
-        return {n: one.student for n, one in zip(numbers, self._people, strict=True) if count[n] == 1}
+        return {n: person.student for n, person in zip(numbers, self._people, strict=True) if count[n] == 1}
 
 
 def _numbers(parts: tuple[str, ...]) -> Iterator[str]:
@@ -76,8 +76,8 @@ def _numbers(parts: tuple[str, ...]) -> Iterator[str]:
     """
     for part in parts:
         yield from MOODLE.findall(part)
-    found = _CANVAS.match(parts[-1])
+    match = _CANVAS.match(parts[-1])
     # A path of Moodle's without a participant number, a group's for one, must not take one from a student's file name.
     named = any(MOODLE.search(part) for part in parts)
-    if found and len(parts) <= 2 and (named or not any(_OF_MOODLE in part for part in parts)):
-        yield found[1]
+    if match and len(parts) <= 2 and (named or not any(_OF_MOODLE in part for part in parts)):
+        yield match[1]

@@ -53,7 +53,7 @@ def collect_repositories(
     """
     with course.gradebook() as book:
         people = class_list(book)
-    known = _known(roster, people) if roster else {key: one.student for key, one in by_key(people).items()}
+    known = _known(roster, people) if roster else {key: person.student for key, person in by_key(people).items()}
     entries = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
     if not entries:
         raise CourseError(f"{folder} holds no folders: name the folder in which the repositories lie side by side")
@@ -82,16 +82,16 @@ def _known(roster: Table, people: Sequence[Person]) -> dict[str, str]:
             f"the roster needs a column for the repository ({', '.join((*REPOSITORY_COLUMNS, *USER_COLUMNS))}) and one "
             f"for the student ({', '.join(STUDENT_COLUMNS)}), and has {roster.titles()}"
         )
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for row in roster.rows:
         # Of an address the last part is the name of the folder into which git clones.
         name = row[repository].strip().rstrip("/").rpartition("/")[2].removesuffix(".git").casefold()
         students = {class_keys[key].student for at in keys if (key := row[at].strip().casefold()) in class_keys}
         if name and len(students) == 1:
-            found[name] = students.pop()
-    if not found:
+            owners[name] = students.pop()
+    if not owners:
         raise CourseError(f"the roster names nobody of the class list; it was {roster.understood()}")
-    return found
+    return owners
 
 
 def _whose(name: str, known: Mapping[str, str], prefix: str) -> tuple[str, str]:
@@ -120,11 +120,11 @@ def _copy(course: Course, assignment: str, student: str, repository: Path, force
     target = course.notebook("submitted", student, assignment)
     if os.path.lexists(target) and not force:
         return f"{one_line(student)} has a notebook already; --force replaces it"
-    found = list(_notebooks(repository, f"{assignment}.ipynb"))
-    if len(found) != 1:
-        shown = ", ".join(str(path.relative_to(repository)) for path in found)
-        return f"it holds several files of that name ({shown})" if found else f"it holds no {assignment}.ipynb"
-    path = found[0]
+    paths = list(_notebooks(repository, f"{assignment}.ipynb"))
+    if len(paths) != 1:
+        shown = ", ".join(str(path.relative_to(repository)) for path in paths)
+        return f"it holds several files of that name ({shown})" if paths else f"it holds no {assignment}.ipynb"
+    path = paths[0]
     try:
         # Whoever wrote the repository wrote its links, too: none is followed.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -143,6 +143,6 @@ def _notebooks(repository: Path, name: str) -> Iterator[Path]:
     for folder, folders, files in os.walk(repository):
         at = Path(folder)
         deep = len(at.relative_to(repository).parts)
-        folders[:] = sorted(one for one in folders if not one.startswith(".") and deep < _DEEP)
+        folders[:] = sorted(subfolder for subfolder in folders if not subfolder.startswith(".") and deep < _DEEP)
         if name in files and (at / name).is_file() and not (at / name).is_symlink():
             yield at / name

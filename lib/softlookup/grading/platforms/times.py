@@ -69,15 +69,15 @@ def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> T
     came: dict[str, datetime] = {}
     notes = []
     for number, row in enumerate(table.rows, 2):
-        said = row[when].strip()
-        if said in _NONE:
+        text = row[when].strip()
+        if text in _NONE:
             continue
         student, problem = _whose([row[at].strip().casefold() for at in keys], known)
         if not problem and not has_folder(course, assignment, student):
             problem = f"{one_line(student)} has handed in nothing"
         if not problem:
             try:
-                came[student] = naive_utc(read_time(said, zone))
+                came[student] = naive_utc(read_time(text, zone))
             except CourseError as error:
                 problem = f"the time of {one_line(student)}: {error}"
         if problem:
@@ -107,8 +107,8 @@ def write_times(course: Course, assignment: str, came: Mapping[str, datetime]) -
 
 def _are_times(cells: list[str]) -> bool:
     """Whether most cells can be read as times."""
-    given = [cell for cell in cells if cell not in _NONE]
-    return 2 * sum(map(_is_time, given)) > len(given)
+    filled_cells = [cell for cell in cells if cell not in _NONE]
+    return 2 * sum(map(_is_time, filled_cells)) > len(filled_cells)
 
 
 def _is_time(text: str) -> bool:
@@ -121,8 +121,8 @@ def _is_time(text: str) -> bool:
 
 def _whose(keys: Sequence[str], known: Mapping[str, Person]) -> tuple[str, str]:
     """The student whom a row names, or why there is none."""
-    found = sorted({known[key].student for key in keys if key in known})
-    if len(found) == 1:
-        return found[0], ""
+    students = sorted({known[key].student for key in keys if key in known})
+    if len(students) == 1:
+        return students[0], ""
     shown = ", ".join(one_line(key) for key in keys if key) or "nobody"
-    return "", f"it names {shown}, which fits {len(found) or 'no'} students of the class list"
+    return "", f"it names {shown}, which fits {len(students) or 'no'} students of the class list"

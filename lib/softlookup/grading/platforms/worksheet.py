@@ -42,7 +42,7 @@ class Person:
 
 def class_list(book: Any) -> list[Person]:
     """The class list of an open gradebook."""
-    return [Person(one.id, str(one.lms_user_id or ""), one.email or "") for one in book.students]
+    return [Person(student.id, str(student.lms_user_id or ""), student.email or "") for student in book.students]
 
 
 @dataclass(frozen=True)
@@ -105,18 +105,18 @@ def worksheet_columns(sheet: Table, grade: str | None = None) -> Columns:
     if free is None and highest is not None and highest + 1 in width:
         words = sheet.cells(highest + 1)
         free = highest + 1 if len(words) == len(sheet.rows) and 0 < len(set(words)) < 3 else None
-    found = Columns(identifier, name, scores, highest, free)
+    columns = Columns(identifier, name, scores, highest, free)
     meanings = ("identifier", "name", "grade", "maximum", "mark whether a grade can be changed")
     for at, meaning in zip((identifier, name, scores, highest, free), meanings, strict=True):
         if at is not None:
             sheet.mean(at, meaning)
-    return found
+    return columns
 
 
 def not_a_worksheet(sheet: Table) -> str:
     """Why a table cannot be a grading worksheet, one sentence."""
-    wanted = "a column of participant numbers such as 'Participant 7', in any language"
-    return f"the file is not a {WORKSHEET}: wanted {wanted}, got {sheet.titles()}"
+    expected = "a column of participant numbers such as 'Participant 7', in any language"
+    return f"the file is not a {WORKSHEET}: wanted {expected}, got {sheet.titles()}"
 
 
 class Worksheet:
@@ -140,9 +140,9 @@ class Worksheet:
         self._keys = sheet.take_ids(MOODLE_KEYS, self._known, columns.grade)
         self._rows: dict[str, list[tuple[str, list[str]]]] = {}
         for row in sheet.rows:
-            found = _IDENTIFIER.fullmatch(row[columns.identifier])
-            if found:
-                self._rows.setdefault(_number(found[2]), []).append((found[1], row))
+            match = _IDENTIFIER.fullmatch(row[columns.identifier])
+            if match:
+                self._rows.setdefault(_number(match[2]), []).append((match[1], row))
 
     def whose(self, number: str, name: str) -> tuple[str, str]:
         """Say which student a participant is.
@@ -169,11 +169,11 @@ class Worksheet:
                 "it may be a group's submission or the worksheet of another assignment; hand it in by hand"
             )
         keys = (row[index].strip().casefold() for index in self._keys)
-        found = sorted({self._known[key].student for key in keys if key in self._known})
-        if len(found) == 1:
-            return found[0], ""
-        if found:
-            return "", f"the worksheet's row of participant {number} fits {' and '.join(map(one_line, found))}"
+        students = sorted({self._known[key].student for key in keys if key in self._known})
+        if len(students) == 1:
+            return students[0], ""
+        if students:
+            return "", f"the worksheet's row of participant {number} fits {' and '.join(map(one_line, students))}"
         return "", (
             f"the class list has no student with the ID number, username or e-mail address of participant {number}: "
             "give the student one of them as id, lms_user_id or email"
@@ -190,30 +190,30 @@ def read_worksheet(folder: Path, people: Sequence[Person]) -> Worksheet:
     Raises:
         CourseError: If there is none, or more than one, or it is no worksheet.
     """
-    found = sorted(folder.glob("*.csv"))
-    if not found:
+    paths = sorted(folder.glob("*.csv"))
+    if not paths:
         raise CourseError(
             f"Moodle's participant number is no id of a student: put the assignment's grading worksheet into {folder}"
         )
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+    if len(paths) > 1:
+        names = ", ".join(path.name for path in paths)
         raise CourseError(
             f"{folder} holds several CSV files ({names}): only this assignment's grading worksheet belongs there"
         )
-    return Worksheet(read_table(found[0], WORKSHEET), people)
+    return Worksheet(read_table(paths[0], WORKSHEET), people)
 
 
 def _number(digits: str) -> str:
     return digits.lstrip("0")
 
 
-def _same_name(one: str, other: str) -> bool:
+def _same_name(first: str, second: str) -> bool:
     """Whether two spellings are one name: case, blanks, punctuation and the composition of letters do not count.
 
     >>> _same_name("Bo  ONeil", "Bo O'Neil"), _same_name("Ada", "Adam"), _same_name("", "")
     (True, False, False)
     """
-    return bool(_letters(one)) and _letters(one) == _letters(other)
+    return bool(_letters(first)) and _letters(first) == _letters(second)
 
 
 def _letters(name: str) -> str:

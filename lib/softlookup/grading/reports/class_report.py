@@ -122,7 +122,7 @@ class ClassReport:
     def mistakes(self) -> list[MistakeCost]:
         """The known mistakes of all tasks, those that cost the most points first."""
         met = [mistake for task in self.tasks for mistake in task.mistakes]
-        return sorted(met, key=lambda one: (-one.points, one.task, one.slug))
+        return sorted(met, key=lambda mistake: (-mistake.points, mistake.task, mistake.slug))
 
     def histogram(self) -> list[tuple[float, float, int]]:
         """How many have from so many to so many points; the upper end belongs to the next one, but for the last."""
@@ -147,17 +147,17 @@ class ClassReport:
                 task.task: {
                     **{"max": task.max, "right": task.right, "mean": task.mean, "lost": task.lost, "blank": task.blank},
                     "mistakes": {
-                        one.slug: {"students": one.students, "points": one.points, "says": one.says}
-                        for one in task.mistakes
+                        mistake.slug: {"students": mistake.students, "points": mistake.points, "says": mistake.says}
+                        for mistake in task.mistakes
                     },
                 }
                 for task in self.tasks
             },
-            "help": {student: dict(sorted(asked.items())) for student, asked in sorted(self.helped.items())},
+            "help": {student: dict(sorted(steps.items())) for student, steps in sorted(self.helped.items())},
             "alike": {
                 "hint": HINT,
                 "pairs": [pair.as_json() for pair in self.pairs],
-                "known": [one.as_json() for one in self.known],
+                "known": [finding.as_json() for finding in self.known],
             },
         }
 
@@ -215,7 +215,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     handed = _handed_in(course, assignment, sorted(lines))
     pairs = alike(handed.tokens)
     catalogue = catalogue_of(course.root)
-    known = known_answers(handed.tokens, handed.given, catalogue, earlier)
+    known = known_answers(handed.tokens, handed.released, catalogue, earlier)
     return ClassReport(
         assignment=assignment,
         max=sheet[0].max if sheet else max((record.max for record in records), default=0.0),
@@ -243,7 +243,7 @@ def _status(sheet: Iterable[SheetRow], student: str) -> str:
 class _HandedIn:
     """What students wrote themselves: texts by student and cell, tokens likewise, and the release's tokens."""
 
-    given: dict[str, Tokens]
+    released: dict[str, Tokens]
     tokens: dict[str, Cells]
     texts: dict[str, dict[str, str]]
 
@@ -251,15 +251,15 @@ class _HandedIn:
 def _handed_in(course: Course, assignment: str, students: Sequence[str]) -> _HandedIn:
     """Read these students' submitted notebooks; files that are no notebooks are left out."""
     release = read_notebook(course.notebook("release", ".", assignment))
-    found = _HandedIn(given_by(release), {}, {})
+    handed_in = _HandedIn(given_by(release), {}, {})
     for student in students:
         content = read_submission(course, assignment, student).content
         if content is not None:
             with contextlib.suppress(BadNotebook):
                 rebuilt = rebuild(release, content, f"{assignment}.ipynb").notebook
-                found.tokens[student] = cells_of(rebuilt, found.given)
-                found.texts[student] = answer_texts(rebuilt)
-    return found
+                handed_in.tokens[student] = cells_of(rebuilt, handed_in.released)
+                handed_in.texts[student] = answer_texts(rebuilt)
+    return handed_in
 
 
 def _side_by_side(
@@ -267,12 +267,12 @@ def _side_by_side(
 ) -> Iterator[Likeness]:
     """The texts of what is alike."""
     for pair in pairs:
-        both, mine, theirs = (pair.first, pair.second), texts[pair.first], texts[pair.second]
-        yield Likeness(both, both, tuple((task_id(cell), mine[cell], theirs[cell]) for cell in pair.cells))
-    for one in known:
-        answers = zip(one.cells, one.theirs, strict=True)
-        shown = tuple((task_id(cell), texts[one.student][cell], other) for cell, other in answers)
-        yield Likeness((one.student,), (one.student, one.source), shown)
+        both, first_texts, second_texts = (pair.first, pair.second), texts[pair.first], texts[pair.second]
+        yield Likeness(both, both, tuple((task_id(cell), first_texts[cell], second_texts[cell]) for cell in pair.cells))
+    for finding in known:
+        answers = zip(finding.cells, finding.known_texts, strict=True)
+        shown = tuple((task_id(cell), texts[finding.student][cell], other) for cell, other in answers)
+        yield Likeness((finding.student,), (finding.student, finding.source), shown)
 
 
 def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow], catalogue: Catalogue) -> TaskLine:
@@ -292,14 +292,14 @@ def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow],
         mean=statistics.fmean(points.values()),
         lost=sum(mark.max - points[student] for student, mark in marks),
         blank=sum(mark.verdict == "blank" for _, mark in marks),
-        mistakes=tuple(sorted(met, key=lambda one: (-one.students, -one.points, one.slug))),
+        mistakes=tuple(sorted(met, key=lambda mistake: (-mistake.students, -mistake.points, mistake.slug))),
     )
 
 
 def _points(line: SheetRow | None, name: str, mark: TaskMark) -> float:
     """The points that count now: the gradebook's, where it has any."""
-    own = {task_id(cell): grade.points for cell, grade in line.cells.items()} if line else {}
-    return own.get(name, mark.points)
+    points_by_task = {task_id(cell): grade.points for cell, grade in line.cells.items()} if line else {}
+    return points_by_task.get(name, mark.points)
 
 
 def _says(name: str, slug: str, catalogue: Catalogue) -> str:

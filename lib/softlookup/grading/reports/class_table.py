@@ -84,7 +84,7 @@ def _show_tasks(console: Console, report: ClassReport) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("most frequent known mistakes")
     for task in report.tasks:
-        met = ", ".join(f"{one.slug} ({one.students})" for one in task.mistakes[:3])
+        met = ", ".join(f"{mistake.slug} ({mistake.students})" for mistake in task.mistakes[:3])
         row = (f"{task.right:.0%}", f"{task.mean:.2f}", f"{task.max:g}", f"{task.lost:g}", str(task.blank or ""), met)
         table.add_row(task.task, *row)
     console.print()
@@ -95,13 +95,13 @@ def _show_costs(console: Console, report: ClassReport) -> None:
     task = report.costliest
     if task is not None and task.lost > 0:
         _say(console, f"the task that cost the most: {task.task}, {task.lost:g} points in total")
-    costly = [one for one in report.mistakes if one.points > 0][:_COSTLY]
+    costly = [mistake for mistake in report.mistakes if mistake.points > 0][:_COSTLY]
     if costly:
         _say(console, "the known mistakes that cost the most:")
-    for one in costly:
-        people = "1 student" if one.students == 1 else f"{one.students} students"
-        said = one.says[:1].upper() + one.says[1:]
-        _say(console, f"  {one.slug} in {one.task}: {one.points:g} points, {people}. {said}".rstrip())
+    for mistake in costly:
+        people = "1 student" if mistake.students == 1 else f"{mistake.students} students"
+        sentence = mistake.says[:1].upper() + mistake.says[1:]
+        _say(console, f"  {mistake.slug} in {mistake.task}: {mistake.points:g} points, {people}. {sentence}".rstrip())
 
 
 def _show_help(console: Console, report: ClassReport) -> None:
@@ -110,7 +110,9 @@ def _show_help(console: Console, report: ClassReport) -> None:
         return
     _say(console, "\nhelp that was asked for at home, according to the notebooks (it costs no points)", style="bold")
     for number, step in reversed(list(enumerate(HELP_STEPS, 1))):
-        tasks = Counter(task for asked in report.helped.values() for task, steps in asked.items() if steps == number)
+        tasks = Counter(
+            task for student_help in report.helped.values() for task, steps in student_help.items() if steps == number
+        )
         if tasks:
             _say(console, f"  up to the {step}: " + ", ".join(f"{task} ({n})" for task, n in sorted(tasks.items())))
 
@@ -137,11 +139,11 @@ def _show_known(console: Console, report: ClassReport) -> None:
     if not report.known:
         return
     _say(console, "\nanswers that were there before (names and numbers are not compared)", style="bold")
-    for one in report.known:
-        cells = ", ".join(task_id(cell) for cell in one.cells)
+    for finding in report.known:
+        cells = ", ".join(task_id(cell) for cell in finding.cells)
         _say(
             console,
-            f"  {one_line(one.student)}: {len(one.cells)} of {one.of} longer answers as in "
-            f"{one_line(one.source, 300)}; {cells}",
+            f"  {one_line(finding.student)}: {len(finding.cells)} of {finding.of} longer answers as in "
+            f"{one_line(finding.source, 300)}; {cells}",
         )
     _say(console, f"  {HINT}")

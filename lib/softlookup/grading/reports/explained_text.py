@@ -23,59 +23,63 @@ FIRST = 8
 """Of a larger one so many differing cells are shown."""
 
 
-def explanation_text(found: Explanation, task: str | None = None) -> str:
+def explanation_text(explanation: Explanation, task: str | None = None) -> str:
     """The explanation in words and numbers, for a terminal or a letter.
 
     Args:
-        found: The explanation.
+        explanation: The explanation.
         task: Only this task, "04.scale".
 
     Raises:
         CourseError: If there is no such task in it.
     """
-    chosen = [one for one in found.tasks if task in (None, one.mark.task)]
+    chosen = [explained for explained in explanation.tasks if task in (None, explained.mark.task)]
     if not chosen:
-        has = ", ".join(one.mark.task for one in found.tasks)
-        raise CourseError(f"{found.assignment} has no task {task!r} (it has: {has})")
-    lines = [FOR_YOU, f"{one_line(found.student)}, {found.assignment}, seed {found.seed}", *_about_files(found)]
-    lines += [f"ignored or stopped: {plain(remark)}" for remark in found.remarks]
-    for one in chosen:
-        lines += ["", *_task_lines(one)]
+        has = ", ".join(explained.mark.task for explained in explanation.tasks)
+        raise CourseError(f"{explanation.assignment} has no task {task!r} (it has: {has})")
+    lines = [
+        FOR_YOU,
+        f"{one_line(explanation.student)}, {explanation.assignment}, seed {explanation.seed}",
+        *_about_files(explanation),
+    ]
+    lines += [f"ignored or stopped: {plain(remark)}" for remark in explanation.remarks]
+    for explained in chosen:
+        lines += ["", *_task_lines(explained)]
     return "\n".join(lines) + "\n"
 
 
-def _about_files(found: Explanation) -> list[str]:
+def _about_files(explanation: Explanation) -> list[str]:
     record = []
-    if found.changed is None:
+    if explanation.changed is None:
         record.append("the submitted file is gone; the graded answers were asked again")
-    elif found.changed:
+    elif explanation.changed:
         record.append("the submitted file has changed since it was graded; the graded answers were asked again")
     else:
         record.append("the submitted file is the one that was graded")
-    if found.other_release:
+    if explanation.other_release:
         record.append("the release has changed since then: questions and points may differ")
-    if not found.agrees:
+    if not explanation.agrees:
         record.append("asking again gives OTHER points than the ledger holds: see below")
     return record
 
 
-def _task_lines(one: Explained) -> list[str]:
-    mark = one.mark
+def _task_lines(explained: Explained) -> list[str]:
+    mark = explained.mark
     points = "graded by hand" if mark.points is None else f"{mark.points:g} of {mark.max:g} points"
     lines = [f"{mark.task}: {mark.verdict}, {points}" + (f", variant {mark.variant}" if mark.variant else "")]
-    if not one.agrees:
-        was = "none" if one.then is None else f"{one.then:g}"
+    if not explained.agrees:
+        was = "none" if explained.then is None else f"{explained.then:g}"
         lines.append(f"  in the ledger: {was} (task, release or library have changed since)")
-    if one.now is not None and (one.by_hand or one.now != mark.points):
-        lines.append(f"  in the gradebook: {one.now:g}" + (", given by a person" if one.by_hand else ""))
+    if explained.now is not None and (explained.by_hand or explained.now != mark.points):
+        lines.append(f"  in the gradebook: {explained.now:g}" + (", given by a person" if explained.by_hand else ""))
     if mark.verdict in ("pass", "by hand"):
         return lines
     if mark.diagnosis:
         lines.append(f"  known mistake: {', '.join(mark.diagnosis)}")
     if mark.message:
         lines.append(f"  {plain(mark.message, 2000)}")
-    if one.result is not None:
-        lines += [f"  {line}" for line in _evidence(one.result)]
+    if explained.result is not None:
+        lines += [f"  {line}" for line in _evidence(explained.result)]
     return lines
 
 
@@ -89,22 +93,22 @@ def _evidence(result: CheckResult) -> Iterator[str]:
     if difference is None:
         return
     which = result.names[difference.result] if difference.result < len(result.names) else "the result"
-    got, wanted, lead = difference.got, difference.wanted, (difference.index or ())[:-2]
+    got, expected, lead = difference.got, difference.expected, (difference.index or ())[:-2]
     if difference.kind == "text":
         yield f"got {which}: {texts.whole(got)}"
-        yield f"wanted {which}: {texts.whole(wanted)}"
-    elif difference.kind == "shape" or (not lead and _is_small(got) and _is_small(wanted)):
+        yield f"wanted {which}: {texts.whole(expected)}"
+    elif difference.kind == "shape" or (not lead and _is_small(got) and _is_small(expected)):
         yield from _block(f"got {which}", got)
-        yield from _block(f"wanted {which}", wanted)
+        yield from _block(f"wanted {which}", expected)
     elif lead and _is_small(got[lead]):
         place = f"[{', '.join(map(str, lead))}, :, :] of {which}, shape {shape(got)}"
         yield f"the first cell that differs is in {place}; {difference.count} differ in all"
         yield from _block("got there", got[lead])
-        yield from _block("wanted there", wanted[lead])
+        yield from _block("wanted there", expected[lead])
     else:
         yield f"{which}: shape {shape(got)}, {difference.count} cells differ; the first of them:"
-        for index in _off(got, wanted, difference.tolerance)[:FIRST]:
-            pair = (number(array[tuple(index)]) for array in (got, wanted))
+        for index in _off(got, expected, difference.tolerance)[:FIRST]:
+            pair = (number(array[tuple(index)]) for array in (got, expected))
             yield "  {}: got {}, wanted {}".format([int(i) for i in index], *pair)
     if result.printed:
         yield f"the code printed: {plain(result.printed.strip())}"
@@ -130,8 +134,8 @@ def _is_small(array: np.ndarray) -> bool:
     return array.ndim <= 2 and array.size <= SIDE * SIDE or array.size <= MANY
 
 
-def _off(got: np.ndarray, wanted: np.ndarray, tolerance: float) -> np.ndarray:
+def _off(got: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:
     """Indices of the cells that differ."""
     with np.errstate(all="ignore"):
-        near = np.abs(got.astype(np.float64) - wanted) <= tolerance
-    return np.argwhere(~(near | (got == wanted) | (np.isnan(got.astype(np.float64)) & np.isnan(wanted))))
+        near = np.abs(got.astype(np.float64) - expected) <= tolerance
+    return np.argwhere(~(near | (got == expected) | (np.isnan(got.astype(np.float64)) & np.isnan(expected))))

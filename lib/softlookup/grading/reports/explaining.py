@@ -122,7 +122,7 @@ def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
     folder = course.root / ".grading" / assignment
     older = sorted(folder.glob("ledger-*.jsonl"), key=_age, reverse=True)
     for path in [folder / FILE, *older]:
-        found = None
+        line = None
         run: dict[str, Any] = {}
         for record in _lines(path):
             if isinstance(record.get("run"), dict):
@@ -130,9 +130,9 @@ def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
             elif "status" in record and record.get("student") == student and run:
                 # A damaged line says nothing, as in the ledger itself; the one before it still stands.
                 with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
-                    found = LedgerLine(Graded.from_json(record), run["seed"], run["sandbox"], run["release"])
-        if found:
-            return found
+                    line = LedgerLine(Graded.from_json(record), run["seed"], run["sandbox"], run["release"])
+        if line:
+            return line
     raise CourseError(f"{student!r} has not been graded in {assignment} yet: 'softlookup grade {assignment}' does it")
 
 
@@ -182,14 +182,14 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
         ) from None
-    own = own_files(course, assignment)
+    course_tasks = own_files(course, assignment)
     source, changed, content = _what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}
     hidden = hidden_tests(course, assignment, release)
     personal = own_release(course, assignment, student)
     content = content if personal is None else with_release(personal, content)
-    asked = RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden, own_tasks=own)
-    with examiner(replace(asked, personal=personal is not None)) as asking:
+    settings = RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden, own_tasks=course_tasks)
+    with examiner(replace(settings, personal=personal is not None)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
@@ -199,7 +199,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         Explained(mark, then.get(mark.cell), *now.get(mark.cell, _NOTHING), result=seen.get(mark.task))
         for mark in again.marks
     )
-    other = digest_of(identity(release, hidden, own).encode("utf-8", "replace")) != line.release
+    other = digest_of(identity(release, hidden, course_tasks).encode("utf-8", "replace")) != line.release
     return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
 
 

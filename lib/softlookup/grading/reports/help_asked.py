@@ -26,26 +26,26 @@ def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str
     """
     chapter = assignment.partition("_")[0]
     known = {task.id for task in catalogue_of(course.root).tasks(int(chapter))} if chapter.isdecimal() else set()
-    found = {}
+    help_by_student = {}
     for student in students:
         content = read_submission(course, assignment, student).content
         if content is not None and b'"help"' in content:
             with contextlib.suppress(BadNotebook):
                 cells = notebook_json(content, assignment).get("cells")
-                asked = {task: steps for task, steps in help_of(cells).items() if task in known}
-                if asked:
-                    found[student] = asked
-    return found
+                student_help = {task: steps for task, steps in help_of(cells).items() if task in known}
+                if student_help:
+                    help_by_student[student] = student_help
+    return help_by_student
 
 
 def less_help(
-    rows: Sequence[SheetRow], asked: Mapping[str, Mapping[str, int]], costs: Mapping[str, float]
+    rows: Sequence[SheetRow], help_steps: Mapping[str, Mapping[str, int]], costs: Mapping[str, float]
 ) -> tuple[list[SheetRow], list[str]]:
     """Take points for help that was asked for; the gradebook keeps the points that were earned.
 
     Args:
         rows: The class.
-        asked: How much help the notebooks say was asked for, by student and task (see ``helped``).
+        help_steps: How much help the notebooks say was asked for, by student and task (see ``helped``).
         costs: Percent of a task's points that a step costs, by its name; a further step costs no less.
 
     Returns:
@@ -53,10 +53,10 @@ def less_help(
     """
     left, taken = [], []
     for row in rows:
-        own = asked.get(row.student, {})
+        student_help = help_steps.get(row.student, {})
         cells = {}
         for name, cell in row.cells.items():
-            steps = HELP_STEPS[: own.get(task_id(name), 0)]
+            steps = HELP_STEPS[: student_help.get(task_id(name), 0)]
             percent = max((costs.get(step, 0.0) for step in steps), default=0.0)
             cells[name] = replace(cell, points=round(cell.points * (1 - percent / 100), 4))
         lost = sum(cell.points for cell in row.cells.values()) - sum(cell.points for cell in cells.values())

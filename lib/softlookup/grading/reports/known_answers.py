@@ -42,14 +42,14 @@ class KnownAnswers:
         student: The student's id.
         source: Where they were, such as ``PUBLISHED`` or an earlier submission's file.
         cells: The answers' cells, in the order of the notebook.
-        theirs: The known text of each of these cells.
+        known_texts: The known text of each of these cells.
         of: How many answers of this submission are long enough to count.
     """
 
     student: str
     source: str
     cells: tuple[str, ...]
-    theirs: tuple[str, ...]
+    known_texts: tuple[str, ...]
     of: int
 
     def as_json(self) -> dict[str, Any]:
@@ -58,41 +58,49 @@ class KnownAnswers:
 
 
 def known_answers(
-    submissions: Mapping[str, Cells], given: Mapping[str, Tokens], catalogue: Catalogue, earlier: Iterable[Path] = ()
+    submissions: Mapping[str, Cells], released: Mapping[str, Tokens], catalogue: Catalogue, earlier: Iterable[Path] = ()
 ) -> list[KnownAnswers]:
     """Find submissions with many answers that are published, shown as help, or handed in before.
 
     Args:
         submissions: Each student's own tokens by cell, from ``cells_of``.
-        given: The tokens of the release's solution cells.
+        released: The tokens of the release's solution cells.
         catalogue: The tasks that are known.
         earlier: Notebooks of earlier years. An answer that is published says nothing about them.
 
     Returns:
         The findings, those with most answers first.
     """
-    public = {cell: public_answers(task_id(cell), tokens, catalogue) for cell, tokens in given.items()}
-    found = []
-    old = {str(path): _read(path, given) for path in earlier}
+    public = {cell: public_answers(task_id(cell), tokens, catalogue) for cell, tokens in released.items()}
+    findings = []
+    old = {str(path): _read(path, released) for path in earlier}
     for student, cells in submissions.items():
         long = {cell: _structure(tokens) for cell, tokens in cells.items() if len(tokens) >= LONG}
         for source in (PUBLISHED, SHOWN):
-            same = tuple(c for c, own in long.items() if source in public[c] and alike(own, public[c][source]))
+            same = tuple(
+                c for c, structure in long.items() if source in public[c] and alike(structure, public[c][source])
+            )
             if len(same) >= MANY:
-                theirs = tuple(public_texts(task_id(c), catalogue)[source] for c in same)
-                found.append(KnownAnswers(student, source, same, theirs, len(long)))
-        fresh = {c: own for c, own in long.items() if not any(alike(own, text) for text in public[c].values())}
+                known_texts = tuple(public_texts(task_id(c), catalogue)[source] for c in same)
+                findings.append(KnownAnswers(student, source, same, known_texts, len(long)))
+        fresh = {
+            c: structure
+            for c, structure in long.items()
+            if not any(alike(structure, text) for text in public[c].values())
+        }
         for name, (answers, texts) in old.items():
-            same = tuple(c for c, own in fresh.items() if c in answers and alike(own, _structure(answers[c])))
+            same = tuple(
+                c for c, structure in fresh.items() if c in answers and alike(structure, _structure(answers[c]))
+            )
             if len(same) >= MANY:
-                found.append(KnownAnswers(student, name, same, tuple(texts[c] for c in same), len(long)))
-    return sorted(found, key=lambda one: (-len(one.cells), one.student, one.source))
+                findings.append(KnownAnswers(student, name, same, tuple(texts[c] for c in same), len(long)))
+    return sorted(findings, key=lambda finding: (-len(finding.cells), finding.student, finding.source))
 
 
-def alike(one: Tokens, other: Tokens) -> bool:
+def alike(first: Tokens, second: Tokens) -> bool:
     """Whether two answers are the same but for names and numbers."""
-    mine, others = runs_of(one), runs_of(other)
-    return len(mine & others) >= SAME * max(len(mine), len(others))
+    first_runs, second_runs = runs_of(first), runs_of(second)
+    return len(first_runs & second_runs) >= SAME * max(len(first_runs), len(second_runs))
 
 
 def public_texts(task_id: str, catalogue: Catalogue) -> dict[str, str]:
@@ -106,10 +114,10 @@ def public_texts(task_id: str, catalogue: Catalogue) -> dict[str, str]:
 
 
 @cache
-def public_answers(task: str, given: Tokens, catalogue: Catalogue) -> dict[str, Tokens]:
+def public_answers(task: str, released: Tokens, catalogue: Catalogue) -> dict[str, Tokens]:
     """The structures of a task's public answers, less what the release gives."""
     texts = public_texts(task, catalogue).items()
-    return {source: _structure(own_tokens(code_tokens(text), given)) for source, text in texts}
+    return {source: _structure(own_tokens(code_tokens(text), released)) for source, text in texts}
 
 
 def answer_texts(notebook: Any) -> dict[str, str]:
@@ -117,13 +125,13 @@ def answer_texts(notebook: Any) -> dict[str, str]:
     return {grade_id(cell): cell.source for cell in notebook.cells if grade_id(cell)}
 
 
-def _read(path: Path, given: Mapping[str, Tokens]) -> tuple[Cells, dict[str, str]]:
+def _read(path: Path, released: Mapping[str, Tokens]) -> tuple[Cells, dict[str, str]]:
     """The answers of an earlier notebook, as tokens and as texts; none where it cannot be read."""
     try:
         notebook = read_notebook(path)
     except (BadNotebook, OSError):
         return {}, {}
-    return cells_of(notebook, given), answer_texts(notebook)
+    return cells_of(notebook, released), answer_texts(notebook)
 
 
 def _structure(tokens: Tokens) -> Tokens:

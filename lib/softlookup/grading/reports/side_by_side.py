@@ -37,15 +37,15 @@ class Likeness:
     answers: tuple[tuple[str, str, str], ...]
 
 
-def page_of(assignment: str, found: Sequence[Likeness]) -> str:
+def page_of(assignment: str, likenesses: Sequence[Likeness]) -> str:
     """The page, complete in itself: no script, nothing from elsewhere.
 
     Args:
         assignment: Its name.
-        found: What is shown, in this order.
+        likenesses: What is shown, in this order.
     """
-    students = json.dumps(sorted({one for each in found for one in each.students}))
-    parts = [_part(each) for each in found]
+    students = json.dumps(sorted({student for each in likenesses for student in each.students}))
+    parts = [_part(each) for each in likenesses]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -56,12 +56,12 @@ def page_of(assignment: str, found: Sequence[Likeness]) -> str:
     )
 
 
-def write_page(path: Path, assignment: str, found: Sequence[Likeness]) -> bool:
+def write_page(path: Path, assignment: str, likenesses: Sequence[Likeness]) -> bool:
     """Write the page, or remove an earlier one where there is nothing to show; whether there is a page now."""
-    if not found:
+    if not likenesses:
         path.unlink(missing_ok=True)
         return False
-    write_whole(path, page_of(assignment, found).encode("utf-8", "replace"))
+    write_whole(path, page_of(assignment, likenesses).encode("utf-8", "replace"))
     return True
 
 
@@ -79,10 +79,10 @@ def pages_naming(folder: Path, student: str) -> Iterable[Path]:
 def _part(each: Likeness) -> str:
     left, right = (escape(one_line(name, 300)) for name in each.names)
     shown = [f"<h2>{left} and {right}</h2>\n"]
-    for task, one, other in each.answers:
+    for task, first, second in each.answers:
         columns = "".join(
             f"<figure><figcaption>{name}</figcaption><pre>{escape(text[:MAX_CHARACTERS])}</pre></figure>"
-            for name, text in ((left, one), (right, other))
+            for name, text in ((left, first), (right, second))
         )
         shown.append(f'<h3>{escape(task)}</h3>\n<div class="two">{columns}</div>\n')
     return "".join(shown)

@@ -92,10 +92,10 @@ def code_tokens(source: str) -> Tokens:
     ('def', 'n0', '(', 'n1', ')', ':', 'return', '2', '*', 'n1', '.', 'sum', '(', ')')
     """
     source = source[:MAX_CHARACTERS]
-    found: list[tuple[int, str]] = []
+    lexemes: list[tuple[int, str]] = []
     try:
-        found = [(t.type, t.string) for t in tokenize.generate_tokens(io.StringIO(source).readline)]
-        words = _without_docstrings(found)
+        lexemes = [(t.type, t.string) for t in tokenize.generate_tokens(io.StringIO(source).readline)]
+        words = _without_docstrings(lexemes)
     except (tokenize.TokenError, SyntaxError, ValueError, RecursionError):
         words = _WORD.findall(re.sub(r"#.*", "", source))
     numbers: dict[str, str] = {}
@@ -106,12 +106,12 @@ def code_tokens(source: str) -> Tokens:
     return tuple(tokens)
 
 
-def _without_docstrings(found: Sequence[tuple[int, str]]) -> list[str]:
+def _without_docstrings(lexemes: Sequence[tuple[int, str]]) -> list[str]:
     """The words that count; a string that is a statement of its own does not."""
     words = []
     before = tokenize.NEWLINE
-    for index, (kind, word) in enumerate(found):
-        after = found[index + 1][0] if index + 1 < len(found) else tokenize.NEWLINE
+    for index, (kind, word) in enumerate(lexemes):
+        after = lexemes[index + 1][0] if index + 1 < len(lexemes) else tokenize.NEWLINE
         alone = before in _STARTS and after in (tokenize.NEWLINE, tokenize.COMMENT, tokenize.ENDMARKER)
         if kind not in _LAYOUT and not (kind == tokenize.STRING and alone):
             words.append(word)
@@ -124,17 +124,17 @@ def prose_tokens(source: str) -> Tokens:
     return tuple(re.findall(r"\w+", source[:MAX_CHARACTERS].casefold()))
 
 
-def own_tokens(tokens: Tokens, given: Tokens) -> Tokens:
+def own_tokens(tokens: Tokens, released: Tokens) -> Tokens:
     """What is left of a cell without what the release gave: the same beginning, the same end, and the blank."""
-    if tokens == given:
+    if tokens == released:
         return ()
-    if given[-len(_BLANK) :] == _BLANK:
-        given = given[: -len(_BLANK)]
+    if released[-len(_BLANK) :] == _BLANK:
+        released = released[: -len(_BLANK)]
     start = 0
-    while start < min(len(tokens), len(given)) and tokens[start] == given[start]:
+    while start < min(len(tokens), len(released)) and tokens[start] == released[start]:
         start += 1
     end = 0
-    while end < min(len(tokens), len(given)) - start and tokens[-1 - end] == given[-1 - end]:
+    while end < min(len(tokens), len(released)) - start and tokens[-1 - end] == released[-1 - end]:
         end += 1
     return tokens[start : len(tokens) - end]
 
@@ -169,10 +169,10 @@ def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Simi
     runs = [{cell: runs_of(tokens) for cell, tokens in submissions[name].items()} for name in names]
     common: dict[tuple[int, int], float] = defaultdict(float)
     weights: dict[str, dict[int, float]] = {}
-    for cell in sorted({cell for own in runs for cell in own}):
+    for cell in sorted({cell for submission_runs in runs for cell in submission_runs}):
         holders: dict[int, list[int]] = defaultdict(list)
-        for index, own in enumerate(runs):
-            for run in own.get(cell, ()):
+        for index, submission_runs in enumerate(runs):
+            for run in submission_runs.get(cell, ()):
                 holders[run].append(index)
         weights[cell] = {run: rarity(len(who), len(names)) for run, who in holders.items() if 1 < len(who) <= FEW}
         together: dict[tuple[int, ...], float] = defaultdict(float)  # twenty may share a hundred thousand runs
@@ -183,21 +183,21 @@ def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Simi
                 for pair in combinations(who, 2):
                     common[pair] += weight
     pairs = []
-    for (one, other), rare in common.items():
+    for (first, second), rare in common.items():
         if rare < enough:
             continue
         record: dict[str, float] = {}
         both = 0
-        for cell in submissions[names[one]]:
-            mine, others = runs[one][cell], runs[other].get(cell, frozenset())
-            shared = mine & others
+        for cell in submissions[names[first]]:
+            first_runs, second_runs = runs[first][cell], runs[second].get(cell, frozenset())
+            shared = first_runs & second_runs
             both += len(shared)
             worth = sum(weights[cell].get(run, 0.0) for run in shared)
-            if worth and len(shared) >= NEAR * min(len(mine), len(others)):
+            if worth and len(shared) >= NEAR * min(len(first_runs), len(second_runs)):
                 record[cell] = worth
-        least = min(sum(map(len, runs[index].values())) for index in (one, other))
+        least = min(sum(map(len, runs[index].values())) for index in (first, second))
         if sum(record.values()) >= enough:
-            pairs.append(SimilarPair(names[one], names[other], tuple(record), sum(record.values()), both / least))
+            pairs.append(SimilarPair(names[first], names[second], tuple(record), sum(record.values()), both / least))
     return sorted(pairs, key=lambda pair: (-pair.rare, pair.first, pair.second))
 
 
@@ -218,19 +218,19 @@ def _is_free(word: str) -> bool:
     return word[0] == "n" and word[1:].isdigit()
 
 
-def cells_of(notebook: Any, given: Mapping[str, Tokens]) -> dict[str, Tokens]:
+def cells_of(notebook: Any, released: Mapping[str, Tokens]) -> dict[str, Tokens]:
     """A student's own tokens in each solution cell of a notebook.
 
     Args:
         notebook: What was handed in, from ``read_notebook``.
-        given: The tokens of the release's solution cells, from ``given_by``; other cells are not looked at.
+        released: The tokens of the release's solution cells, from ``given_by``; other cells are not looked at.
     """
-    found: dict[str, Tokens] = {}
+    tokens: dict[str, Tokens] = {}
     for cell in notebook.cells:
         name = grade_id(cell)
-        if name in given and name not in found:
-            found[name] = own_tokens(_tokens(cell), given[name])
-    return {name: found[name] for name in given if found.get(name)}
+        if name in released and name not in tokens:
+            tokens[name] = own_tokens(_tokens(cell), released[name])
+    return {name: tokens[name] for name in released if tokens.get(name)}
 
 
 def given_by(release: Any) -> dict[str, Tokens]:

@@ -166,24 +166,24 @@ def _show_remarks(console: Console, report: Report) -> None:
         console.print(f"most frequent mistakes: {message}", highlight=False)
     for record in report.records:
         if record.status == REFUSED:
-            said = f"{one_line(record.student)}: refused, {one_line(record.reason, 400)}"
-            console.print(said, highlight=False, soft_wrap=True, markup=False)
+            line = f"{one_line(record.student)}: refused, {one_line(record.reason, 400)}"
+            console.print(line, highlight=False, soft_wrap=True, markup=False)
     remarked = [one_line(record.student) for record in report.records if record.remarks]
     if remarked:
         message = ", ".join(remarked[:10]) + (", ..." if len(remarked) > 10 else "")
-        said = f"submissions in which something was ignored, cut or stopped (see the report): {message}"
-        console.print(said, highlight=False, soft_wrap=True, markup=False)
+        line = f"submissions in which something was ignored, cut or stopped (see the report): {message}"
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
     no_time = [one_line(record.student) for record in report.records if NO_TIME in record.remarks]
     if no_time:
-        said = f"{NO_TIME}: {', '.join(no_time)}"
-        console.print(said, highlight=False, soft_wrap=True, markup=False)
+        line = f"{NO_TIME}: {', '.join(no_time)}"
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
     absent = [one_line(record.student) for record in report.records if record.status == MISSING]
     if absent:
         console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
     for record in report.records:
         if record.status == MISSING and OTHER_FILE in record.reason:
-            said = f"  {one_line(record.student)}: {one_line(record.reason, 400)}"
-            console.print(said, highlight=False, soft_wrap=True, markup=False)
+            line = f"  {one_line(record.student)}: {one_line(record.reason, 400)}"
+            console.print(line, highlight=False, soft_wrap=True, markup=False)
     if report.waiting:
         console.print(f"submissions with answers to grade by hand: {len(report.waiting)}")
 
@@ -226,8 +226,8 @@ def _hand(record: Record) -> str:
         return ""
     if record.waiting:
         return "waits"
-    given = sum(mark.points or 0 for mark in record.by_hand.values())
-    return f"{given:g}/{sum(mark.max for mark in record.by_hand.values()):g}"
+    points = sum(mark.points or 0 for mark in record.by_hand.values())
+    return f"{points:g}/{sum(mark.max for mark in record.by_hand.values()):g}"
 
 
 def _can_write(console: Console, text: str) -> bool:

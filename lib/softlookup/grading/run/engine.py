@@ -83,11 +83,11 @@ def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextMan
         return nullcontext()
     from softlookup.grading.judging.zygotes import Zygotes
 
-    found = []
+    releases = []
     for name in assignments:
         with suppress(CourseError):  # said when its turn comes
-            found.append(_release(course, name))
-    return Zygotes(found, course.root)
+            releases.append(_release(course, name))
+    return Zygotes(releases, course.root)
 
 
 def grade_assignment(
@@ -126,16 +126,16 @@ def grade_assignment(
 
     if request.sandbox == "none" and course.attacks():
         raise CourseError("this sample class attacks whoever grades it: grade it in the sandbox")
-    if request.sandbox != "none" and (said := readable(course.root)):
-        raise CourseError(said)
+    if request.sandbox != "none" and (message := readable(course.root)):
+        raise CourseError(message)
     course.require(request.assignment)
-    own = own_files(course, request.assignment)
+    course_tasks = own_files(course, request.assignment)
     release = _release(course, request.assignment)
     students = _class(course, request)
     folder = course.root / ".grading" / request.assignment
     hidden = hidden_tests(course, request.assignment, release)
     ask = {
-        "release": identity(release, hidden, own),
+        "release": identity(release, hidden, course_tasks),
         "seed": request.seed,
         "sandbox": request.sandbox,
         "again": request.again,
@@ -143,8 +143,8 @@ def grade_assignment(
     with Ledger(folder, **ask) as ledger, GradebookWriter(course, request.assignment) as writer:  # type: ignore[arg-type]
         writer.check_release(nbformat.reads(release, as_version=4))
         keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
-        asked = request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden, own
-        settings = RunSettings(*asked, personal=keeper.personal)
+        fields = request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden, course_tasks
+        settings = RunSettings(*fields, personal=keeper.personal)
         if executor is None and request.sandbox != "none":
             keeper.about = memory_held()
         keeper.grade(students, (executor or local_executor(course, request, zygotes=zygotes))(settings))

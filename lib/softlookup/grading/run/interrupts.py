@@ -27,12 +27,12 @@ def kept_interrupts() -> Iterator[Callable[[], None]]:
         if pressed:
             raise KeyboardInterrupt
 
-    ours = threading.current_thread() is threading.main_thread()
-    ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if ours:
+    replaces_handler = threading.current_thread() is threading.main_thread()
+    replaces_handler = replaces_handler and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if replaces_handler:
         signal.signal(signal.SIGINT, note)
     try:
         yield check
     finally:
-        if ours:
+        if replaces_handler:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -67,17 +67,17 @@ class Keeper:
         for student in crowded:
             self._graded_by(executor, [student], again=False)
         self._enter_the_rest()
-        self.writer.refresh_penalties(lambda one: handed_in_at(self.course, self.request.assignment, one)[0])
+        self.writer.refresh_penalties(lambda student: handed_in_at(self.course, self.request.assignment, student)[0])
 
     def _graded_by(self, executor: Executor, todo: list[str], again: bool) -> list[str]:
         """Have submissions graded, and keep what it came to; give those that are to be graded again, where asked."""
-        asked: dict[str, str] = {}
+        digests: dict[str, str] = {}
         crowded = []
-        results = executor.run(self._submissions(todo, asked))
+        results = executor.run(self._submissions(todo, digests))
         try:
             with kept_interrupts() as check_interrupt:
                 for graded in results:
-                    digest = asked.pop(graded.student, None)
+                    digest = digests.pop(graded.student, None)
                     if digest is not None and again and graded.crowded:
                         crowded.append(graded.student)
                     elif digest is not None:  # a cluster that lost sight of a worker may answer twice
@@ -91,13 +91,13 @@ class Keeper:
             self._enter_waiting()  # after a Ctrl-C as well
         self._keep_the_rest()
         self._enter_waiting()
-        if asked:
-            raise CourseError(f"no result came back for some submissions ({len(asked)}): run the same command again")
+        if digests:
+            raise CourseError(f"no result came back for some submissions ({len(digests)}): run the same command again")
         return crowded
 
     def _todo(self, students: list[str]) -> list[str]:
         """Who has to be graded. Everything that is known and only waits for the gradebook is entered here."""
-        held = {
+        entered_students = {
             student
             for student, row in self.writer.rows()
             if (entry := self.ledger.of(student)) and entry.entered
@@ -118,14 +118,14 @@ class Keeper:
                 self._wait(self._shelved(graded), handed_in_at(self.course, self.request.assignment, student)[0])
             elif not same or not entry.entered:
                 todo.append(student)
-            elif graded.status == GRADED and not (student in held and self.autograded.has(student)):
+            elif graded.status == GRADED and not (student in entered_students and self.autograded.has(student)):
                 todo.append(student)
-            elif graded.status == REFUSED and student not in held:
+            elif graded.status == REFUSED and student not in entered_students:
                 todo.append(student)
         self._enter_waiting()
         return todo
 
-    def _submissions(self, todo: list[str], asked: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+    def _submissions(self, todo: list[str], digests: dict[str, str]) -> Iterator[tuple[str, bytes]]:
         """Read submissions as they are needed; those with nothing to run are put aside.
 
         An executor may call this from a thread of its own, so nothing is written here.
@@ -134,8 +134,8 @@ class Keeper:
             came = read_submission(self.course, self.request.assignment, student)
             content, why = came.content, came.reason
             if content is not None and self.personal:
-                own = own_release(self.course, self.request.assignment, student)
-                content = None if own is None else with_release(own, content)
+                release = own_release(self.course, self.request.assignment, student)
+                content = None if release is None else with_release(release, content)
                 why = (
                     f"no notebook was made for {student}: 'softlookup release {self.request.assignment} --per-student' "
                     "makes it"
@@ -144,7 +144,7 @@ class Keeper:
                 status = REFUSED if came.content is not None else came.status
                 self.aside.append(Graded(student, status, came.digest, reason=why))
             else:
-                asked[student] = came.digest
+                digests[student] = came.digest
                 yield student, content
 
     def _keep_the_rest(self) -> None:
@@ -158,7 +158,7 @@ class Keeper:
             graded = dataclasses.replace(graded, remarks=(*graded.remarks, remark))
         # The notebook first: a line in the ledger without it could not be entered.
         if graded.status == GRADED:
-            self.shelf.put(graded.student, graded.notebook)
+            self.shelf.store(graded.student, graded.notebook)
         self.ledger.add(graded)
         self.watch.step(graded.student, graded)
         self._wait(graded, came)
@@ -185,8 +185,8 @@ class Keeper:
             except CourseError:
                 if len(group) == 1:
                     raise
-                for one in group:
-                    self._enter([one])
+                for submission in group:
+                    self._enter([submission])
         except GradebookError as error:
             self.not_entered = error
             self.watch.say(f"{error}; grading continues, and its results are kept in the ledger")
@@ -200,15 +200,15 @@ class Keeper:
 
     def _enter(self, group: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
         """Enter graded submissions into the gradebook and autograded/; doing it twice changes nothing."""
-        self.writer.enter_all([(one, None if one.status == MISSING else came) for one, came in group])
-        for one, _ in group:
-            if one.status == GRADED:
-                self.autograded.put(one.student, one.notebook)
+        self.writer.enter_all([(graded, None if graded.status == MISSING else came) for graded, came in group])
+        for graded, _ in group:
+            if graded.status == GRADED:
+                self.autograded.write(graded.student, graded.notebook)
             else:
-                self.autograded.remove(one.student)
-                remove_page(self.course, self.request.assignment, one.student)
-            self.ledger.mark_entered(one.student)
-            self.shelf.drop(one.student)
+                self.autograded.remove(graded.student)
+                remove_page(self.course, self.request.assignment, graded.student)
+            self.ledger.mark_entered(graded.student)
+            self.shelf.drop(graded.student)
 
     def _enter_the_rest(self) -> None:
         """Ask a gradebook that refused once more.
@@ -236,31 +236,31 @@ class Keeper:
         if self.request.students:
             known = [student for student in self.course.students() if self.ledger.of(student)]
         records: dict[str, Record] = {}
-        wanted = set(known)
+        known_students = set(known)
         for student, row in self.writer.rows():
-            if student in wanted:
+            if student in known_students:
                 records[student] = self.writer.record(self.ledger.graded(student), row)
                 self.marks[student] = row.mark
-        for student in wanted - records.keys():
+        for student in known_students - records.keys():
             records[student] = self.writer.record(self.ledger.graded(student), None)
         return Report(self.request.assignment, self.ledger.run.seed, tuple(records[student] for student in known))
 
     def pages(self, report: Report) -> None:
         """Make the feedback pages that are not there yet, or show what is no longer so."""
-        wanted: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for record in report.records:
             entry = self.ledger.of(record.student)
             page = page_of(self.course, report.assignment, record.student)
             if record.status != MISSING and entry and not (entry.page == self._shown(record) and page.is_file()):
-                wanted[record.student] = record.reason if record.status == REFUSED else ""
-        if not wanted:
+                reasons[record.student] = record.reason if record.status == REFUSED else ""
+        if not reasons:
             return
-        self.watch.begin("feedback pages", len(wanted))
-        shown = {record.student: self._shown(record) for record in report.records if record.student in wanted}
-        workers = min(self.request.workers or processors(), len(wanted))
-        for answer in make_pages(self.course, report.assignment, wanted.items(), workers=workers):
+        self.watch.begin("feedback pages", len(reasons))
+        shown = {record.student: self._shown(record) for record in report.records if record.student in reasons}
+        workers = min(self.request.workers or processors(), len(reasons))
+        for answer in make_pages(self.course, report.assignment, reasons.items(), workers=workers):
             if answer.failure:
-                record = next(one for one in report.records if one.student == answer.name)
+                record = next(record for record in report.records if record.student == answer.name)
                 points_page(self.course, report.assignment, record)
                 log = self.course.log("feedback")
                 self.watch.say(f"{answer.name} has a feedback page with the points alone ({answer.failure}): see {log}")

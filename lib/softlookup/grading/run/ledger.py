@@ -132,8 +132,8 @@ class Ledger:
                 if not goes_on:
                     self._put_aside()
                     # The seed of an earlier run stays that of the assignment, unless the release is another one.
-                    kept = old.seed if seed is None and old is not None and old.release == digest else seed
-                    content = _Content(Run.new(kept, digest, sandbox, again))
+                    run_seed = old.seed if seed is None and old is not None and old.release == digest else seed
+                    content = _Content(Run.new(run_seed, digest, sandbox, again))
                 assert content.run is not None
                 self.run, self._end, self._entries = content.run, content.end, content.entries
                 self.finished = content.finished

@@ -179,9 +179,13 @@ class GradebookWriter:
         Raises:
             CourseError: If a graded cell or its points differ.
         """
-        ours = {cell.name: cell.max for cell in self.cells.values() if not cell.is_task}
-        theirs = {grade_id(c): float(c.metadata.nbgrader.points) for c in release.cells if is_graded(c)}
-        differ = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+        gradebook_points = {cell.name: cell.max for cell in self.cells.values() if not cell.is_task}
+        release_points = {grade_id(c): float(c.metadata.nbgrader.points) for c in release.cells if is_graded(c)}
+        differ = sorted(
+            name
+            for name in gradebook_points.keys() | release_points.keys()
+            if gradebook_points.get(name) != release_points.get(name)
+        )
         if differ:
             raise CourseError(
                 f"the release of {self._assignment} and the gradebook differ in {', '.join(differ)}: "
@@ -221,7 +225,7 @@ class GradebookWriter:
         ]
         students = [entry.graded.student for entry in entries]
         with self._one_commit() as book:
-            enrolled = {one for (one,) in book.db.query(Student.id).filter(Student.id.in_(students))}
+            enrolled = {student for (student,) in book.db.query(Student.id).filter(Student.id.in_(students))}
             for student in students:
                 if student not in enrolled:
                     book.add_student(student)
@@ -229,7 +233,7 @@ class GradebookWriter:
             submitted = book.db.query(SubmittedAssignment.student_id).filter(
                 SubmittedAssignment.assignment_id == self._page_id, SubmittedAssignment.student_id.in_(students)
             )
-            known = {one for (one,) in submitted}
+            known = {student for (student,) in submitted}
             self._add([e for e in entries if e.graded.student not in known and e.graded.status != MISSING])
             for entry in entries:
                 if entry.graded.student in known:
@@ -253,17 +257,22 @@ class GradebookWriter:
         """Enter submissions that the gradebook does not have: the rows that nbgrader's add_submission would make."""
         tables: dict[Any, list[dict[str, Any]]] = {}
         for entry in entries:
-            own = new_uuid()
-            about = {"id": own, "assignment_id": self._page_id, "student_id": entry.graded.student}
+            submission_id = new_uuid()
+            about = {"id": submission_id, "assignment_id": self._page_id, "student_id": entry.graded.student}
             tables.setdefault(SubmittedAssignment, []).append({**about, "timestamp": entry.came})
             for sheet in self._sheets:
                 of = {"notebook_id": new_uuid()}
-                row = {"id": of["notebook_id"], "notebook_id": sheet.id, "assignment_id": own}
+                row = {"id": of["notebook_id"], "notebook_id": sheet.id, "assignment_id": submission_id}
                 tables.setdefault(SubmittedNotebook, []).append(row)
                 empty = {**of, "auto_score": None, "needs_manual_grade": True}
-                grades = [{**empty, "cell_id": one, **self._points(entry, one, None)} for one in sheet.grades]
+                grades = [
+                    {**empty, "cell_id": cell_id, **self._points(entry, cell_id, None)} for cell_id in sheet.grades
+                ]
                 tables.setdefault(Grade, []).extend(grades)
-                comments = [{**of, "cell_id": one, "auto_comment": self._comment(entry, one)} for one in sheet.comments]
+                comments = [
+                    {**of, "cell_id": cell_id, "auto_comment": self._comment(entry, cell_id)}
+                    for cell_id in sheet.comments
+                ]
                 tables.setdefault(Comment, []).extend(comments)
         for table, rows in tables.items():
             if rows:
@@ -355,7 +364,7 @@ class GradebookWriter:
             .filter(SubmittedAssignment.assignment_id == self._page_id)
             .order_by(SubmittedAssignment.student_id, Grade.cell_id)
         )
-        said = (
+        comment_rows = (
             self._book.db.query(SubmittedAssignment.student_id, Comment.cell_id, Comment.comment)
             .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
             .join(Comment, Comment.notebook_id == SubmittedNotebook.id)
@@ -363,7 +372,7 @@ class GradebookWriter:
             .order_by(SubmittedAssignment.student_id, Comment.cell_id)
         )
         comments: dict[str, list[tuple[str, str]]] = {}
-        for student, cell, text in said:
+        for student, cell, text in comment_rows:
             comments.setdefault(student, []).append((cell, text))
         for student, rows in groupby(query.yield_per(5000), key=lambda row: row[0]):
             points, shown = {}, [repr(comments.get(student))]
@@ -380,8 +389,8 @@ class GradebookWriter:
             return graded.status == MISSING
         points = {mark.cell: mark.points for mark in graded.marks}
         for cell in self.cells.values():
-            held = row.points.get(cell.name)
-            if held is None or not (cell.by_hand or _same(held.auto, points.get(cell.name, 0.0))):
+            cell_points = row.points.get(cell.name)
+            if cell_points is None or not (cell.by_hand or _same(cell_points.auto, points.get(cell.name, 0.0))):
                 return False
         return True
 
@@ -400,15 +409,15 @@ class GradebookWriter:
         tasks: dict[str, TaskMark] = {}
         by_hand: dict[str, HandMark] = {}
         for cell in self.cells.values():
-            held, mark = points.get(cell.name), marks.get(cell.name)
-            score = held.score if held else 0.0
+            cell_points, mark = points.get(cell.name), marks.get(cell.name)
+            score = cell_points.score if cell_points else 0.0
             if cell.by_hand or (mark and mark.verdict == BY_HAND):
-                waits = held is not None and held.waiting and held.manual is None
+                waits = cell_points is not None and cell_points.waiting and cell_points.manual is None
                 by_hand[task_id(cell.name)] = HandMark(None if waits else score, cell.max, waits)
             else:
                 verdict, named = (mark.verdict, mark.diagnosis) if mark else ("stopped", ())
                 tasks[task_id(cell.name)] = TaskMark(score, cell.max, verdict, named)
-        total = sum(held.score for held in points.values())
+        total = sum(cell_points.score for cell_points in points.values())
         return Record(
             *(graded.student, graded.status, total, self.max, tasks, by_hand),
             reason=graded.reason,
@@ -438,9 +447,9 @@ class GradebookWriter:
             app_log.disabled = quiet
 
 
-def _same(one: float | None, other: float | None) -> bool:
+def _same(first: float | None, second: float | None) -> bool:
     """Whether points are the same; some databases keep fewer digits than others."""
-    return one == other or (one is not None and other is not None and abs(one - other) < 1e-3)
+    return first == second or (first is not None and second is not None and abs(first - second) < 1e-3)
 
 
 def _changed(notebook: str, checksums: dict[str, str]) -> set[str]:

@@ -61,11 +61,11 @@ def filled(release: NotebookNode, texts: Mapping[str, str]) -> NotebookNode:
 class _OtherWords(ast.NodeTransformer):
     """Gives a function's own variables other names, and its result a name before it is returned."""
 
-    def __init__(self, own: set[str]) -> None:
-        self.own = own
+    def __init__(self, variables: set[str]) -> None:
+        self.variables = variables
 
     def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802, D102  (the name is ast's)
-        return ast.Name(f"my_{node.id}", node.ctx) if node.id in self.own else node
+        return ast.Name(f"my_{node.id}", node.ctx) if node.id in self.variables else node
 
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:  # noqa: N802, D102
         if node.value is None:
@@ -81,14 +81,14 @@ def rewritten(text: str) -> str:
     """The same answer in other words: other names for its variables, no comments, the result named first."""
     tree = ast.parse(text)
     for function in [node for node in tree.body if isinstance(node, ast.FunctionDef)]:
-        own = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        own -= {argument.arg for argument in function.args.args}  # an argument that is set anew keeps its name
-        function.body = [part for line in function.body for part in _as_list(_OtherWords(own).visit(line))]
+        variables = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        variables -= {argument.arg for argument in function.args.args}  # an argument that is set anew keeps its name
+        function.body = [part for line in function.body for part in _as_list(_OtherWords(variables).visit(line))]
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def _as_list(found: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:
-    return found if isinstance(found, list) else [found]
+def _as_list(statements: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:
+    return statements if isinstance(statements, list) else [statements]
 
 
 # What is put in place of one answer; NAME is the function's name, ANSWER the right one.

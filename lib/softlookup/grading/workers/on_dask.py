@@ -341,9 +341,9 @@ def _trouble(client: Any, address: str) -> Iterator[None]:
     except Exception as error:
         if client.status == "running" and not isinstance(error, OSError):
             raise
-        said = " ".join(str(error).split())  # some of Dask's reasons have several lines
+        reason = " ".join(str(error).split())  # some of Dask's reasons have several lines
         raise CourseError(
-            f"the Dask scheduler {address} was lost ({type(error).__name__}: {said}): run the same command again "
+            f"the Dask scheduler {address} was lost ({type(error).__name__}: {reason}): run the same command again "
             "when it is back; what was graded is kept"
         ) from error
 

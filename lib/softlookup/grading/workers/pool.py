@@ -145,15 +145,15 @@ class WorkerPool:
         # Forked from a process without threads: a fork of this one would copy the locks of threads that run here.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__, *self._modules])
-        ours, theirs = context.Pipe()
+        judge_end, worker_end = context.Pipe()
         taken = {worker.processor for worker in self._crew}
-        own = next((one for one in self._processors if one not in taken), None)
+        processor = next((processor for processor in self._processors if processor not in taken), None)
         with one_thread(), contextlib.closing(self._lend()) if self._lend else contextlib.nullcontext() as lent:
             make = functools.partial(self._make, lent) if lent else self._make
-            process = context.Process(target=serve, args=(make, theirs, self._log, own), daemon=True)
+            process = context.Process(target=serve, args=(make, worker_end, self._log, processor), daemon=True)
             process.start()
-        theirs.close()
-        return _Worker(process, ours, own, since=time.monotonic())
+        worker_end.close()
+        return _Worker(process, judge_end, processor, since=time.monotonic())
 
     def _collect(self) -> list[JobResult]:
         """Wait until something happens; give what came of it."""

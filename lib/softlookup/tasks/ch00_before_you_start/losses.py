@@ -44,8 +44,8 @@ def _entropy_cases(rng: Rng) -> list[Case]:
 
     # The last row's target is its least likely token: the best guess and the target are never all the same.
     drawn = [case("four rows over six tokens", 4, 6), case("five rows over five tokens", 5, 5), case("one row", 1, 3)]
-    for one in drawn:
-        logits, target = one.args
+    for drawn_case in drawn:
+        logits, target = drawn_case.args
         target[-1] = logits[-1].argmin()
     return drawn
 

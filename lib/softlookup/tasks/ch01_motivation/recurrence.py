@@ -60,8 +60,8 @@ def _looks_past_one_state(case: Case, arrays: tuple[np.ndarray, ...]) -> str | N
         states.append(state)
     cut = torch.autograd.grad(torch.stack(states), leaves, torch.from_numpy(np.asarray(case.upstream, np.float64)))
     if not all(
-        got.shape == one.shape and np.allclose(got, one.numpy(), atol=1e-5)
-        for got, one in zip(arrays, cut, strict=True)
+        got.shape == gradient.shape and np.allclose(got, gradient.numpy(), atol=1e-5)
+        for got, gradient in zip(arrays, cut, strict=True)
     ):
         return None
     return (

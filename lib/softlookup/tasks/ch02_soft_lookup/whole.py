@@ -36,7 +36,7 @@ def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
 def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
     import torch
 
-    queries, keys, values = (torch.as_tensor(one)[None, None] for one in (q, k, v))
+    queries, keys, values = (torch.as_tensor(array)[None, None] for array in (q, k, v))
     attended = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, scale=1 / tau)
     return attended[0, 0].numpy()
 

@@ -13,11 +13,11 @@ Pair = tuple[str, str]
 
 def drawn_words(rng: Rng, how_many: int, letters: str = "abcd", longest: int = 6) -> list[tuple[str, int]]:
     """Different words of a small alphabet, so that pairs come again, each with its count."""
-    found: dict[str, int] = {}
-    while len(found) < how_many:
+    counts: dict[str, int] = {}
+    while len(counts) < how_many:
         word = "".join(letters[i] for i in rng.integers(len(letters), size=rng.integers(2, longest + 1)))
-        found.setdefault(word, int(rng.integers(2, 9)))
-    return list(found.items())
+        counts.setdefault(word, int(rng.integers(2, 9)))
+    return list(counts.items())
 
 
 def _counts_cases(rng: Rng) -> list[Case]:

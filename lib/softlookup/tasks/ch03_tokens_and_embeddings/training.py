@@ -37,16 +37,16 @@ def _bpe_cases(rng: Rng, min_count: int) -> list[Case]:
 def _bpe(words: list[tuple[str, int]], n_merges: int, min_count: int) -> list[Pair]:
     # Words as texts with a mark between symbols; counting and joining go by the marks.
     cuts = [("\0" + "\0".join(word) + "\0", times) for word, times in words]
-    found: list[Pair] = []
+    merges: list[Pair] = []
     for _ in range(n_merges):
         pairs = sorted({pair for cut, _ in cuts for pair in _neighbours(cut)})
         total = {pair: sum(t * _neighbours(cut).count(pair) for cut, t in cuts) for pair in pairs}
         best = max(pairs, key=lambda pair: total[pair], default=None)  # the first of equals: pairs are sorted
         if best is None or total[best] < min_count:
             break
-        found.append(best)
+        merges.append(best)
         cuts = [(_joined(cut, best), times) for cut, times in cuts]
-    return found
+    return merges
 
 
 def _neighbours(cut: str) -> list[Pair]:

@@ -12,15 +12,15 @@ from softlookup.tasks.draws import Rng, normal
 
 def _embed_cases(rng: Rng, pad: int) -> list[Case]:
     def ids(v: int, *shape: int) -> np.ndarray:
-        found = drawn_ids(rng, v, *shape)
+        token_ids = drawn_ids(rng, v, *shape)
         others = [word for word in range(v) if word != pad]
-        found[found == pad] = others[rng.integers(len(others))]
-        return found
+        token_ids[token_ids == pad] = others[rng.integers(len(others))]
+        return token_ids
 
     def padded(v: int, *shape: int) -> np.ndarray:
-        found = ids(v, *shape)
-        found[..., -1] = pad
-        return found
+        token_ids = ids(v, *shape)
+        token_ids[..., -1] = pad
+        return token_ids
 
     upstream = normal(rng, 2, 5, 4, dtype="float64")
     return [

@@ -83,14 +83,14 @@ def heads_oracle(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     fused = torch.nn.functional.scaled_dot_product_attention
     sequences = []
     for b in range(q.shape[0]):
-        own = None if mask is None else (mask[b] if mask.ndim == 3 else mask).expand(q.shape[2], k.shape[2])
-        if own is None:
-            heads = [fused(*one) for one in zip(q[b], k[b], v[b], strict=True)]
+        sequence_mask = None if mask is None else (mask[b] if mask.ndim == 3 else mask).expand(q.shape[2], k.shape[2])
+        if sequence_mask is None:
+            heads = [fused(*head) for head in zip(q[b], k[b], v[b], strict=True)]
         else:
             # torch's paths disagree on rows with nothing to see: let those see everything, then cut them off.
-            seen = own.any(dim=-1, keepdim=True)
+            seen = sequence_mask.any(dim=-1, keepdim=True)
             heads = [
-                torch.where(seen, fused(*one, attn_mask=own | ~seen), 0.0) for one in zip(q[b], k[b], v[b], strict=True)
+                torch.where(seen, fused(*head, attn_mask=sequence_mask | ~seen), 0.0) for head in zip(q[b], k[b], v[b], strict=True)
             ]
         sequences.append(torch.stack(heads))
     return torch.stack(sequences)

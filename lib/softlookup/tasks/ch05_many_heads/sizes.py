@@ -24,7 +24,7 @@ def _shapes(n_tokens: int, d_model: int, n_heads: int, head_width: int) -> np.nd
     a = q @ q.T
     z = a @ q
     together = np.concatenate([z] * n_heads, axis=1)
-    return np.array([one.shape for one in (w, w_o, x, q, a, z, together, together @ w_o)])
+    return np.array([array.shape for array in (w, w_o, x, q, a, z, together, together @ w_o)])
 
 
 ROWS = (

@@ -46,8 +46,8 @@ def _add(x: Any, table: Any, start: int) -> Any:
     import torch
 
     where = torch.arange(start, start + x.shape[1])
-    own = torch.nn.functional.embedding(where, table)
-    return torch.stack([torch.add(own, tokens, alpha=tokens.shape[1] ** 0.5) for tokens in x])
+    position_vectors = torch.nn.functional.embedding(where, table)
+    return torch.stack([torch.add(position_vectors, tokens, alpha=tokens.shape[1] ** 0.5) for tokens in x])
 
 
 ADD = described("06.add", cases=_add_cases, oracle=_add, parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15})

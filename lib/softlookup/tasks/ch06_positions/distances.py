@@ -79,8 +79,8 @@ def _shaw(q: Any, k: Any, table: Any, rows: Any) -> Any:
     """Each pair of query and key has a key of its own: what it says plus where it stands."""
     import torch
 
-    own = k[:, :, None] + torch.nn.functional.embedding(rows, table)
-    return torch.einsum("bnth,bntsh->bnts", q, own) * q.shape[-1] ** -0.5
+    pair_keys = k[:, :, None] + torch.nn.functional.embedding(rows, table)
+    return torch.einsum("bnth,bntsh->bnts", q, pair_keys) * q.shape[-1] ** -0.5
 
 
 SHAW = described(

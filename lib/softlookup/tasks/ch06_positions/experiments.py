@@ -60,9 +60,9 @@ def _probe(x: Any, labels: Any, new: Any) -> Any:
     """The line through the means: fit what is left after both means are taken away."""
     import torch
 
-    wanted = torch.eye(int(labels.max()) + 1, dtype=x.dtype)[labels]
-    x_mean, wanted_mean = x.mean(dim=0), wanted.mean(dim=0)
-    slopes = torch.linalg.pinv(x - x_mean) @ (wanted - wanted_mean)
+    one_hot = torch.eye(int(labels.max()) + 1, dtype=x.dtype)[labels]
+    x_mean, wanted_mean = x.mean(dim=0), one_hot.mean(dim=0)
+    slopes = torch.linalg.pinv(x - x_mean) @ (one_hot - wanted_mean)
     return wanted_mean + (new - x_mean) @ slopes
 
 

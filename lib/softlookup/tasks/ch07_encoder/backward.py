@@ -28,9 +28,9 @@ def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ..
     import torch
 
     with torch.enable_grad():
-        given = [one.detach().clone().requires_grad_(True) for one in (x, gain, torch.zeros_like(gain))]
-        y = torch.nn.functional.layer_norm(given[0], gain.shape, given[1], given[2], eps)
-        return tuple(torch.autograd.grad(y, given, g.detach()))
+        leaves = [tensor.detach().clone().requires_grad_(True) for tensor in (x, gain, torch.zeros_like(gain))]
+        y = torch.nn.functional.layer_norm(leaves[0], gain.shape, leaves[1], leaves[2], eps)
+        return tuple(torch.autograd.grad(y, leaves, g.detach()))
 
 
 LAYER_NORM_BACKWARD = described(

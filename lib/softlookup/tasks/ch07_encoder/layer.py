@@ -44,7 +44,7 @@ def _layer_cases(rng: Rng) -> list[Case]:
     loud = layer_args(rng, 3, 5, 6, 7, 2, False, dtype="float64")
     loud = (1000.0 * loud[0], *loud[1:])
     upstream = normal(rng, 2, 3, 6, dtype="float64")
-    wanted = (0, 1, 2, 3, 4, 5, 6)
+    differentiated = (0, 1, 2, 3, 4, 5, 6)
     cases = [
         Case("post-LN, B = 2, T = 3, D = 6, F = 8, N = 2", args(2, 3, 6, 8, 2, False)),
         Case("pre-LN, B = 2, T = 3, D = 6, F = 8, N = 2", args(2, 3, 6, 8, 2, True)),
@@ -57,11 +57,11 @@ def _layer_cases(rng: Rng) -> list[Case]:
         Case("padding here and there, pre-LN", (*args(2, 5, 6, 7, 2, True), scattered), part="mask"),
         Case("padding, large numbers", (*loud, LOUD_MASK.copy()), part="mask"),
         Case("float64", double, keeps_dtype=True, part="dtype"),
-        Case("gradients, post-LN", double, gradients=wanted, upstream=upstream, part="gradient"),
+        Case("gradients, post-LN", double, gradients=differentiated, upstream=upstream, part="gradient"),
         Case(
             "gradients, pre-LN and padding",
             (*double_pre, real_tokens(rng, 2, 3)),
-            gradients=wanted,
+            gradients=differentiated,
             upstream=normal(rng, 2, 3, 4, dtype="float64"),
             part="gradient",
         ),

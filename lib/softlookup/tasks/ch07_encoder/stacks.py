@@ -67,8 +67,8 @@ def _stack_cases(rng: Rng) -> list[Case]:
         names = (*STACKED, "gain", "shift") if args[4] else STACKED
         # Rounding adds up from layer to layer: in float32, right answers in another order need some room.
         tolerance = 1e-4 if args[5].dtype == np.float32 else None
-        asked = args if mask is None else (*args, mask)
-        return Case(label, asked, sizes=5, parameters=names, tolerance=tolerance, **more)
+        all_args = args if mask is None else (*args, mask)
+        return Case(label, all_args, sizes=5, parameters=names, tolerance=tolerance, **more)
 
     double = _stack_args(rng, 2, 2, 3, 6, 5, 2, True, "float64")
     return [

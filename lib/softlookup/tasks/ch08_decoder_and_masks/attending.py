@@ -141,11 +141,11 @@ def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads:
     every = torch.ones(b, n_heads, t, s, dtype=torch.bool) if mask is None else mask.expand(b, n_heads, t, s)
     y = torch.zeros_like(x)
     for i in range(n_heads):
-        own, may = slice(i * h, i * h + h), every[:, i]
+        head_slice, may = slice(i * h, i * h + h), every[:, i]
         seen = may.any(-1, keepdim=True)
-        q, k, v = x @ w_q[:, own], memory @ w_k[:, own], memory @ w_v[:, own]
+        q, k, v = x @ w_q[:, head_slice], memory @ w_k[:, head_slice], memory @ w_v[:, head_slice]
         z = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=may | ~seen)
-        y = y + torch.where(seen, z, 0.0) @ w_o[own]
+        y = y + torch.where(seen, z, 0.0) @ w_o[head_slice]
     return y
 
 

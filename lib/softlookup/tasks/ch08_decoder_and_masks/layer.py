@@ -148,12 +148,12 @@ def torch_decoder_layer(w: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _layer(d_model: int, n_heads: int, d_hidden: int, *given: Any) -> Any:
+def _layer(d_model: int, n_heads: int, d_hidden: int, *tensors: Any) -> Any:
     """Torch's own decoder layer, with the norm first."""
     import torch
 
-    weights = dict(zip(WEIGHTS, given, strict=False))
-    x, memory, mask, memory_mask = given[len(WEIGHTS) :]
+    weights = dict(zip(WEIGHTS, tensors, strict=False))
+    x, memory, mask, memory_mask = tensors[len(WEIGHTS) :]
     layer = torch.nn.TransformerDecoderLayer(
         d_model, n_heads, d_hidden, dropout=0.0, norm_first=True, batch_first=True, dtype=x.dtype
     )

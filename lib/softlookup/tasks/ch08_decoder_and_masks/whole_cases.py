@@ -16,14 +16,14 @@ SIZES = 6
 
 def shapes(vocab: int, d: int, n_layers: int, hidden: int) -> dict[str, tuple[int, ...]]:
     """Names and shapes of all weights, as a state dict would have them."""
-    found: dict[str, tuple[int, ...]] = {"embedding": (vocab, d)}
+    all_shapes: dict[str, tuple[int, ...]] = {"embedding": (vocab, d)}
     for i in range(n_layers):
-        own = layer.attention_shapes("attention", d) | layer.think_shapes("feed_forward", d, hidden)
-        own |= layer.norm_shapes("norm_1", d) | layer.norm_shapes("norm_2", d)
-        found |= {f"encoder.{i}.{name}": shape for name, shape in own.items()}
+        encoder_shapes = layer.attention_shapes("attention", d) | layer.think_shapes("feed_forward", d, hidden)
+        encoder_shapes |= layer.norm_shapes("norm_1", d) | layer.norm_shapes("norm_2", d)
+        all_shapes |= {f"encoder.{i}.{name}": shape for name, shape in encoder_shapes.items()}
     for i in range(n_layers):
-        found |= {f"decoder.{i}.{name}": shape for name, shape in layer.layer_shapes(d, hidden).items()}
-    return found | layer.norm_shapes("encoder_norm", d) | layer.norm_shapes("decoder_norm", d)
+        all_shapes |= {f"decoder.{i}.{name}": shape for name, shape in layer.layer_shapes(d, hidden).items()}
+    return all_shapes | layer.norm_shapes("encoder_norm", d) | layer.norm_shapes("decoder_norm", d)
 
 
 NAMES = tuple(name.replace("coder.0.", "coder.*.") for name in shapes(1, 1, 1, 1))
@@ -65,9 +65,9 @@ def _case(
 
 def cases(rng: Rng) -> list[Case]:
     """The questions."""
-    one = (9, 6, 3, 5, 1, 0)
+    one_layer = (9, 6, 3, 5, 1, 0)
     return [
-        _case(rng, "one layer, two sentences, S = 5, T = 4", one, (5, 3), (4, 4), (5, 4), tolerance=3e-5),
+        _case(rng, "one layer, two sentences, S = 5, T = 4", one_layer, (5, 3), (4, 4), (5, 4), tolerance=3e-5),
         _case(rng, "two layers, D = 4, N = 2", (7, 4, 2, 6, 2, 0), (4, 2), (3, 3), (4, 3), tolerance=3e-5),
         _case(
             rng,
@@ -111,19 +111,19 @@ def _stacks(thread: int, d_model: int, n_heads: int, d_hidden: int, n_layers: in
 
     options: dict[str, Any] = {"dropout": 0.0, "norm_first": True, "batch_first": True, "dtype": dtype}
     norm = nn.LayerNorm(d_model, dtype=dtype)
-    one = nn.TransformerEncoderLayer(d_model, n_heads, d_hidden, **options)
+    encoder_layer = nn.TransformerEncoderLayer(d_model, n_heads, d_hidden, **options)
     other = nn.TransformerDecoderLayer(d_model, n_heads, d_hidden, **options)
-    encoder = nn.TransformerEncoder(one, n_layers, norm, enable_nested_tensor=False)
+    encoder = nn.TransformerEncoder(encoder_layer, n_layers, norm, enable_nested_tensor=False)
     return encoder, nn.TransformerDecoder(other, n_layers, norm)
 
 
-def oracle(vocab_size: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *given: Any) -> Any:
+def oracle(vocab_size: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *tensors: Any) -> Any:
     """Torch's own encoder and decoder, between embeddings and logits written out."""
     import torch
 
     names = tuple(shapes(vocab_size, d_model, n_layers, d_hidden))
-    w = dict(zip(names, given, strict=False))
-    source, target = given[len(names) :]
+    w = dict(zip(names, tensors, strict=False))
+    source, target = tensors[len(names) :]
     table = w["embedding"]
 
     def embedded(ids: Any) -> Any:
@@ -136,12 +136,12 @@ def oracle(vocab_size: int, d_model: int, n_heads: int, d_hidden: int, n_layers:
     def run(stack: Any, part: str, converted: Any, *inputs: Any, **masks: Any) -> Any:
         loaded = {f"norm.{kind}": w[f"{part}_norm.{kind}"] for kind in ("weight", "bias")}
         for i in range(n_layers):
-            own = _within(w, f"{part}.{i}")
-            loaded |= {f"layers.{i}.{name}": tensor for name, tensor in converted(own).items()}
+            layer_weights = _within(w, f"{part}.{i}")
+            loaded |= {f"layers.{i}.{name}": tensor for name, tensor in converted(layer_weights).items()}
         return torch.func.functional_call(stack, loaded, inputs, masks)
 
-    def encoder_names(own: dict[str, Any]) -> dict[str, Any]:
-        return layer.torch_attention("attention", own, "self_attn") | layer.torch_rest(own, 2)
+    def encoder_names(weights: dict[str, Any]) -> dict[str, Any]:
+        return layer.torch_attention("attention", weights, "self_attn") | layer.torch_rest(weights, 2)
 
     hidden = source.eq(pad_id)
     encoder, decoder = _stacks(threading.get_ident(), d_model, n_heads, d_hidden, n_layers, table.dtype)

@@ -40,7 +40,7 @@ def _count_cases(rng: Rng) -> list[Case]:
         (11, 6, 9, 3),
         (int(rng.integers(20, 90)), 8, int(rng.integers(9, 30)), 2),
     )
-    return [Case(f"(V, D, F, L) = {one}", one, frame="plain") for one in sizes]
+    return [Case(f"(V, D, F, L) = {args}", args, frame="plain") for args in sizes]
 
 
 def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:

@@ -12,8 +12,8 @@ from softlookup.tasks.forbidden import ATTENTIONS
 
 def _append_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, m: int, heads: int, s: int, t: int, h: int, hv: int, rows: list[int]) -> Case:
-        kept = normal(rng, b, heads, s, h), normal(rng, b, heads, s, hv)
-        return Case(label, (*kept, normal(rng, m, heads, t, h), normal(rng, m, heads, t, hv), np.array(rows)))
+        cached = normal(rng, b, heads, s, h), normal(rng, b, heads, s, hv)
+        return Case(label, (*cached, normal(rng, m, heads, t, h), normal(rng, m, heads, t, hv), np.array(rows)))
 
     return [
         case("B = M = 3, K = 2, S = 4, T = 1, H = 5", 3, 3, 2, 4, 1, 5, 5, [2, 0, 2]),
@@ -74,9 +74,9 @@ def _attend(q: Any, k: Any, v: Any) -> Any:
     attention = torch.nn.functional.scaled_dot_product_attention
     heads = []
     for i in range(n):
-        own = i // group
+        kv_head = i // group
         seen = [s - t + j + 1 for j in range(t)]
-        rows = [attention(q[:, i, j : j + 1], k[:, own, :m], v[:, own, :m]) for j, m in enumerate(seen)]
+        rows = [attention(q[:, i, j : j + 1], k[:, kv_head, :m], v[:, kv_head, :m]) for j, m in enumerate(seen)]
         heads.append(torch.cat(rows, dim=1))
     return torch.stack(heads, dim=1)
 

@@ -79,10 +79,10 @@ def _top_k(logits: Any, k: int) -> Any:
     import torch
 
     ids = torch.arange(logits.shape[1])
-    one, other = logits[:, :, None], logits[:, None, :]
-    ahead = (other > one) | ((other == one) & (ids[None, :] < ids[:, None]))
-    kept = ahead.sum(-1) < k
-    e = torch.where(kept, torch.exp(logits - logits.amax(1, keepdim=True)), 0.0)
+    logit, other = logits[:, :, None], logits[:, None, :]
+    ahead = (other > logit) | ((other == logit) & (ids[None, :] < ids[:, None]))
+    chosen = ahead.sum(-1) < k
+    e = torch.where(chosen, torch.exp(logits - logits.amax(1, keepdim=True)), 0.0)
     return e / e.sum(1, keepdim=True)
 
 

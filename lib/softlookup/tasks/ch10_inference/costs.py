@@ -19,7 +19,7 @@ def _bytes_cases(rng: Rng) -> list[Case]:
         (80, 64, 8, 128, 16, 4096, 1),
         (3, 5, 1, 4, 2, 6, 8),
     )
-    return [Case(f"(L, N, K, H, B, S, bytes) = {one}", one, frame="plain") for one in sizes]
+    return [Case(f"(L, N, K, H, B, S, bytes) = {args}", args, frame="plain") for args in sizes]
 
 
 def _bytes(

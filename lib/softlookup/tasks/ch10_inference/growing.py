@@ -37,14 +37,14 @@ NEXT = described("10.next", cases=_next_cases, oracle=_next)
 def _chain(rng: Rng, v: int, path: list[int]) -> np.ndarray:
     """A table in which each token of a path is followed by the next one, if the likeliest is taken."""
     table = normal(rng, v, v)
-    for one, other in zip(path, path[1:], strict=False):
-        table[one, other] = table[one].max() + 1.5
+    for token, other in zip(path, path[1:], strict=False):
+        table[token, other] = table[token].max() + 1.5
     return table
 
 
 def _greedy_cases(rng: Rng) -> list[Case]:
-    def case(label: str, v: int, path: list[int], given: int, limit: int) -> Case:
-        return Case(label, (_chain(rng, v, path), np.array(path[:given]), path[-1], limit))
+    def case(label: str, v: int, path: list[int], prompt_length: int, limit: int) -> Case:
+        return Case(label, (_chain(rng, v, path), np.array(path[:prompt_length]), path[-1], limit))
 
     def order(v: int) -> list[int]:
         return [int(i) for i in rng.permutation(v)]

@@ -18,8 +18,8 @@ def weights(rng: Rng, d: int, wide: int, narrow: int, dtype: str = "float32") ->
 
 def _step_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, t: int, s: int, d: int, n: int, kv: int, h: int, part: str = "core") -> Case:
-        kept = normal(rng, b, kv, s, h), normal(rng, b, kv, s, h)
-        return Case(label, (normal(rng, b, t, d), *weights(rng, d, n * h, kv * h), n, kv, *kept), part=part)
+        cached = normal(rng, b, kv, s, h), normal(rng, b, kv, s, h)
+        return Case(label, (normal(rng, b, t, d), *weights(rng, d, n * h, kv * h), n, kv, *cached), part=part)
 
     return [
         case("one new token behind four, N = K = 2", 2, 1, 4, 5, 2, 2, 3),
@@ -43,15 +43,15 @@ def _step(
     all_k, all_v = torch.cat((k, new_k), dim=-2), torch.cat((v, new_v), dim=-2)
     y = torch.zeros_like(x)
     for i in range(n_heads):
-        own = slice(i * h, i * h + h)
-        q = x @ w_q[:, own]
+        head_slice = slice(i * h, i * h + h)
+        q = x @ w_q[:, head_slice]
         head = i * n_kv_heads // n_heads
         for j in range(t):
             m = k.shape[2] + j + 1
             z = torch.nn.functional.scaled_dot_product_attention(
                 q[:, j : j + 1], all_k[:, head, :m], all_v[:, head, :m]
             )
-            y[:, j : j + 1] += z @ w_o[own]
+            y[:, j : j + 1] += z @ w_o[head_slice]
     return y, all_k, all_v
 
 

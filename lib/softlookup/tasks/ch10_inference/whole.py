@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.inside.case import Case
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import expected_results
 from softlookup.checking.published import described
 from softlookup.checking.variant import variant_of
 from softlookup.tasks.ch10_inference.layer import weights
@@ -27,20 +27,20 @@ def _write_cases(rng: Rng) -> list[Case]:
         """A model that writes at least three different tokens; the end token is the one it writes after so many."""
         end_given = "given" in label
         for _ in range(200):
-            given = rng.integers(0, v, size=prompt)
-            asked: Any = (*_model(rng, v, d, dtype), n, given, -1, limit)
-            written, logits = wanted(variant_of(WRITE.task), Case("", asked))
+            prompt_ids = rng.integers(0, v, size=prompt)
+            args: Any = (*_model(rng, v, d, dtype), n, prompt_ids, -1, limit)
+            written, logits = expected_results(variant_of(WRITE.task), Case("", args))
             two = np.sort(logits, axis=1)[:, -2:]
             ids = [int(i) for i in written]
             new_there = end_after > limit or ids[end_after - 1] not in ids[: end_after - 1]
-            if end_given and ids[end_after - 1] not in given[:-1]:
+            if end_given and ids[end_after - 1] not in prompt_ids[:-1]:
                 continue
             if new_there and (two[:, 1] - two[:, 0]).min() > 1e-3:
                 break
         end = ids[end_after - 1] if end_after <= limit else v - 1
         while end_after > limit and end in ids:
             end = (end + 1) % v
-        return Case(label, (*asked[:-2], end, limit), part="core" if dtype == "float64" else "dtype")
+        return Case(label, (*args[:-2], end, limit), part="core" if dtype == "float64" else "dtype")
 
     prompt, limit = 6, 5
     fed = case("what is fed is counted: a prompt of six, five tokens", 9, 8, 2, prompt, limit, 9)

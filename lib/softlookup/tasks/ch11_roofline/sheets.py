@@ -59,9 +59,9 @@ def _ridge_cases(rng: Rng) -> list[Case]:
     sparse = {"tf32": 312e12, "bfloat16": 624e12}
     other = {"float32": 67e12, "tf32": 494.5e12, "bfloat16": 989.5e12, "float8": 1979e12}
     other_sparse = {"tf32": 989e12, "bfloat16": 1979e12, "float8": 3958e12}
-    own = float(rng.integers(200, 700)) * 1e9
-    made = _sheet_of({"float32": 3 * own, "bfloat16": 70 * own}, {"bfloat16": 140 * own}, own, own / 7)
-    thin = _sheet_of({"bfloat16": 50 * own}, {"bfloat16": 80 * own}, own, own / 3)
+    bandwidth = float(rng.integers(200, 700)) * 1e9
+    made = _sheet_of({"float32": 3 * bandwidth, "bfloat16": 70 * bandwidth}, {"bfloat16": 140 * bandwidth}, bandwidth, bandwidth / 7)
+    thin = _sheet_of({"bfloat16": 50 * bandwidth}, {"bfloat16": 80 * bandwidth}, bandwidth, bandwidth / 3)
     rows = (
         ("A100 80GB PCIe, bfloat16", (_sheet_of(dense, sparse, 1935e9, 600e9), "bfloat16")),
         ("A100 80GB SXM, bfloat16", (_sheet_of(dense, sparse, 2039e9, 600e9), "bfloat16")),

@@ -43,7 +43,7 @@ def _parameters(
             (d_model, d_hidden),
             (d_hidden, d_model),
         ]
-        linear = nn.ModuleList([nn.Linear(*one, bias=False) for _ in range(n_layers) for one in shapes])
+        linear = nn.ModuleList([nn.Linear(*shape, bias=False) for _ in range(n_layers) for shape in shapes])
         norms = nn.ModuleList([nn.RMSNorm(d_model) for _ in range(2 * n_layers + 1)])
         table, last = nn.Embedding(vocab_size, d_model), nn.Linear(d_model, vocab_size, bias=False)
         if tied:

@@ -31,14 +31,14 @@ def _fit(
     size: int,
 ) -> int:
     """Caches as torch would hold them, taken off one size after the other until nothing more fits."""
-    one = n_layers * 2 * meta(n_kv_heads, context, head_width, size=size).nbytes
+    cache_bytes = n_layers * 2 * meta(n_kv_heads, context, head_width, size=size).nbytes
     room = memory * 10**9 - meta(n_parameters, size=size).nbytes
-    held, step = 0, 1 << 40
+    count, step = 0, 1 << 40
     while step:
-        if (held + step) * one <= room:
-            held += step
+        if (count + step) * cache_bytes <= room:
+            count += step
         step >>= 1
-    return held
+    return count
 
 
 CACHE = described(

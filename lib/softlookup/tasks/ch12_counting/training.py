@@ -89,13 +89,13 @@ def _activation(batch: int, n_tokens: int, d_model: int, n_heads: int, d_hidden:
     """The tensors one by one, as torch would hold them."""
     states = ["norm 1", "q, k and v", "output", "norm 2", "up"]
     heads = [meta(batch, n_heads, n_tokens, d_model // n_heads) for _ in "qkv"]
-    kept = [
+    tensors = [
         *(meta(batch, n_tokens, d_model) for _ in states),
         *heads,
         meta(batch, n_tokens, d_hidden),
         meta(batch, n_tokens, d_hidden),
     ]
-    return sum(one.nbytes for one in kept) + (0 if fused else meta(batch, n_heads, n_tokens, n_tokens).nbytes)
+    return sum(tensor.nbytes for tensor in tensors) + (0 if fused else meta(batch, n_heads, n_tokens, n_tokens).nbytes)
 
 
 ACTIVATIONS = described("12.activations", cases=_activation_cases, oracle=_activation, frame="plain")

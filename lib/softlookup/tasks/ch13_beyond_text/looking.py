@@ -55,11 +55,11 @@ def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: An
     h = w_q.shape[1] // n_heads
     y = torch.zeros_like(x)
     for i in range(n_heads):
-        own = slice(i * h, i * h + h)
+        head_slice = slice(i * h, i * h + h)
         z = torch.nn.functional.scaled_dot_product_attention(
-            x @ w_q[:, own], picture @ w_k[:, own], picture @ w_v[:, own]
+            x @ w_q[:, head_slice], picture @ w_k[:, head_slice], picture @ w_v[:, head_slice]
         )
-        y = y + z @ w_o[own]
+        y = y + z @ w_o[head_slice]
     return torch.addcmul(x, torch.tanh(gate).expand_as(y), y)
 
 

@@ -43,8 +43,8 @@ def _loss(images: Any, texts: Any, log_scale: Any, sign: float, named: str) -> A
 
     cosines = torch.nn.functional.cosine_similarity(images[:, None], texts[None], dim=-1)
     scores = cosines * torch.exp(sign * log_scale)
-    own = scores.diagonal().mean()
-    return (torch.logsumexp(scores, 0).mean() + torch.logsumexp(scores, 1).mean()) / 2 - own
+    diagonal = scores.diagonal().mean()
+    return (torch.logsumexp(scores, 0).mean() + torch.logsumexp(scores, 1).mean()) / 2 - diagonal
 
 
 IMAGES, TEXTS = "i = F.normalize(images, dim=-1)", "t = F.normalize(texts, dim=-1)"

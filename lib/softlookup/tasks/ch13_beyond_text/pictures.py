@@ -67,7 +67,7 @@ def _kernel(w: Any, channels: int, patch: int) -> Any:
     import torch
 
     rows = [[[w[(c * patch + i) * patch + j] for j in range(patch)] for i in range(patch)] for c in range(channels)]
-    return torch.stack([torch.stack([torch.stack(one) for one in plane]) for plane in rows]).movedim(-1, 0)
+    return torch.stack([torch.stack([torch.stack(row) for row in plane]) for plane in rows]).movedim(-1, 0)
 
 
 KERNEL_TASK = described("13.kernel", cases=_kernel_cases, oracle=_kernel, parts={"core": 0.85, "gradient": 0.15})

@@ -58,9 +58,9 @@ def _oracle(
 
     hidden, d = w_in.shape
     layers = nn.Sequential(nn.Linear(d, hidden), nn.GELU(approximate), nn.Linear(hidden, d)).to(x.dtype)
-    given = {"0.weight": w_in, "0.bias": b_in, "2.weight": w_out, "2.bias": b_out}
+    state = {"0.weight": w_in, "0.bias": b_in, "2.weight": w_out, "2.bias": b_out}
     norm = nn.LayerNorm(d, eps=EPS, dtype=x.dtype)
-    y = x + torch.func.functional_call(layers, given, (x,))
+    y = x + torch.func.functional_call(layers, state, (x,))
     return torch.func.functional_call(norm, {"weight": gain, "bias": bias}, (y,))
 
 

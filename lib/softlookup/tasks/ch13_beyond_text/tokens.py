@@ -40,7 +40,7 @@ def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> A
 
     made = torch.nn.functional.linear(patches, w.T, b)
     first = torch.stack([class_token] * len(patches))[:, None]
-    return torch.stack([torch.vstack([f, one]).add(positions) for f, one in zip(first, made, strict=True)])
+    return torch.stack([torch.vstack([f, rows]).add(positions) for f, rows in zip(first, made, strict=True)])
 
 
 TOKENS = described("13.tokens", cases=_cases, oracle=_tokens, parts={"core": 0.85, "gradient": 0.15}, cuts=False)

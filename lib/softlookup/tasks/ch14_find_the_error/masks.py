@@ -78,7 +78,7 @@ def _leaks_cases(rng: Rng) -> list[Case]:
 
 def _leaks(first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_look: bool) -> np.ndarray:
     """As numbers: 1 for may attend, and products of masks."""
-    masks = [one if one_means_look else 1 - one for one in (first, second, joined)]
+    masks = [mask if one_means_look else 1 - mask for mask in (first, second, joined)]
     return np.asarray(masks[2] * (1 - masks[0] * masks[1])) > 0
 
 

@@ -21,7 +21,7 @@ def _place_cases(rng: Rng) -> list[Case]:
 def _place(q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
     """By sorting."""
     order = [sorted(range(len(k)), key=lambda j, row=row: -float(row @ k[j])) for row in q]  # type: ignore[misc]
-    return np.array([one.index(int(key)) + 1 for one, key in zip(order, claimed, strict=True)])
+    return np.array([ranking.index(int(key)) + 1 for ranking, key in zip(order, claimed, strict=True)])
 
 
 PLACE = described("14.place", cases=_place_cases, oracle=_place, frame="numpy")

@@ -8,8 +8,8 @@ from softlookup.tasks.ch14_find_the_error.page import near, round_to, slipped
 from softlookup.tasks.draws import Rng, softmax
 
 
-def _head(x: np.ndarray, w: np.ndarray, own: slice, kind: int) -> np.ndarray:
-    return x @ w[:, own] if kind == 0 else x[:, own] @ w[own, own] if kind == 1 else x[:, own] @ w[own, own].T
+def _head(x: np.ndarray, w: np.ndarray, head_slice: slice, kind: int) -> np.ndarray:
+    return x @ w[:, head_slice] if kind == 0 else x[:, head_slice] @ w[head_slice, head_slice] if kind == 1 else x[:, head_slice] @ w[head_slice, head_slice].T
 
 
 def _split_cases(rng: Rng) -> list[Case]:
@@ -43,8 +43,8 @@ def _split(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> li
     """All heads of either order at once: by axes, and with a mask of blocks on the matrix."""
     n, t, h = printed.shape
     blocks = np.kron(np.eye(n), np.ones((h, h)))
-    whole, cut = ((x @ one).reshape(t, n, h).swapaxes(0, 1) for one in (w, w * blocks))
-    fits = [near(printed, one, places).all(axis=(1, 2)) for one in (whole, cut)]
+    whole, cut = ((x @ matrix).reshape(t, n, h).swapaxes(0, 1) for matrix in (w, w * blocks))
+    fits = [near(printed, candidate, places).all(axis=(1, 2)) for candidate in (whole, cut)]
     return [0 if a else 1 if b else 2 for a, b in zip(*fits, strict=True)]
 
 

@@ -34,8 +34,8 @@ def _hypothesis_cases(rng: Rng) -> list[Case]:
 
 def _best(printed: np.ndarray, candidates: np.ndarray, places: int) -> tuple[int, int]:
     best, most = 0, -1
-    for i, one in enumerate(candidates):
-        count = int(near(printed, one, places).sum())
+    for i, candidate in enumerate(candidates):
+        count = int(near(printed, candidate, places).sum())
         if count > most:
             best, most = i, count
     return best, most
@@ -75,7 +75,7 @@ def _uniform_cases(rng: Rng) -> list[Case]:
         ("scaled scores, and a slip in one cell", q, k, v, round_to(slip, 2), 2),
         ("equal weights but for the first row", q, k, v, spoilt, 2),
         ("equal values: every mean is the same", q, k, np.ones((5, 2)), np.ones((4, 2)), 2),
-        ("a head of width one", *(one := drawn(3, 4, 1)), round_to(_mixed(*one)[0], 2), 2),
+        ("a head of width one", *(narrow := drawn(3, 4, 1)), round_to(_mixed(*narrow)[0], 2), 2),
     ]
     return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
 
@@ -85,7 +85,7 @@ def _uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, p
     import torch
     from torch.nn.functional import scaled_dot_product_attention as attention
 
-    queries, keys, values = (torch.from_numpy(one) for one in (q, k, v))
+    queries, keys, values = (torch.from_numpy(array) for array in (q, k, v))
     columns = torch.softmax(keys @ queries.T / math.sqrt(q.shape[1]), dim=1).T
     ways = (
         attention(queries, keys, values),

@@ -15,14 +15,14 @@ def _scores_cases(rng: Rng) -> list[Case]:
         published[1, 1, 0] = published[0, 1, 0] - 9
         published = round_to(published, 2)
         published += 0.001  # away from halves
-        printed = np.stack([published[i, one] if one < 2 else published[i, 0] + 1 for i, one in enumerate(sets)])
+        printed = np.stack([published[i, set_index] if set_index < 2 else published[i, 0] + 1 for i, set_index in enumerate(sets)])
         return round_to(printed, places), published, places
 
     def tied(sets: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, int]:
         printed, published, places = drawn(sets, 1, 5)
         published[1, 0, 2:4] = published[0, 0, 2:4]
         published[:, 0, 4] = 80.121, 80.101  # ahead by less than the slide prints
-        return round_to(np.stack([published[i, one] for i, one in enumerate(sets)]), 1), published, places
+        return round_to(np.stack([published[i, set_index] for i, set_index in enumerate(sets)]), 1), published, places
 
     almost = drawn((0, 0), 1)
     almost[1][0, 0, 0], almost[0][0, 0] = 80.101, 80.2

@@ -29,7 +29,7 @@ def _printed_cases(rng: Rng) -> list[Case]:
     ]
     cases.append(Case("one number that agrees", (0.33, 0.3261, 2)))
     cases.append(Case("one number that does not", (-0.66, -0.6536, 2)))
-    return [Case(one.label, one.args, frame="numpy") for one in cases]
+    return [Case(case.label, case.args, frame="numpy") for case in cases]
 
 
 def _agrees(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
@@ -68,11 +68,11 @@ def _rows_cases(rng: Rng) -> list[Case]:
 def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
     """In whole units, row by row."""
     flat = weights.reshape(-1, weights.shape[-1])
-    found = []
+    verdicts = []
     for row in flat:
-        units = [round(float(one) * 10**places) for one in row]
-        found.append(2 * abs(sum(units) - 10**places) > len(units) or min(units) < 0)
-    return np.array(found).reshape(weights.shape[:-1])
+        units = [round(float(weight) * 10**places) for weight in row]
+        verdicts.append(2 * abs(sum(units) - 10**places) > len(units) or min(units) < 0)
+    return np.array(verdicts).reshape(weights.shape[:-1])
 
 
 ROWS = described("14.rows", cases=_rows_cases, oracle=_impossible, frame="numpy")
@@ -94,8 +94,8 @@ def _checksum_cases(rng: Rng) -> list[Case]:
     tokens = np.eye(3)[[0, 1, 2, 1, 0]]
     whole = rng.integers(-90, 90, (3, 4)).astype(float)
     sound = tokens, (whole + 0.47) / 100, tokens @ whole / 100
-    one = tokens, sound[1], sound[2].copy()
-    one[2][1, 2] += 0.4
+    one_cell = tokens, sound[1], sound[2].copy()
+    one_cell[2][1, 2] += 0.4
     # Two units for a row of three, three for a column of five: no more than rounding alone could not do.
     few = tokens, (whole[:, :3] + 0.05) / 100, tokens @ whole[:, :3] / 100
     few[2][1, 2] += 0.03
@@ -109,7 +109,7 @@ def _checksum_cases(rng: Rng) -> list[Case]:
         ("two cells of one row, which cancel out", planted(4, 2, 5, 2, (1, 0, 30), (1, 3, -30)), 2),
         ("nothing is off", planted(5, 3, 4, 2), 2),
         ("nothing is off, and all was rounded down", sound, 2),
-        ("one cell, where all was rounded down", one, 2),
+        ("one cell, where all was rounded down", one_cell, 2),
         ("one cell, off by little", few, 2),
         ("two cells of one column, one of them off by little", two, 2),
         ("as many tokens as columns", planted(4, 3, 4, 3, (3, 1, 60)), 3),
@@ -122,12 +122,12 @@ def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) ->
     t, h = printed.shape
     whole = np.vstack([x, np.ones(t) @ x]) @ np.hstack([w, w @ np.ones((h, 1))])
     unit = 10.0**-places
-    found = np.zeros((t, h), dtype=bool)
+    suspects = np.zeros((t, h), dtype=bool)
     for i in range(t):
         for j in range(h):
             in_row = abs(sum(printed[i]) - whole[i, h]) > h * unit / 2
-            found[i, j] = in_row and abs(sum(printed[:, j]) - whole[t, j]) > t * unit / 2
-    return found
+            suspects[i, j] = in_row and abs(sum(printed[:, j]) - whole[t, j]) > t * unit / 2
+    return suspects
 
 
 CHECKSUM = described("14.checksum", cases=_checksum_cases, oracle=_suspects, frame="numpy")

@@ -13,7 +13,7 @@ A100 = ([312.0, 624.0, 156.0, 19.5], [800.0, 1935.0, 2039.0])
 def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
     scale = 1e9 / unit
     peaks, bandwidths = A100
-    drawn = [float(one) for one in rng.integers(40, 900, 3)], [float(one) for one in rng.integers(500, 4000, 4)]
+    drawn = [float(number) for number in rng.integers(40, 900, 3)], [float(number) for number in rng.integers(500, 4000, 4)]
     i, j = int(rng.integers(1, 3)), int(rng.integers(1, 4))
     whole = [900.0, 300.0], [4500.0, 1500.0]
     sheets = (
@@ -32,7 +32,7 @@ def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
         ("a sheet drawn at random", *drawn, round(1000 * drawn[0][i] / drawn[1][j])),
     )
     return [
-        Case(label, (list(top), [one * scale for one in below], printed), frame="plain")
+        Case(label, (list(top), [bandwidth * scale for bandwidth in below], printed), frame="plain")
         for label, top, below, printed in sheets
     ]
 
@@ -75,7 +75,7 @@ def _intensity_cases(rng: Rng, moves: int, named: str) -> list[Case]:
         (11, 3, 2, 2, round(11 / (3 + moves * 2), 2), 2),
         (1, 0, 1, 4, round(1 / moves, 2), 2),
     ]
-    return [Case(f"flops, loads, stores, bytes, printed, places = {one}", one, frame="plain") for one in cases]
+    return [Case(f"flops, loads, stores, bytes, printed, places = {args}", args, frame="plain") for args in cases]
 
 
 def _intensity(
@@ -108,8 +108,8 @@ def _conventions_cases(rng: Rng) -> list[Case]:
     unit = 50 * d * d
 
     def drawn(kinds: list[int]) -> tuple[list[list[int]], list[int]]:
-        products = [[int(one) for one in rng.integers(2, 30, 4)] for _ in kinds]
-        adds = [int(np.prod(one)) for one in products]
+        products = [[int(n) for n in rng.integers(2, 30, 4)] for _ in kinds]
+        adds = [int(np.prod(product)) for product in products]
         return products, [kind * n if kind else 3 * n for kind, n in zip(kinds, adds, strict=True)]
 
     tables = (
@@ -129,9 +129,9 @@ def _conventions_cases(rng: Rng) -> list[Case]:
 
 def _conventions(products: list[list[int]], printed: list[int]) -> tuple[list[int], bool]:
     """From the quotient."""
-    quotients = [count / float(np.prod(one)) for one, count in zip(products, printed, strict=True)]
-    kinds = [int(one) if one in (1.0, 2.0) else 0 for one in quotients]
-    return kinds, any(one != kinds[0] for one in kinds)
+    quotients = [count / float(np.prod(product)) for product, count in zip(products, printed, strict=True)]
+    kinds = [int(quotient) if quotient in (1.0, 2.0) else 0 for quotient in quotients]
+    return kinds, any(kind != kinds[0] for kind in kinds)
 
 
 CONVENTIONS = described("14.conventions", cases=_conventions_cases, oracle=_conventions, frame="plain")

@@ -26,12 +26,12 @@ def _layer_cases(rng: Rng) -> list[Case]:
 
 def _layers(n_layers: int, global_every: int, window: int, no_rope_layers: list[int], length: int) -> Any:
     """By counting what each layer lets go, token by token."""
-    held = [0] * n_layers
+    cached = [0] * n_layers
     for _ in range(length):
         for layer in range(n_layers):
             ends_a_group = layer % global_every == global_every - 1
-            held[layer] += 1 if ends_a_group or held[layer] < window else 0
-    return held, [layer for layer, turns in enumerate(no_rope_layers) if turns]
+            cached[layer] += 1 if ends_a_group or cached[layer] < window else 0
+    return cached, [layer for layer, turns in enumerate(no_rope_layers) if turns]
 
 
 LAYERS = described("15.layers", cases=_layer_cases, oracle=_layers, frame="text")
@@ -58,10 +58,10 @@ def _ring(k_ring: Any, v_ring: Any, q: Any, k: Any, v: Any, position: int) -> An
     import torch
 
     window = len(k_ring)
-    held = range(max(0, position - window + 1), position + 1)
+    positions = range(max(0, position - window + 1), position + 1)
     here = torch.arange(window) == position % window
     keys, values = (torch.where(here[:, None], new, old) for new, old in ((k, k_ring), (v, v_ring)))
-    slots = [t % window for t in held]
+    slots = [t % window for t in positions]
     out = torch.nn.functional.scaled_dot_product_attention(q[None], keys[slots], values[slots])
     return out[0], keys, values
 

@@ -43,8 +43,8 @@ def _parameters(config: dict[str, Any]) -> tuple[int, int]:
     experts = config.get("num_experts", 0)
     hidden = config["moe_intermediate_size"] if experts else config["intermediate_size"]
     with torch.device("meta"):
-        attention = [nn.Linear(*one, bias=False) for one in ((d, n * h), (d, narrow), (d, narrow), (n * h, d))]
-        network = nn.ModuleList([nn.Linear(*one, bias=False) for one in ((d, hidden), (d, hidden), (hidden, d))])
+        attention = [nn.Linear(*shape, bias=False) for shape in ((d, n * h), (d, narrow), (d, narrow), (n * h, d))]
+        network = nn.ModuleList([nn.Linear(*shape, bias=False) for shape in ((d, hidden), (d, hidden), (hidden, d))])
         router = [nn.Linear(d, experts, bias=False)] if experts else []
         rest = nn.ModuleList([*attention, *router, nn.RMSNorm(d), nn.RMSNorm(d)])
         table, last = nn.Embedding(config["vocab_size"], d), nn.Linear(d, config["vocab_size"], bias=False)
@@ -123,12 +123,12 @@ def _cache_cases(rng: Rng) -> list[Case]:
 def _cache(config: dict[str, Any], length: int, bytes_each: int) -> int:
     """By arrays that are there: one for each layer, of one byte an element."""
     if "kv_lora_rank" in config:
-        kept = [np.empty(config["kv_lora_rank"]), np.empty(config["qk_rope_head_dim"])]
+        arrays = [np.empty(config["kv_lora_rank"]), np.empty(config["qk_rope_head_dim"])]
     else:
-        kept = [np.empty((config["num_key_value_heads"], config["head_dim"]))] * 2
+        arrays = [np.empty((config["num_key_value_heads"], config["head_dim"]))] * 2
     most = {FULL: length, SLIDING: config.get("sliding_window", length)}
     positions = sum(len(range(length)[-most[kind] :]) for kind in config["layer_types"])
-    return positions * sum(one.size for one in kept) * bytes_each
+    return positions * sum(array.size for array in arrays) * bytes_each
 
 
 CACHE = described("15.cache", cases=_cache_cases, oracle=_cache, frame="text")

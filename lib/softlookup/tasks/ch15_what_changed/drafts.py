@@ -20,7 +20,7 @@ def _accept_cases(rng: Rng) -> list[Case]:
     holes_q[:, 1] = 0
     holes_p[0, 1] = holes_p[1, 3] = 0
     holes_p[2, 1] = 0.4
-    holes_p, holes_q = (one / one.sum(1, keepdims=True) for one in (holes_p, holes_q))
+    holes_p, holes_q = (rows / rows.sum(1, keepdims=True) for rows in (holes_p, holes_q))
     same = softmax(normal(rng, 2, 4, dtype="float64"))
     return [
         Case("B = 2, V = 6", _distributions(rng, 2, 6)),
@@ -54,7 +54,7 @@ ACCEPT = described(
 )
 
 
-def _step(rng: Rng, length: int, vocabulary: int, kept: int) -> tuple[np.ndarray, ...]:
+def _step(rng: Rng, length: int, vocabulary: int, n_accepted: int) -> tuple[np.ndarray, ...]:
     """A draft of which so many tokens are kept; no comparison is close, and the draw is not near an interval's end."""
     while True:
         p = softmax(normal(rng, length + 1, vocabulary, dtype="float64"))
@@ -64,16 +64,16 @@ def _step(rng: Rng, length: int, vocabulary: int, kept: int) -> tuple[np.ndarray
         at = np.arange(length)
         margin = p[at, drafted] - u[:-1] * q[at, drafted]
         stopped = np.flatnonzero(margin < 0)
-        found = stopped[0] if len(stopped) else length
-        left = p[found] if found == length else np.maximum(p[found] - q[found], 0)
+        accepted = stopped[0] if len(stopped) else length
+        left = p[accepted] if accepted == length else np.maximum(p[accepted] - q[accepted], 0)
         ends = (left / left.sum()).cumsum()
         token = (ends <= u[-1]).sum()
         clear = np.abs(margin).min() > 0.01 and np.abs(ends - u[-1]).min() > 0.01
-        other = p[found] if found < length else p[-2]
+        other = p[accepted] if accepted < length else p[-2]
         telling = token != left.argmax() and token != (other.cumsum() <= u[-1]).sum()  # neither the likeliest, nor p's
         ways = (u[:-1] < p[at, drafted]), (drafted == p[:-1].argmax(1)), (q[at, drafted] < p[at, drafted])
         counts = {int(np.cumprod(way).sum()) for way in ways}
-        if found == kept and clear and telling and (length < 4 or len(counts) > 1):
+        if accepted == n_accepted and clear and telling and (length < 4 or len(counts) > 1):
             return p, q, drafted, u
 
 

@@ -16,7 +16,7 @@ def _routed(rng: Rng, tokens: int, width: int, experts: int, k: int) -> tuple[np
         x, w = normal(rng, tokens, width), normal(rng, width, experts)
         bias = (0.5 * rng.uniform(-1, 1, experts)).astype("float32")
         gates = 1 / (1 + np.exp(-(x.astype("float64") @ w)))
-        chosen, plain = (np.argsort(-one, axis=1)[:, :k] for one in (gates + bias, gates))
+        chosen, plain = (np.argsort(-scores, axis=1)[:, :k] for scores in (gates + bias, gates))
         gaps = np.diff(np.sort(gates + bias, axis=1), axis=1).min()
         if (
             gaps > 2e-3
@@ -90,10 +90,10 @@ def _mixture(x: Any, weights: Any, w_gate: Any, w_up: Any, w_down: Any) -> Any:
     y = torch.zeros_like(x)
     for e in range(len(w_gate)):
         share = weights[:, e] if e < weights.shape[1] else torch.ones(len(x), dtype=x.dtype)
-        mine = share.nonzero()[:, 0]
-        gate = torch.nn.functional.linear(x[mine], w_gate[e].T)
-        inner = gate / (1 + (-gate).exp()) * torch.nn.functional.linear(x[mine], w_up[e].T)
-        y = y.index_add(0, mine, torch.nn.functional.linear(inner, w_down[e].T) * share[mine, None])
+        routed = share.nonzero()[:, 0]
+        gate = torch.nn.functional.linear(x[routed], w_gate[e].T)
+        inner = gate / (1 + (-gate).exp()) * torch.nn.functional.linear(x[routed], w_up[e].T)
+        y = y.index_add(0, routed, torch.nn.functional.linear(inner, w_down[e].T) * share[routed, None])
     return y
 
 

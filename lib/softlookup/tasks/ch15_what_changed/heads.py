@@ -30,11 +30,11 @@ def _latent_cases(rng: Rng) -> list[Case]:
     def below() -> Case:
         """Some query sees only scores far below 0: what is hidden has to be farther down."""
         while True:
-            one = case("scores in the hundreds", 2, 3, 5, 4, 3, 4, seeing_mask(rng, 3, 5), 150.0)
-            q, q_position, latent, k_position, w_k, _, mask = one.args
+            drawn_case = case("scores in the hundreds", 2, 3, 5, 4, 3, 4, seeing_mask(rng, 3, 5), 150.0)
+            q, q_position, latent, k_position, w_k, _, mask = drawn_case.args
             scores = (q @ w_k.swapaxes(1, 2) @ latent.T + q_position @ k_position.T) / np.sqrt(7)
             if np.where(mask, scores, -np.inf).max(-1).min() < -120 and not mask.all():
-                return one
+                return drawn_case
 
     return [
         case("two heads, T = 3, S = 5, a mask", 2, 3, 5, 4, 2, 6, seeing_mask(rng, 3, 5)),
@@ -69,9 +69,9 @@ def _sink_cases(rng: Rng) -> list[Case]:
         return Case(label, (scores, normal(rng, n, s, h), sink), part=part, tolerance=LARGE_TOLERANCE if lift else None)
 
     def moved(label: str, scores: Any, sink: float) -> Case:
-        one = case(label, 2, 3, 4, 2, part="extreme")
-        given = (one.args[0] + np.float32(scores), one.args[1], one.args[2] + np.float32(sink))
-        return Case(label, given, part="extreme", tolerance=LARGE_TOLERANCE)
+        base = case(label, 2, 3, 4, 2, part="extreme")
+        args = (base.args[0] + np.float32(scores), base.args[1], base.args[2] + np.float32(sink))
+        return Case(label, args, part="extreme", tolerance=LARGE_TOLERANCE)
 
     hidden = case("a query that sees nothing", 2, 3, 4, 3, hide=True, part="extreme")
     hidden.args[0][:, 1] = -np.inf
@@ -158,7 +158,7 @@ def _index_cases(rng: Rng) -> list[Case]:
             if signs == (-1,):  # hidden keys at -1 would be chosen before these
                 clear = clear and any(top <= len(row) < s and row[top - 1] < -1.2 for row in cut)
                 others = ()
-            if clear and (top >= s or all(best(one) != best(sums) for one in others)):
+            if clear and (top >= s or all(best(wrong_sums) != best(sums) for wrong_sums in others)):
                 break
         parts = (index_q, index_k, w, normal(rng, t, h), normal(rng, s, h), normal(rng, s, h + 1), mask, top)
         return Case(label, parts)
@@ -184,7 +184,7 @@ def _indexed(index_q: Any, index_k: Any, w: Any, q: Any, k: Any, v: Any, mask: A
 
     chosen = torch.zeros_like(mask)
     for t in range(len(mask)):
-        dots = [[max(0.0, float(one @ key)) for one in index_q[t]] for key in index_k]
+        dots = [[max(0.0, float(query @ key)) for query in index_q[t]] for key in index_k]
         sums = [sum(a * b for a, b in zip(w[t].tolist(), row, strict=True)) for row in dots]
         seen = [s for s in range(len(sums)) if mask[t, s]]
         chosen[t, sorted(seen, key=sums.__getitem__)[-top:]] = True

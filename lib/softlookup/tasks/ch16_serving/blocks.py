@@ -47,27 +47,27 @@ def _append(tables: Tables, lengths: list[int], owners: list[int], block_size: i
     def users() -> list[int]:
         return [n + more for n, more in zip(_owners(tables, blocks), extra, strict=True)]
 
-    def write(one: int) -> None:
-        table = tables[one]
-        room = len(table) * block_size - lengths[one]
+    def write(sequence: int) -> None:
+        table = tables[sequence]
+        room = len(table) * block_size - lengths[sequence]
         if room and users()[table[-1]] == 1:
             return
         free = [block for block, n in enumerate(users()) if n == 0]
         if free and room:
             copies.append([table[-1], free[0]])
-            tables[one] = [*table[:-1], free[0]]
+            tables[sequence] = [*table[:-1], free[0]]
         elif free:
-            tables[one] = [*table, free[0]]
+            tables[sequence] = [*table, free[0]]
         else:
             newest = max(i for i in range(len(tables)) if i not in lost)
             lost.append(newest)
             tables[newest] = []
-            if newest != one:
-                write(one)
+            if newest != sequence:
+                write(sequence)
 
-    for one in range(len(tables)):
-        if one not in lost:
-            write(one)
+    for index in range(len(tables)):
+        if index not in lost:
+            write(index)
     return tables, users(), copies, lost
 
 
@@ -78,7 +78,7 @@ def _free_cases(rng: Rng) -> list[Case]:
     def case(label: str, tables: Tables, blocks: int, ended: list[int]) -> Case:
         return Case(label, (tables, _owners(tables, blocks), ended), frame="text")
 
-    one = int(rng.integers(0, 3))
+    drawn = int(rng.integers(0, 3))
     return [
         case("one of three, nothing shared", [[2, 0], [1], [4, 3, 5]], 7, [2]),
         case("a shared beginning", [[3, 1, 0], [3, 1, 4]], 6, [0]),
@@ -87,17 +87,17 @@ def _free_cases(rng: Rng) -> list[Case]:
         case("a fork of all blocks", [[1, 4], [1, 4], [2]], 5, [1]),
         case("nothing has ended", [[1], [0, 2]], 4, []),
         case("one that holds no block", [[], [2, 1]], 4, [0, 1]),
-        case("drawn", [[5, 1], [5, 2, 0], [5, 2, 3]], 7, [one, (one + 1) % 3, one]),
+        case("drawn", [[5, 1], [5, 2, 0], [5, 2, 3]], 7, [drawn, (drawn + 1) % 3, drawn]),
     ]
 
 
 def _free(tables: Tables, owners: list[int], ended: list[int]) -> Any:
     """By the blocks that were held before and are held no longer, in the order in which their last user left."""
     gone = list(dict.fromkeys(ended))
-    left = [[] if one in gone else list(table) for one, table in enumerate(tables)]
-    fewer = [sum(block in tables[one] for one in gone) for block in range(len(owners))]
+    left = [[] if i in gone else list(table) for i, table in enumerate(tables)]
+    fewer = [sum(block in tables[i] for i in gone) for block in range(len(owners))]
     now = [n - less for n, less in zip(owners, fewer, strict=True)]
-    leaving = [block for one in gone for block in tables[one][::-1]]
+    leaving = [block for i in gone for block in tables[i][::-1]]
     last = {block: place for place, block in enumerate(leaving) if now[block] == 0}
     return left, now, sorted(last, key=lambda block: last[block])
 
@@ -108,13 +108,13 @@ FREE = described("16.free", cases=_free_cases, oracle=_free, frame="text")
 def _ragged_cases(rng: Rng) -> list[Case]:
     def case(label: str, heads: tuple[int, int], width: int, size: int, lengths: list[int], blocks: int) -> Case:
         n, k = heads
-        held = [-(-length // size) for length in lengths]
+        counts = [-(-length // size) for length in lengths]
         order = rng.permutation(blocks)
-        if (order[: sum(held)] == np.arange(sum(held))).all():
+        if (order[: sum(counts)] == np.arange(sum(counts))).all():
             order = order[::-1].copy()
-        tables = np.full((len(lengths), max(held)), -1, dtype="int64")
+        tables = np.full((len(lengths), max(counts)), -1, dtype="int64")
         taken = 0
-        for row, many in zip(tables, held, strict=True):
+        for row, many in zip(tables, counts, strict=True):
             row[:many] = order[taken : taken + many]
             taken += many
         pages = normal(rng, blocks, size, k, width), normal(rng, blocks, size, k, width)
@@ -139,11 +139,11 @@ def _ragged(q: Any, k_blocks: Any, v_blocks: Any, tables: Any, lengths: Any) -> 
     import torch
 
     size, outputs = k_blocks.shape[1], []
-    for one, table, length in zip(q, tables.tolist(), lengths.tolist(), strict=True):
+    for query, table, length in zip(q, tables.tolist(), lengths.tolist(), strict=True):
         places = [(table[t // size], t % size) for t in range(int(length))]
         keys, values = (torch.stack([blocks[b, i] for b, i in places], dim=1) for blocks in (k_blocks, v_blocks))
         out = torch.nn.functional.scaled_dot_product_attention(
-            one[None, :, None], keys[None], values[None], enable_gqa=True
+            query[None, :, None], keys[None], values[None], enable_gqa=True
         )
         outputs.append(out[0, :, 0])
     return torch.stack(outputs)
@@ -187,7 +187,7 @@ def _prefix_cases(rng: Rng) -> list[Case]:
 
 def _prefix(prompt: list[int], earlier: list[list[int]], block_size: int) -> int:
     """By a set of beginnings, as a chain of hashes would give it."""
-    known = {tuple(one[:end]) for one in earlier for end in range(block_size, len(one) + 1, block_size)}
+    known = {tuple(ids[:end]) for ids in earlier for end in range(block_size, len(ids) + 1, block_size)}
     ends = [end for end in range(block_size, len(prompt), block_size) if tuple(prompt[:end]) in known]
     return max(ends, default=0)
 

@@ -78,7 +78,7 @@ def _batch_cases(rng: Rng) -> list[Case]:
 
 def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
     """Step by step, twice: who may enter is the only difference."""
-    found = []
+    ends = []
     for waits_for_all in (True, False):
         left, waiting, finished, step = list(lengths), list(range(len(lengths))), [0] * len(lengths), 0
         running: list[int] = []
@@ -94,8 +94,8 @@ def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
                 if left[one] == 0:
                     finished[one] = step
             running = [one for one in running if left[one] > 0]
-        found.append(finished)
-    return found[0], found[1]
+        ends.append(finished)
+    return ends[0], ends[1]
 
 
 BATCHES = described("16.batches", cases=_batch_cases, oracle=_batches, frame="text")
@@ -130,11 +130,11 @@ def _schedule(running: list[list[int]], waiting: list[int], budget: int, most: i
     wants = [(1 if done >= prompt else prompt - done) for prompt, done in running] + entering
     decoding = [i for i, (prompt, done) in enumerate(running) if done >= prompt]
     order = decoding + [i for i in range(len(wants)) if i not in decoding]
-    given = [0] * (len(running) + len(waiting))
+    n_tokens = [0] * (len(running) + len(waiting))
     queue = [i for i in order for _ in range(wants[i])]
     for i in queue[:budget]:
-        given[i] += 1
-    return given[: len(running)], given[len(running) :]
+        n_tokens[i] += 1
+    return n_tokens[: len(running)], n_tokens[len(running) :]
 
 
 SCHEDULE = described("16.schedule", cases=_schedule_cases, oracle=_schedule, frame="text")
@@ -161,7 +161,7 @@ def _stream_cases(rng: Rng) -> list[Case]:
 
 def _stream(pieces: list[str], stops: list[str]) -> list[str]:
     """Letter by letter: a letter leaves once no stop string can begin at it any more."""
-    text, sent, found = "", 0, []
+    text, sent, outputs = "", 0, []
     for number, piece in enumerate(pieces):
         text += piece
         last = number == len(pieces) - 1
@@ -175,10 +175,10 @@ def _stream(pieces: list[str], stops: list[str]) -> list[str]:
             else:
                 now += rest[0]
                 sent += 1
-        found.append(now)
+        outputs.append(now)
         if ended:
             break
-    return found
+    return outputs
 
 
 STREAM = described("16.stream", cases=_stream_cases, oracle=_stream, frame="text")
@@ -217,7 +217,7 @@ def _simulate(requests: Requests, budget: int, most: int, fixed: float, each: fl
     inside: list[int] = []
     happened: list[dict[str, float]] = [{} for _ in requests]
     clock = 0.0
-    while any("complete" not in one for one in happened):
+    while any("complete" not in times for times in happened):
         there = [i for i, (arrival, *_) in enumerate(requests) if arrival <= clock and "complete" not in happened[i]]
         if not there:
             clock = min(arrival for i, (arrival, *_) in enumerate(requests) if not happened[i])
@@ -236,7 +236,7 @@ def _simulate(requests: Requests, budget: int, most: int, fixed: float, each: fl
             if lacking[i][0] == 0 and lacking[i][1] <= 0:
                 happened[i]["complete"] = clock
                 inside.remove(i)
-    return tuple([one[what] - requests[i][0] for i, one in enumerate(happened)] for what in ("first", "complete"))
+    return tuple([times[what] - requests[i][0] for i, times in enumerate(happened)] for what in ("first", "complete"))
 
 
 SIMULATE = described("16.simulate", cases=_simulate_cases, oracle=_simulate, frame="plain")

@@ -56,10 +56,10 @@ def _latency_cases(rng: Rng) -> list[Case]:
     def some(count: int, tokens: int) -> list[Request]:
         firsts, gaps = rng.uniform(0.1, 2.0, count), rng.uniform(0.01, 0.2, count)
         many = rng.integers(2, tokens, count)
-        return [_times(rng, 0.4 * i, *one) for i, one in enumerate(zip(firsts, many.tolist(), gaps, strict=True))]
+        return [_times(rng, 0.4 * i, *args) for i, args in enumerate(zip(firsts, many.tolist(), gaps, strict=True))]
 
     four = [
-        _times(rng, *one) for one in ((3.0, 0.5, 6, 0.02), (3.5, 1.9, 3, 0.11), (4.0, 0.3, 2, 0.4), (9, 0.9, 9, 0.05))
+        _times(rng, *args) for args in ((3.0, 0.5, 6, 0.02), (3.5, 1.9, 3, 0.11), (4.0, 0.3, 2, 0.4), (9, 0.9, 9, 0.05))
     ]
     cases = {
         "four requests": four,
@@ -80,7 +80,7 @@ def _latencies(requests: list[Request]) -> Any:
         return float(values[enough].min())
 
     waits = [np.subtract(times, [arrival, *times[:-1]]) for arrival, times in requests]
-    first, between = np.array([one[0] for one in waits]), np.concatenate([one[1:] for one in waits])
+    first, between = np.array([row[0] for row in waits]), np.concatenate([row[1:] for row in waits])
     return [least(first, 50), least(first, 95)], [least(between, 50), least(between, 95)]
 
 

@@ -29,13 +29,13 @@ def _shared(w: Any) -> Any:
     """Pair by pair."""
     import torch
 
-    columns, found = list(w.T), []
-    for i, one in enumerate(columns):
-        length = float(one @ one) ** 0.5
-        products = [float(one @ other) / length if length else 0.0 for other in columns]
+    columns, rows = list(w.T), []
+    for i, column in enumerate(columns):
+        length = float(column @ column) ** 0.5
+        products = [float(column @ other) / length if length else 0.0 for other in columns]
         others = sum(p * p for j, p in enumerate(products) if j != i)
-        found.append((length, others, length**2 / (length**2 + others) if length else 0.0))
-    return tuple(torch.tensor(x, dtype=torch.float64) for x in zip(*found, strict=True))
+        rows.append((length, others, length**2 / (length**2 + others) if length else 0.0))
+    return tuple(torch.tensor(x, dtype=torch.float64) for x in zip(*rows, strict=True))
 
 
 SUPERPOSITION = described(
@@ -46,8 +46,8 @@ SUPERPOSITION = described(
 def _autoencoder_cases(rng: Rng) -> list[Case]:
     def case(label: str, m: int, d: int, a: int, price: float, scale: float = 1.0) -> Case:
         lengths = rng.uniform(0.4, 2.5, (a, 1)).astype("float32")
-        given = normal(rng, m, d, scale=scale), normal(rng, d, a), normal(rng, a, scale=0.5)
-        return Case(label, (*given, normal(rng, a, d) * lengths, normal(rng, d), price))
+        inputs = normal(rng, m, d, scale=scale), normal(rng, d, a), normal(rng, a, scale=0.5)
+        return Case(label, (*inputs, normal(rng, a, d) * lengths, normal(rng, d), price))
 
     return [
         case("M = 4, D = 3, A = 6", 4, 3, 6, 0.1),
@@ -63,14 +63,14 @@ def _autoencoder(h: Any, w_encoder: Any, b_encoder: Any, directions: Any, b_deco
     import torch
 
     latents, again, losses = [], [], []
-    for one in h:
-        active = [max(0.0, float((one - b_decoder) @ w_encoder[:, i] + b_encoder[i])) for i in range(len(directions))]
+    for state in h:
+        active = [max(0.0, float((state - b_decoder) @ w_encoder[:, i] + b_encoder[i])) for i in range(len(directions))]
         whole = b_decoder.clone()
         for strength, row in zip(active, directions, strict=True):
             whole = whole + strength / float(row @ row) ** 0.5 * row
         latents.append(torch.tensor(active, dtype=h.dtype))
         again.append(whole)
-        losses.append(float((whole - one) @ (whole - one)) + price * sum(active))
+        losses.append(float((whole - state) @ (whole - state)) + price * sum(active))
     return torch.stack(latents), torch.stack(again), torch.tensor(sum(losses) / len(losses), dtype=h.dtype)
 
 

@@ -60,7 +60,7 @@ def _induction(weights: Any) -> Any:
     import torch
 
     half = weights.shape[-1] // 2
-    return torch.stack([torch.diagonal(one, 1 - half)[1 : half + 1].mean() for one in weights])
+    return torch.stack([torch.diagonal(pattern, 1 - half)[1 : half + 1].mean() for pattern in weights])
 
 
 INDUCTION = described("17.induction", cases=_induction_cases, oracle=_induction, cuts=False)
@@ -107,9 +107,9 @@ def _patch(clean: Any, corrupted: Any, mixes: Any, weights: Any, read: Any) -> A
             good, bad = (x + (mixes[i] @ x @ weights[i]).tanh() for x in (good, bad))
         return good[-1] @ read, bad[-1] @ read
 
-    wanted, got = run(None)
+    clean_result, got = run(None)
     return torch.stack(
-        [torch.stack([(run((i, at))[1] - got) / (wanted - got) for at in range(t)]) for i in range(layers)]
+        [torch.stack([(run((i, at))[1] - got) / (clean_result - got) for at in range(t)]) for i in range(layers)]
     )
 
 

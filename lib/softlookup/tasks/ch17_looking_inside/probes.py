@@ -16,14 +16,14 @@ def _fit(states: np.ndarray, labels: np.ndarray, shown: np.ndarray, ridge: float
 
 
 def _probe_cases(rng: Rng) -> list[Case]:
-    def case(label: str, m: int, d: int, kept: int, ridge: float, shift: float = 0.6) -> Case:
+    def case(label: str, m: int, d: int, n_shown: int, ridge: float, shift: float = 0.6) -> Case:
         """Labels follow a direction with a shift, and some luck; no answer of the probe is close."""
         while True:
             states = normal(rng, m, d, dtype="float64") + shift
             along = states @ normal(rng, d, dtype="float64") + 0.8 * normal(rng, m, dtype="float64")
             labels = (along > np.quantile(along, 0.35)).astype("int64")
             shown = np.zeros(m, dtype=bool)
-            shown[rng.permutation(m)[:kept]] = True
+            shown[rng.permutation(m)[:n_shown]] = True
             if len(set(labels[shown])) < 2 or len(set(labels[~shown])) < 2:
                 continue
             answers = np.column_stack([states, np.ones(m)]) @ _fit(states, labels, shown, ridge)
@@ -49,8 +49,8 @@ def _probe(states: Any, labels: Any, shown: Any, ridge: float) -> Any:
     x = torch.nn.functional.pad(states, (0, 1), value=1.0)
     targets = torch.where(labels == 1, 1.0, -1.0).to(x.dtype)
     more = ridge**0.5 * torch.eye(x.shape[1], dtype=x.dtype)
-    rows, wanted = torch.cat((x[shown], more)), torch.cat((targets[shown], more.new_zeros(len(more))))
-    w = torch.linalg.pinv(rows) @ wanted
+    rows, row_targets = torch.cat((x[shown], more)), torch.cat((targets[shown], more.new_zeros(len(more))))
+    w = torch.linalg.pinv(rows) @ row_targets
     tried = [i for i, seen in enumerate(shown.tolist()) if not seen]
     right = sum(int((float(x[i] @ w) > 0) == bool(labels[i] == 1)) for i in tried)
     return w, torch.tensor(right / len(tried), dtype=torch.float64)
@@ -60,14 +60,14 @@ PROBE = described("17.probe", cases=_probe_cases, oracle=_probe, cuts=False)
 
 
 def _selectivity_cases(rng: Rng) -> list[Case]:
-    def case(label: str, m: int, v: int, classes: int, good: float, by_heart: float, held: float = 0.5) -> Case:
+    def case(label: str, m: int, v: int, classes: int, good: float, by_heart: float, fraction: float = 0.5) -> Case:
         while True:
             words, labels = rng.integers(v, size=m), rng.integers(classes, size=m)
             drawn = rng.integers(classes, size=v)
             control = drawn[words]
             predicted = np.where(rng.random(m) < good, labels, rng.integers(classes, size=m))
             controlled = np.where(rng.random(m) < by_heart, control, rng.integers(classes, size=m))
-            held_out = rng.random(m) < held
+            held_out = rng.random(m) < fraction
             hits = (
                 [(a == b)[held_out].mean() for a, b in ((predicted, labels), (controlled, control))]
                 if held_out.any()
@@ -98,7 +98,7 @@ def _selectivity(words: Any, labels: Any, drawn: Any, predicted: Any, control_pr
     import torch
 
     control = [int(drawn[int(word)]) for word in words]
-    places = [i for i, held in enumerate(held_out.tolist()) if held]
+    places = [i for i, is_held_out in enumerate(held_out.tolist()) if is_held_out]
     real = sum(int(predicted[i]) == int(labels[i]) for i in places) / len(places)
     by_heart = sum(int(control_predicted[i]) == control[i] for i in places) / len(places)
     numbers = (torch.tensor(x, dtype=torch.float64) for x in (real, by_heart, real - by_heart))

@@ -32,8 +32,8 @@ def _lens(states: Any, gain: Any, w_out: Any, eps: float) -> Any:
     """Vector by vector, by torch's own norm."""
     import torch
 
-    rows = [[torch.nn.functional.rms_norm(x, x.shape, gain, eps) for x in one] for one in states]
-    return torch.stack([torch.nn.functional.linear(torch.stack(one), w_out.T) for one in rows])
+    rows = [[torch.nn.functional.rms_norm(x, x.shape, gain, eps) for x in layer] for layer in states]
+    return torch.stack([torch.nn.functional.linear(torch.stack(layer), w_out.T) for layer in rows])
 
 
 LENS = described("17.lens", cases=_lens_cases, oracle=_lens, cuts=False)
@@ -41,8 +41,8 @@ LENS = described("17.lens", cases=_lens_cases, oracle=_lens, cuts=False)
 
 def _attribute_cases(rng: Rng) -> list[Case]:
     def case(label: str, n: int, t: int, h: int, d: int, v: int, eps: float = 1e-6) -> Case:
-        given = normal(rng, n, t, h), normal(rng, n * h, d), normal(rng, t, d, scale=2.0), *_end(rng, d, v)
-        return Case(label, (*given, int(rng.integers(v)), eps))
+        inputs = normal(rng, n, t, h), normal(rng, n * h, d), normal(rng, t, d, scale=2.0), *_end(rng, d, v)
+        return Case(label, (*inputs, int(rng.integers(v)), eps))
 
     return [
         case("two heads, T = 4, H = 3, D = 5, V = 6", 2, 4, 3, 5, 6),
@@ -60,12 +60,12 @@ def _attribute(z: Any, w_o: Any, x: Any, gain: Any, w_out: Any, token: int, eps:
     divisor = (x[-1] @ x[-1] / len(x[-1]) + eps) ** 0.5
     column = gain * w_out[:, token] / divisor
 
-    def given(kept: list[int]) -> Any:
-        side_by_side = torch.cat([z[i, -1] if i in kept else torch.zeros_like(z[i, -1]) for i in range(len(z))])
+    def logit_of(chosen: list[int]) -> Any:
+        side_by_side = torch.cat([z[i, -1] if i in chosen else torch.zeros_like(z[i, -1]) for i in range(len(z))])
         return side_by_side @ w_o @ column
 
     heads = list(range(len(z)))
-    return torch.stack([given(heads) - given([j for j in heads if j != i]) for i in heads])
+    return torch.stack([logit_of(heads) - logit_of([j for j in heads if j != i]) for i in heads])
 
 
 ATTRIBUTE = described("17.attribute-heads", cases=_attribute_cases, oracle=_attribute, cuts=False)
@@ -95,8 +95,8 @@ def _difference(
     parts = torch.cat((embedding[None], attention, feed_forward))
     x = parts.sum(0)
     logits = parts / (x.pow(2).sum() / len(x) + eps) ** 0.5 @ torch.diag(gain) @ w_out
-    found = logits[:, token] - logits[:, other]
-    return found[0], found[1 : 1 + len(attention)], found[1 + len(attention) :]
+    differences = logits[:, token] - logits[:, other]
+    return differences[0], differences[1 : 1 + len(attention)], differences[1 + len(attention) :]
 
 
 DIFFERENCE = described("17.difference", cases=_difference_cases, oracle=_difference, cuts=False)

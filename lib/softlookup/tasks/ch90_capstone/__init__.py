@@ -23,4 +23,4 @@ def _here(there: Description) -> Description:
     return Description(f"90.{there.task_id.partition('.')[2]}", facts, taken_from=there)
 
 
-TASKS = (*(_here(one) for one in FROM_EARLIER), LOSS, TRAIN, GREEDY)
+TASKS = (*(_here(description) for description in FROM_EARLIER), LOSS, TRAIN, GREEDY)

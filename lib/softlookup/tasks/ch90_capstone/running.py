@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checking.compare import same
 from softlookup.checking.inside.case import Case
-from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.published import described
 from softlookup.checking.variant import variant_of
 from softlookup.tasks.ch08_decoder_and_masks import layer
@@ -38,8 +38,8 @@ def _logits(sizes: tuple[int, ...], weights: list[Any], source: Any, target: Any
     """Torch's own encoder and decoder, as in chapter 8."""
     vocab, d, _, hidden, n_layers, _ = sizes
     names = list(shapes(vocab, d, n_layers, hidden))
-    given = dict(zip(sorted(names), weights, strict=True))
-    return TRANSFORMER.task.oracle(*sizes, *(given[name] for name in names), source, target)
+    named_weights = dict(zip(sorted(names), weights, strict=True))
+    return TRANSFORMER.task.oracle(*sizes, *(named_weights[name] for name in names), source, target)
 
 
 def _train_cases(rng: Rng) -> list[Case]:
@@ -76,20 +76,20 @@ def _train(
     import torch
 
     sizes = vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id
-    moved = [one.detach().clone() for one in weights]
-    first, second = ([torch.zeros_like(one) for one in moved] for _ in range(2))
-    found = []
+    moved = [weight.detach().clone() for weight in weights]
+    first, second = ([torch.zeros_like(weight) for weight in moved] for _ in range(2))
+    losses = []
     for step, rate in enumerate(rates):
-        leaves = [one.clone().requires_grad_(True) for one in moved]
+        leaves = [weight.clone().requires_grad_(True) for weight in moved]
         rows = target[step]
         loss = smoothed_loss(_logits(sizes, leaves, source[step], rows[:, :-1]), rows[:, 1:], sizes[-1], SMOOTHING)
-        found.append(loss.detach())
+        losses.append(loss.detach())
         for i, grad in enumerate(torch.autograd.grad(loss, leaves)):
             first[i] = torch.lerp(grad, first[i], BETAS[0])
             second[i] = torch.lerp(grad**2, second[i], BETAS[1])
             up, root = first[i] / (1 - BETAS[0] ** (step + 1)), (second[i] / (1 - BETAS[1] ** (step + 1))).sqrt()
             moved[i] = moved[i] - rate * up / (root + EPS)
-    return torch.stack(found), torch.cat([one.flatten() for one in moved])
+    return torch.stack(losses), torch.cat([weight.flatten() for weight in moved])
 
 
 TRAIN = described("90.train", cases=_train_cases, oracle=_train)
@@ -105,16 +105,16 @@ def _greedy_cases(rng: Rng) -> list[Case]:
             weights[gain] = -weights[gain]
             source = _sentences(rng, b, s, sizes[0], 2, (sizes[-1], start, end))
             args = (*sizes, start, end, longest, source, *weights)
-            asked = Case(label, args)
-            right = wanted(variant_of(GREEDY.task), asked)
+            drawn_case = Case(label, args)
+            right = expected_results(variant_of(GREEDY.task), drawn_case)
             # Where there are many sentences, some end with their first word, and some do not.
             if b == MANY and not 0 < (right[0][:, 0] == end).mean() < 1:
                 continue
             slips = ("never-stops", "first-position", "last-word-alone")
-            wrong = (mistaken(variant_of(GREEDY.task), (slug,), asked) for slug in slips)
-            if not any(one is None or same(one, right, asked) for one in wrong):
+            wrong = (mistaken(variant_of(GREEDY.task), (slug,), drawn_case) for slug in slips)
+            if not any(answer is None or same(answer, right, drawn_case) for answer in wrong):
                 break
-        return asked
+        return drawn_case
 
     short = (7, 4, 2, 3, 1, 0)
     return [

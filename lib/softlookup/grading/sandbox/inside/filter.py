@@ -146,11 +146,11 @@ def program(machine: str) -> bytes | None:
         code += [name, (_RETURN, "", "", value)]
     places: dict[str, int] = {}
     steps: list[tuple[int, str, str, int]] = []
-    for one in code:
-        if isinstance(one, str):
-            places[one] = len(steps)
+    for step in code:
+        if isinstance(step, str):
+            places[step] = len(steps)
         else:
-            steps.append(one)
+            steps.append(step)
     # Jumps are counted from the next instruction, in one byte each.
     return b"".join(
         struct.pack("HBBI", operation, *(places[name] - at - 1 if name else 0 for name in (yes, no)), operand)
@@ -173,12 +173,12 @@ def install(libc: Any) -> bool:
     written = program(platform.machine())
     if written is None:
         return False
-    kept = ctypes.create_string_buffer(written, len(written))
+    buffer = ctypes.create_string_buffer(written, len(written))
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
 
-    record = Program(len(written) // 8, ctypes.cast(kept, ctypes.c_void_p))
+    record = Program(len(written) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     if libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(record), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "the kernel takes no filter of system calls")
     return True

@@ -231,11 +231,11 @@ def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         return {"array": len(arrays) - 1}
     if isinstance(value, list | tuple):
         kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [plain(one, arrays, depth + 1) for one in value]}
+        return {kind: [plain(item, arrays, depth + 1) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"dict": {key: plain(one, arrays, depth + 1) for key, one in value.items()}}
+        return {"dict": {key: plain(item, arrays, depth + 1) for key, item in value.items()}}
     if isinstance(value, dict) and all(map(_is_key, value)):
-        return {"map": [[plain(key, arrays, depth + 1), plain(one, arrays, depth + 1)] for key, one in value.items()]}
+        return {"map": [[plain(key, arrays, depth + 1), plain(item, arrays, depth + 1)] for key, item in value.items()]}
     raise FrameError(f"a {type(value).__name__} cannot travel")
 
 
@@ -254,12 +254,12 @@ def value_of(record: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
         if kind == "array" and type(inside) is int and 0 <= inside < len(arrays):
             return arrays[inside]
         if kind in ("list", "tuple") and isinstance(inside, list):
-            items = [value_of(one, arrays, depth + 1) for one in inside]
+            items = [value_of(item, arrays, depth + 1) for item in inside]
             return items if kind == "list" else tuple(items)
         if kind == "dict" and isinstance(inside, dict):
-            return {key: value_of(one, arrays, depth + 1) for key, one in inside.items()}
+            return {key: value_of(item, arrays, depth + 1) for key, item in inside.items()}
         if kind == "map" and isinstance(inside, list) and all(isinstance(e, list) and len(e) == 2 for e in inside):
-            pairs = [(value_of(key, arrays, depth + 1), value_of(one, arrays, depth + 1)) for key, one in inside]
+            pairs = [(value_of(key, arrays, depth + 1), value_of(item, arrays, depth + 1)) for key, item in inside]
             if all(_is_key(key) for key, _ in pairs):
                 return dict(pairs)
     raise FrameError("a value is not written as it should be")
@@ -268,7 +268,7 @@ def value_of(record: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
 def _is_key(value: Any) -> bool:
     """Whether a dictionary that travels may have this key: text, a whole number, or a tuple of these."""
     if isinstance(value, tuple):
-        return len(value) <= MAX_DEPTH and all(type(one) in (int, str) for one in value)
+        return len(value) <= MAX_DEPTH and all(type(part) in (int, str) for part in value)
     return type(value) in (int, str)
 
 

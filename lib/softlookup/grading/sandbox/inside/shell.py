@@ -46,12 +46,12 @@ class _Kept:
         self.outputs.append({**output, "data": {str(kind): value for kind, value in data.items()}, "metadata": {}})
 
     def done(self) -> list[dict[str, Any]]:
-        for one in self.outputs:
-            if one["output_type"] == "stream":
-                one["text"] = "".join(one["text"])
+        for output in self.outputs:
+            if output["output_type"] == "stream":
+                output["text"] = "".join(output["text"])
         if self.cut:
-            said = f"... and {self.cut:,} characters more, which are not kept\n"
-            self.outputs.append({"output_type": "stream", "name": "stdout", "text": said})
+            message = f"... and {self.cut:,} characters more, which are not kept\n"
+            self.outputs.append({"output_type": "stream", "name": "stdout", "text": message})
         return self.outputs
 
 
@@ -64,22 +64,22 @@ class CellShell:
         config.InteractiveShell.colors = "nocolor"
         config.InteractiveShell.autoindent = False
         self.shell = InteractiveShell.instance(config=config)
-        self.kept = _Kept(0)
+        self.cell_outputs = _Kept(0)
         self._catch()
 
     def _catch(self) -> None:
-        shell, mine = self.shell, self
+        shell, cell_shell = self.shell, self
 
         class Publisher(DisplayPublisher):
             def publish(self, data: Any, metadata: Any = None, source: Any = None, **others: Any) -> None:
-                mine.kept.show({"output_type": "display_data"}, data)
+                cell_shell.cell_outputs.show({"output_type": "display_data"}, data)
 
         class Hook(DisplayHook):
             def __call__(self, result: Any = None) -> None:
                 if result is not None and not self.quiet():
                     self.update_user_ns(result)
                     data, _ = self.compute_format_data(result)
-                    mine.kept.show({"output_type": "execute_result", "execution_count": None}, data)
+                    cell_shell.cell_outputs.show({"output_type": "execute_result", "execution_count": None}, data)
 
         shell.display_pub = Publisher(parent=shell)
         shell.displayhook = Hook(shell=shell, parent=shell)
@@ -107,8 +107,8 @@ class CellShell:
         try:
             tree = shell.compile.ast_parse(source, name)
             shown = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
-            found = [shell.compile(tree, name, "exec")] if tree.body else []
-            return found + ([shell.compile(ast.Interactive(shown), name, "single")] if shown else [])
+            code = [shell.compile(tree, name, "exec")] if tree.body else []
+            return code + ([shell.compile(ast.Interactive(shown), name, "single")] if shown else [])
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None  # nothing has been run, and IPython says what is wrong
 
@@ -139,12 +139,12 @@ class CellShell:
             trace = trace.tb_next
         try:
             lines = traceback.format_exception(kind, error, trace, limit=-20)
-            said = str(error)
+            message = str(error)
         except Exception:
-            lines, said = [kind.__name__], "(its message cannot be read)"
+            lines, message = [kind.__name__], "(its message cannot be read)"
         text = "".join(lines)[-4000:]
-        self.kept.outputs.append(
-            {"output_type": "error", "ename": kind.__name__, "evalue": said[:500], "traceback": text.splitlines()}
+        self.cell_outputs.outputs.append(
+            {"output_type": "error", "ename": kind.__name__, "evalue": message[:500], "traceback": text.splitlines()}
         )
 
     def run(self, source: str, seconds: float, room: int) -> tuple[list[dict[str, Any]], str]:
@@ -158,9 +158,9 @@ class CellShell:
         Returns:
             Its outputs, and what went wrong in a few words: the exception's name, "time", or nothing.
         """
-        self.kept = kept = _Kept(room)
+        self.cell_outputs = outputs = _Kept(room)
         trouble = ""
-        out, err = (Printed(partial(kept.stream, name), name) for name in ("stdout", "stderr"))
+        out, err = (Printed(partial(outputs.stream, name), name) for name in ("stdout", "stderr"))
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), time_limit(seconds):
                 error = self._run(source)
@@ -170,7 +170,7 @@ class CellShell:
             trouble = "time"
         except BaseException as error:  # SystemExit and whatever a submission made IPython raise
             trouble = type(error).__name__
-        return kept.done(), trouble
+        return outputs.done(), trouble
 
     def value(self, expression: str, seconds: float) -> tuple[bool, Any, str]:
         """Look something up among what the cells defined.

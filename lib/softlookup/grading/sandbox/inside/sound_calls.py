@@ -30,14 +30,16 @@ def stand_in(task_id: str, ask: Ask, in_torch: bool = False) -> Callable[..., An
     """
 
     def call(*args: Any, **named: Any) -> Any:
-        given = [*args, *named.values()]
-        tensors = [one for one in given if is_tensor(one)]
+        values = [*args, *named.values()]
+        tensors = [value for value in values if is_tensor(value)]
         if not tensors:
-            found = _asked(task_id, ask, args, named)
-            return _in_torch(found) if in_torch and not any(isinstance(one, np.ndarray) for one in given) else found
+            result = _asked(task_id, ask, args, named)
+            return (
+                _in_torch(result) if in_torch and not any(isinstance(value, np.ndarray) for value in values) else result
+            )
         import torch
 
-        if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
             return _traced(task_id, ask, args, named)
         return _in_torch(_asked(task_id, ask, _plain(args), _plain_named(named)))
 
@@ -80,7 +82,7 @@ def _without_alarms() -> Iterator[None]:
 
 
 def _plain(args: Sequence[Any]) -> list[Any]:
-    return [one.detach().cpu().numpy() if is_tensor(one) else one for one in args]
+    return [value.detach().cpu().numpy() if is_tensor(value) else value for value in args]
 
 
 def _plain_named(named: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +93,7 @@ def _in_torch(result: Any) -> Any:
     import torch
 
     if isinstance(result, tuple):
-        return tuple(_in_torch(one) for one in result)
+        return tuple(_in_torch(item) for item in result)
     return torch.from_numpy(result) if isinstance(result, np.ndarray) else result
 
 
@@ -100,7 +102,7 @@ def _traced(task_id: str, ask: Ask, args: Sequence[Any], named: dict[str, Any]) 
     import torch
 
     names = list(named)
-    given = [*args, *named.values()]
+    values = [*args, *named.values()]
     many: list[bool] = []
 
     class StandInFunction(torch.autograd.Function):
@@ -120,8 +122,8 @@ def _traced(task_id: str, ask: Ask, args: Sequence[Any], named: dict[str, Any]) 
                 ask,
                 plain[: len(args)],
                 dict(zip(names, plain[len(args) :], strict=True)),
-                [one.detach().numpy() for one in upstream],
+                [gradient.detach().numpy() for gradient in upstream],
             )
-            return tuple(_in_torch(one) for one in back)
+            return tuple(_in_torch(gradient) for gradient in back)
 
-    return StandInFunction.apply(*given)
+    return StandInFunction.apply(*values)

@@ -84,8 +84,10 @@ class Inside:
     def _ask(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Put questions to the answer, one after the other."""
         earlier = self.about["earlier"].items()
-        in_torch = all(put["frame"] == "torch" for put in request["cases"])
-        lent = {name: partial(self._instead, one, in_torch) for name, one in earlier if one in request["lent"]}
+        in_torch = all(question["frame"] == "torch" for question in request["cases"])
+        lent = {
+            name: partial(self._instead, task_id, in_torch) for name, task_id in earlier if task_id in request["lent"]
+        }
         answers: list[dict[str, Any]] = []
         back: list[np.ndarray] = []
         size = 0
@@ -93,8 +95,8 @@ class Inside:
             # Closing the gates costs more than many a question, so they stay closed for all of them.
             gates = closed(tuple(self.about["forbids"]))
             with calm_torch(), standing_in(self.obj, lent), gates, time_limit(request["seconds"]):
-                for put in request["cases"]:
-                    answer = self._answer(put, arrays, request["results"])
+                for question in request["cases"]:
+                    answer = self._answer(question, arrays, request["results"])
                     failure = answer.failure
                     if failure is None:
                         try:
@@ -112,24 +114,26 @@ class Inside:
             return {"late": True}, []
         return {"late": False, "answers": answers}, back
 
-    def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
-        args, upstream = (frames.value_of(put[name], arrays) for name in ("args", "upstream"))
-        sizes, names = put["layer"]
+    def _answer(self, question: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
+        args, upstream = (frames.value_of(question[name], arrays) for name in ("args", "upstream"))
+        sizes, names = question["layer"]
         layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
-        gradients = tuple(put["gradients"])
-        fed = None if put["fed"] is None else tuple(put["fed"])
-        case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, fed=fed, **layer)
+        gradients = tuple(question["gradients"])
+        fed = None if question["fed"] is None else tuple(question["fed"])
+        case = Case("", tuple(args), frame=question["frame"], gradients=gradients, upstream=upstream, fed=fed, **layer)
         try:
             return run(self.obj, case, results, tuple(self.about["forbids"]))
         except KeyboardInterrupt:
             return Answer(failure=None)
 
-    def _instead(self, task_id: str, in_torch: bool, own: Any) -> Any:
-        sound = called_like(own, stand_in(task_id, self._sound, in_torch))
+    def _instead(self, task_id: str, in_torch: bool, student_function: Any) -> Any:
+        sound = called_like(student_function, stand_in(task_id, self._sound, in_torch))
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-            setattr(sound, name, getattr(own, name, None) or getattr(sound, name))
+            setattr(sound, name, getattr(student_function, name, None) or getattr(sound, name))
         layer = self.about["layers"].get(task_id)
-        return layer_around(own, sound, LayerAnswer(layer[0], tuple(layer[1]), layer[2])) if layer else sound
+        return (
+            layer_around(student_function, sound, LayerAnswer(layer[0], tuple(layer[1]), layer[2])) if layer else sound
+        )
 
     def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         self.line.send({**header, "token": self.token}, arrays)

@@ -76,15 +76,15 @@ def held_kb() -> dict[str, int]:
         return {line.split(":")[0]: int(line.split()[1]) for line in file if line.startswith(("VmSize", "VmData"))}
 
 
-def limit(about: dict[str, Any], held: dict[str, int]) -> None:
+def limit(about: dict[str, Any], used_kb: dict[str, int]) -> None:
     """Set the limits, inside the new namespace of users: there the number of processes is counted by itself."""
     megabyte = 1 << 20
     resource.setrlimit(resource.RLIMIT_CPU, (about["cpu_s"], about["cpu_s"] + 2))
     memory = about["memory_mb"] * megabyte
     for kind, most in (
-        (resource.RLIMIT_DATA, held["VmData"] * 1024 + memory),
+        (resource.RLIMIT_DATA, used_kb["VmData"] * 1024 + memory),
         # Counts what is mapped and not in memory too, so it stands in only where no control group counts exactly.
-        *(((resource.RLIMIT_AS, held["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
+        *(((resource.RLIMIT_AS, used_kb["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
         (resource.RLIMIT_FSIZE, about["disk_mb"] * megabyte),
         (resource.RLIMIT_NOFILE, 256),
         (resource.RLIMIT_CORE, 1),  # the only limit that also holds where cores are piped into a program (core(5))
@@ -126,7 +126,7 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
-        held = held_kb()
+        used_kb = held_kb()
         link.sendmsg([b"begin"])  # carries this process's number: the judge moves it into a control group meanwhile
         if not about["bare"]:
             own_namespaces(libc, about["disk_mb"])
@@ -139,7 +139,7 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
                 libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 os.setsid()  # in the zygote's process group it could signal the zygote and all other submissions
                 link.sendmsg([b"hello"])  # carries the process's number as the judge sees it
-                limit(about, held)
+                limit(about, used_kb)
                 if not about["bare"]:
                     no_rights(libc)
                 _submission(link, about, shell)
@@ -203,7 +203,7 @@ def _in_large_pages() -> None:
         places = [line.split() for line in file]
     for place, rights, _, _, number, *name in places:
         if rights == "rw-p" and number == "0" and name in ([], ["[heap]"]):
-            begin, end = (int(one, 16) for one in place.split("-"))
+            begin, end = (int(address, 16) for address in place.split("-"))
             begin, end = -(-begin // _LARGE_PAGE) * _LARGE_PAGE, end // _LARGE_PAGE * _LARGE_PAGE
             if begin < end:
                 libc.madvise(begin, end - begin, _MADV_COLLAPSE)
@@ -214,8 +214,8 @@ class _NotHere:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name.startswith("softlookup."):
-            said = f"{name} is not there while this notebook is graded: its tasks ask you to write it yourself"
-            raise ModuleNotFoundError(said, name=name)
+            message = f"{name} is not there while this notebook is graded: its tasks ask you to write it yourself"
+            raise ModuleNotFoundError(message, name=name)
 
 
 def main() -> None:

@@ -82,7 +82,7 @@ def staged(hidden: Sequence[str] = ()) -> Path:
     target.mkdir()
     shutil.copyfile(home / "__init__.py", target / "__init__.py")
     for name in _OURS:
-        if any(f"softlookup.{Path(name).stem}" == one for one in hidden) or not (home / name).exists():
+        if any(f"softlookup.{Path(name).stem}" == package for package in hidden) or not (home / name).exists():
             continue
         if (home / name).is_dir():
             shutil.copytree(home / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -109,8 +109,8 @@ def trouble() -> str:
     done = subprocess.run(command, capture_output=True, text=True, env=environment(Path("/")))
     if done.returncode == 0:
         return ""
-    said = done.stderr.strip().splitlines() or ["it said nothing"]
-    return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]}){_remedy()}"
+    lines = done.stderr.strip().splitlines() or ["it said nothing"]
+    return f"bubblewrap is installed, but does not work on this machine ({lines[-1][:200]}){_remedy()}"
 
 
 def _remedy() -> str:
@@ -170,9 +170,9 @@ class Forking:
         except OSError:
             ready = b""
         if ready != b"ready":
-            said = self._said()
+            message = self._said()
             self.close()
-            raise SandboxError(f"the sandbox does not start here ({said}); see the instructor's guide")
+            raise SandboxError(f"the sandbox does not start here ({message}); see the instructor's guide")
 
     def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
         """Fork a submission.
@@ -243,14 +243,14 @@ class Zygote(Forking):
             _bubblewrap()  # what is missing is said before a folder is made
         self.stage = staged(hidden)
         # Messages keep their ends: several may wait until everything is imported.
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        super().__init__(ours, bare)
+        judge_end, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        super().__init__(judge_end, bare)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
         there = self.stage if bare else Path("/softlookup")
         python = [sys.executable, *_PLAINLY] if bare else sandboxed(self.stage)
         script = str(there / "softlookup/grading/sandbox/inside/zygote.py")
-        record = json.dumps({"modules": list(modules), "forbidden": [list(one) for one in forbidden]})
-        fd, self._begun, self._ready = theirs.fileno(), time.monotonic(), False
+        record = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
+        fd, self._begun, self._ready = zygote_end.fileno(), time.monotonic(), False
         try:
             self.process = subprocess.Popen(
                 [*python, script, str(fd), record],
@@ -262,7 +262,7 @@ class Zygote(Forking):
                 start_new_session=True,
             )
         finally:
-            theirs.close()
+            zygote_end.close()
 
     def copy(self) -> socket.socket:
         """Have it fork a copy of itself for another judge, once everything is imported; this does not wait.
@@ -273,15 +273,15 @@ class Zygote(Forking):
         Raises:
             SandboxError: If the zygote is gone.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        judge_end, copy_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            self._tell(b"copy", [theirs.fileno()])
+            self._tell(b"copy", [copy_end.fileno()])
         except SandboxError:
-            ours.close()
+            judge_end.close()
             raise
         finally:
-            theirs.close()
-        return ours
+            copy_end.close()
+        return judge_end
 
     def lives(self) -> bool:
         """Whether it still answers, or may still be importing."""
@@ -359,17 +359,17 @@ def environment(library: Path) -> dict[str, str]:
 
 def _bubblewrap() -> list[str]:
     """The command in front of Python's, up to where the staged library is bound."""
-    found = shutil.which("bwrap")
-    if found is None:
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
         raise SandboxError(NO_BUBBLEWRAP)
     root = os.geteuid() == 0
-    command = [found, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command = [bwrap, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     command += ["--hostname", "sandbox"]
     # As root there is no namespace of users here: each submission gets one, and with it a count of its own processes.
     command += [] if root else ["--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY]
     installed, home = Path(sysconfig.get_path("purelib"), "softlookup"), Path(softlookup.__file__).parent
-    if home.resolve() != installed.resolve() and (said := readable(home)):
-        raise SandboxError(said)
+    if home.resolve() != installed.resolve() and (message := readable(home)):
+        raise SandboxError(message)
     command += ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc"]
     for name in _SYSTEM:
         path = Path("/", name)
@@ -403,10 +403,10 @@ def _less_rights() -> list[str]:
 
 def _pythons() -> list[Path]:
     """The folders that this Python consists of, outside /usr, none inside another."""
-    wanted = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_exec_prefix)}
-    wanted |= {Path(p).resolve() for p in map(str, set(wanted))}
-    wanted |= {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
-    outside = sorted(p for p in wanted if not p.is_relative_to("/usr") and p.exists())
+    folders = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_exec_prefix)}
+    folders |= {Path(p).resolve() for p in map(str, set(folders))}
+    folders |= {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
+    outside = sorted(p for p in folders if not p.is_relative_to("/usr") and p.exists())
     return [p for p in outside if not any(p != other and p.is_relative_to(other) for other in outside)]
 
 

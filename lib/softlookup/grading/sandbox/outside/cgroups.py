@@ -39,7 +39,7 @@ class Places:
     @property
     def folders(self) -> tuple[Path, ...]:
         """All of them, each once."""
-        return tuple(one for one in dict.fromkeys((self.memory, self.cpu, self.counts)) if one is not None)
+        return tuple(folder for folder in dict.fromkeys((self.memory, self.cpu, self.counts)) if folder is not None)
 
 
 class Group:
@@ -56,7 +56,7 @@ class Group:
         self.version = there.version
         self.memory = there.memory / name if there.memory else None
         self.counts = there.counts / name if there.counts else None
-        self.folders = [one / name for one in there.folders]
+        self.folders = [folder / name for folder in there.folders]
         try:
             for folder in self.folders:
                 folder.mkdir()
@@ -106,13 +106,13 @@ class Group:
 @functools.cache
 def places() -> Places:
     """Find out once for each process where groups can be made, and remove those that a killed grader left."""
-    found = _places(Path("/proc/self/mountinfo"), Path("/proc/self/cgroup"))
-    for folder in found.folders:
+    group_places = _places(Path("/proc/self/mountinfo"), Path("/proc/self/cgroup"))
+    for folder in group_places.folders:
         for old in folder.glob(f"{PREFIX}*"):
             if not Path("/proc", old.name.removeprefix(PREFIX).split("-")[0]).exists():
                 with contextlib.suppress(OSError):
                     old.rmdir()
-    return found
+    return group_places
 
 
 def limits_memory() -> bool:
@@ -157,11 +157,11 @@ def sweep(patience_s: float = 0.0) -> None:
 atexit.register(sweep, 1.0)
 
 
-def _places(mounts: Path, own: Path) -> Places:
+def _places(mounts: Path, groups: Path) -> Places:
     """The folders, from what /proc/self says of mounts and of the grader's own groups."""
     where: dict[str, Path] = {}
     try:
-        inside = {kinds: path for _, kinds, path in (line.split(":", 2) for line in own.read_text().splitlines())}
+        inside = {kinds: path for _, kinds, path in (line.split(":", 2) for line in groups.read_text().splitlines())}
         for line in mounts.read_text().splitlines():
             before, _, after = line.partition(" - ")
             root, point = before.split()[3:5]
@@ -169,19 +169,21 @@ def _places(mounts: Path, own: Path) -> Places:
             names = {_V1: options.split(","), _V2: [""]}.get(kind, [])
             for kinds, path in inside.items():
                 if set(kinds.split(",")) & set(names) and Path(path).is_relative_to(root):
-                    found = Path(point, Path(path).relative_to(root))
-                    where.update(dict.fromkeys(kinds.split(","), found))
+                    group_folder = Path(point, Path(path).relative_to(root))
+                    where.update(dict.fromkeys(kinds.split(","), group_folder))
     except (OSError, ValueError):
         return Places()
     if "memory" in where:
-        cpu, counts = (one if one and _works(one, 0) else None for one in map(where.get, ("cpu", "cpuacct")))
+        cpu, counts = (
+            folder if folder and _works(folder, 0) else None for folder in map(where.get, ("cpu", "cpuacct"))
+        )
         return Places(where["memory"] if _works(where["memory"], 1) else None, cpu, 1, counts)
     if "" in where:
         # A group with processes of its own has no groups below it that limit anything, but for the topmost one.
         for folder in (where[""], where[""].parent):
-            given = _words(folder / "cgroup.subtree_control")
-            if "memory" in given and os.access(folder / "cgroup.procs", os.W_OK) and _works(folder, 2):
-                return Places(folder, folder if "cpu" in given else None, 2, folder)
+            controllers = _words(folder / "cgroup.subtree_control")
+            if "memory" in controllers and os.access(folder / "cgroup.procs", os.W_OK) and _works(folder, 2):
+                return Places(folder, folder if "cpu" in controllers else None, 2, folder)
     return Places()
 
 

@@ -61,8 +61,8 @@ class Lender:
     """
 
     def __init__(self, sound: Sound, cpu_s: int) -> None:
-        ours, theirs = socket.socketpair()
-        self.line = frames.Channel(ours)
+        judge_end, lender_end = socket.socketpair()
+        self.line = frames.Channel(judge_end)
         # Made before the fork: loading a library takes a lock.
         libc, judge = ctypes.CDLL(None, use_errno=True), os.getpid()
         try:
@@ -70,12 +70,12 @@ class Lender:
                 warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside this one, see above
                 self.pid = os.fork()
         except OSError as error:
-            ours.close()
-            theirs.close()
+            judge_end.close()
+            lender_end.close()
             raise LenderError(f"no process can be started for lent functions ({error.strerror})") from None
         if self.pid == 0:
-            _live(theirs, sound, cpu_s, libc, judge)
-        theirs.close()
+            _live(lender_end, sound, cpu_s, libc, judge)
+        lender_end.close()
         try:
             self.line.receive(time.monotonic() + _START_S)
         except frames.FrameError as error:

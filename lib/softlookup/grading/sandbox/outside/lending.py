@@ -98,9 +98,9 @@ def no_own(task_id: str) -> Own:
 
 def text(value: Any, most: int = MAX_TEXT) -> str:
     """Text from a submission: cut, and without what no file or page should hold."""
-    said = value if isinstance(value, str) else ""
+    string = value if isinstance(value, str) else ""
     return "".join(
-        c for c in said[:most] if c == "\n" or c == "\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff")
+        c for c in string[:most] if c == "\n" or c == "\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff")
     )
 
 
@@ -128,19 +128,19 @@ def sound_answer(
     if _written(list(call.values()), 8 * most) > 8 * most:
         return {"raised": larger}, []
     args, named, _ = read(call, arrays)
-    own = owns(str(call["call"]))
-    order = [*own.numbers.values()][: len(args)]
-    pairs = [(number or NumberBounds(), one) for one, number in zip_longest(args, order)]
-    pairs += [(own.numbers.get(name, NumberBounds()), one) for name, one in named.items()]
-    numbers = [(number, one) for number, one in pairs if _is_number(one) and not (number.real and _real(one))]
-    others = [one for _, one in pairs if not _is_number(one)]
-    if any(one.ndim > 6 for one in arrays) or largest(others, arrays) > most:
+    bounds = owns(str(call["call"]))
+    order = [*bounds.numbers.values()][: len(args)]
+    pairs = [(number or NumberBounds(), value) for value, number in zip_longest(args, order)]
+    pairs += [(bounds.numbers.get(name, NumberBounds()), value) for name, value in named.items()]
+    numbers = [(number, value) for number, value in pairs if _is_number(value) and not (number.real and _real(value))]
+    others = [value for _, value in pairs if not _is_number(value)]
+    if any(array.ndim > 6 for array in arrays) or largest(others, arrays) > most:
         return {"raised": larger}, []
-    if any(not _real(one) or abs(one) > max(number.most, min(most, _SIDE)) for number, one in numbers):
+    if any(not _real(value) or abs(value) > max(number.most, min(most, _SIDE)) for number, value in numbers):
         return {"raised": larger}, []
-    if any(number.count and one < 0 for number, one in numbers):
+    if any(number.count and value < 0 for number, value in numbers):
         return {"raised": "an argument that counts something is negative"}, []
-    if product([one for _, one in numbers], others, arrays) > max(_CELLS, own.product):
+    if product([value for _, value in numbers], others, arrays) > max(_CELLS, bounds.product):
         return {"raised": TOO_MUCH}, []
     return compute(call, arrays) or ({"raised": TOO_MUCH}, [])
 
@@ -175,8 +175,8 @@ def computed(
 
 def product(numbers: Sequence[float], others: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
     """The product of all numbers that are sizes, and of the longest of arrays, lists and texts."""
-    longest = max([1, *(frames.extent(one) for one in others), *(one.size for one in arrays)])
-    return longest * math.prod(max(1, math.ceil(abs(one))) for one in numbers)
+    longest = max([1, *(frames.extent(other) for other in others), *(array.size for array in arrays)])
+    return longest * math.prod(max(1, math.ceil(abs(number))) for number in numbers)
 
 
 def reason(args: Sequence[Any], arrays: Sequence[np.ndarray] = (), in_text: bool = False) -> int:
@@ -189,16 +189,16 @@ def reason(args: Sequence[Any], arrays: Sequence[np.ndarray] = (), in_text: bool
 
 def largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
     """The largest size or number in some arguments; what is in lists and texts is counted together."""
-    found = max((one.size for one in arrays), default=0)
+    largest_size = max((array.size for array in arrays), default=0)
     if isinstance(value, dict):
         value = list(value.items())
     if isinstance(value, list | tuple):
-        return max([found, frames.extent(value), *map(largest, value)])
+        return max([largest_size, frames.extent(value), *map(largest, value)])
     if isinstance(value, str):
-        return max(found, len(value))
+        return max(largest_size, len(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return max(found, int(abs(value)) if abs(value) < 1e18 else 10**18)
-    return found
+        return max(largest_size, int(abs(value)) if abs(value) < 1e18 else 10**18)
+    return largest_size
 
 
 def read(
@@ -219,15 +219,15 @@ def _written(record: Any, enough: int) -> int:
     """How many values and characters are written there; counting ends where they are more than enough."""
     count, todo = 0, [record]
     while todo and count <= enough:
-        one = todo.pop()
-        if isinstance(one, dict):
-            count += len(one) + sum(map(len, one))
-            todo += one.values()
-        elif isinstance(one, list):
-            count += len(one)
-            todo += one
-        elif isinstance(one, str):
-            count += len(one)
+        item = todo.pop()
+        if isinstance(item, dict):
+            count += len(item) + sum(map(len, item))
+            todo += item.values()
+        elif isinstance(item, list):
+            count += len(item)
+            todo += item
+        elif isinstance(item, str):
+            count += len(item)
     return count
 
 

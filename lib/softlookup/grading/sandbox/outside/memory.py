@@ -22,7 +22,7 @@ def holds_more(first: int, memory_mb: int) -> bool:
     whole = {thread: pages * page for thread, pages in map(_shown, family(first))}
     if sum(whole.values()) <= memory_mb << 20:
         return False
-    return sum(_own(process, held) for process, held in whole.items()) > memory_mb << 20
+    return sum(_own(process, resident_bytes) for process, resident_bytes in whole.items()) > memory_mb << 20
 
 
 def _shown(process: int) -> tuple[int, int]:
@@ -43,8 +43,8 @@ def _pages(thread: int) -> int:
     return int((file_of(thread, "statm") or "0 0").split()[1])
 
 
-def _own(process: int, held: int) -> int:
+def _own(process: int, resident_bytes: int) -> int:
     """Bytes that a process shares with nobody else; all that it holds where it does not let itself be looked into."""
     lines = file_of(process, "smaps_rollup").splitlines()
     counted = [int(line.split()[1]) << 10 for line in lines if line.startswith(_COUNTED)]
-    return sum(counted) if counted else held
+    return sum(counted) if counted else resident_bytes

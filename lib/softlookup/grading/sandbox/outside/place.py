@@ -41,7 +41,7 @@ class Place:
             self.group = None if zygote.bare else cgroups.Group(limits.memory_mb + limits.disk_mb)
         except OSError as error:
             raise SandboxError(f"no control group can be made for a submission ({error})") from None
-        self.link, theirs = socket.socketpair()
+        self.link, submission_end = socket.socketpair()
         self.link.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._status, status = os.pipe()
         self._pidfd = -1
@@ -57,9 +57,9 @@ class Place:
         }
         try:
             try:
-                zygote.fork(theirs, status, about)
+                zygote.fork(submission_end, status, about)
             finally:
-                theirs.close()
+                submission_end.close()
                 os.close(status)
             self.pid = self._begin()
             self._pidfd = os.pidfd_open(self.pid)
@@ -83,7 +83,7 @@ class Place:
         self.link.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         return pid
 
-    def _word(self, wanted: bytes) -> int:
+    def _word(self, expected: bytes) -> int:
         """Wait for a word, to which the kernel adds the sender's number."""
         self.link.settimeout(_WORD_S)
         try:
@@ -91,7 +91,7 @@ class Place:
         except OSError:
             word, ancillary = b"", []
         credentials = [data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS]
-        if word != wanted or not credentials:
+        if word != expected or not credentials:
             raise SandboxError(f"a submission cannot be given a place of its own here: {self.ended().get('trouble')}")
         return array.array("i", credentials[0])[0]
 

@@ -31,9 +31,9 @@ class ProcessTimes:
         """The longest that one of them waited since then for a processor that the others of them did not have."""
         used = self.used_s - before.used_s
 
-        def waited(one: int) -> float:
-            others = used - (self.own_s.get(one, 0.0) - before.own_s.get(one, 0.0))
-            return self.waited_s[one] - before.waited_s.get(one, 0.0) - max(0.0, others)
+        def waited(process: int) -> float:
+            others = used - (self.own_s.get(process, 0.0) - before.own_s.get(process, 0.0))
+            return self.waited_s[process] - before.waited_s.get(process, 0.0) - max(0.0, others)
 
         return max([0.0, *map(waited, self.waited_s)])
 
@@ -50,10 +50,10 @@ def family(first: int) -> dict[int, list[str]]:
         if entry.isdigit() and (text := file_of(int(entry), "stat")):
             every[int(entry)] = fields = text.rpartition(")")[2].split()
             children.setdefault(int(fields[_PARENT]), []).append(int(entry))
-    found = [first] if first in every else []
-    for process in found:
-        found += children.get(process, ())
-    return {process: every[process] for process in found}
+    processes = [first] if first in every else []
+    for process in processes:
+        processes += children.get(process, ())
+    return {process: every[process] for process in processes}
 
 
 def process_times(first: int, group: Group | None = None) -> ProcessTimes:
@@ -65,13 +65,13 @@ def process_times(first: int, group: Group | None = None) -> ProcessTimes:
             time of a child that ended while nobody wanted to hear of it.
     """
     counted_s = None if group is None else group.used_s()
-    used, waited, own = 0, {}, {}
+    used, waited, own_s = 0, {}, {}
     for process, fields in family(first).items():
         used += sum(map(int, fields[_TIMES]))
-        own[process] = sum(map(int, fields[_OWN_TIMES])) / _TICKS
+        own_s[process] = sum(map(int, fields[_OWN_TIMES])) / _TICKS
         if _wants_its_turn(fields):
             waited[process] = int((file_of(process, "schedstat") or "0 0").split()[1]) / 1e9
-    return ProcessTimes(used / _TICKS if counted_s is None else counted_s, waited, own)
+    return ProcessTimes(used / _TICKS if counted_s is None else counted_s, waited, own_s)
 
 
 def _wants_its_turn(fields: list[str]) -> bool:

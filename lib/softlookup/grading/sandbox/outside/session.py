@@ -130,13 +130,13 @@ class SubmissionSession:
         ran = _ran(reply, begun)
         if reply.get("held") is not True:
             return Held(ran, False)
-        found = reply.get("shortcut")
+        shortcut = reply.get("shortcut")
         return Held(
             ran,
             True,
             text(reply.get("kind"), 100),
             reply.get("callable") is True,
-            text(found, 100) if isinstance(found, str) else None,
+            text(shortcut, 100) if isinstance(shortcut, str) else None,
         )
 
     def ask(
@@ -170,22 +170,26 @@ class SubmissionSession:
         left = deadline - time.monotonic()
         if left <= 0:
             raise OutOfTime
-        put = _put(tuple(cases))
-        lends = Lending(lent, sound, owns, note, put.most, put.inside)
-        reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, put.part, left, lends)
+        questions = _put(tuple(cases))
+        lends = Lending(lent, sound, owns, note, questions.most, questions.inside)
+        reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, questions.part, left, lends)
         if reply.get("late") is True:
             raise OutOfTime
         answers = reply.get("answers")
         if not isinstance(answers, list) or len(answers) != len(cases):
             raise self._broke(_OTHERWISE)
-        found = []
-        for case, one in zip(cases, answers, strict=True):
-            count = (len(case.gradients) or results) if isinstance(one, dict) and one.get("there") is True else 0
-            found.append(self._answer(case, one, back[:count], count))
+        checked_answers = []
+        for case, raw_answer in zip(cases, answers, strict=True):
+            count = (
+                (len(case.gradients) or results)
+                if isinstance(raw_answer, dict) and raw_answer.get("there") is True
+                else 0
+            )
+            checked_answers.append(self._answer(case, raw_answer, back[:count], count))
             back = back[count:]
         if back:
             raise self._broke(_OTHERWISE)
-        return found
+        return checked_answers
 
     def _answer(self, case: Case, reply: Any, arrays: list[np.ndarray], count: int) -> Answer:
         """Read one answer, of which nothing is believed."""
@@ -200,8 +204,8 @@ class SubmissionSession:
         if not count:
             raise self._broke(_OTHERWISE)
         if case.keeps_dtype and arrays[0].dtype != case.dtype:
-            said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
-            return Answer(None, Failure("dtype", said), printed)
+            message = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
+            return Answer(None, Failure("dtype", message), printed)
         return Answer(tuple(arrays), None, printed)
 
     def _asked(
@@ -253,14 +257,14 @@ class SubmissionSession:
         """Have a lent function computed outside of this process; None where it takes too much."""
         if self._lender is None:
             self._lender = Lender(lent.sound, self.limits.cpu_s)
-        found = self._lender.answer(reply, arrays, until)
-        if found is None:
+        answer = self._lender.answer(reply, arrays, until)
+        if answer is None:
             self._no_lender()
             if time.monotonic() >= until:
                 self._ring()  # it waited for the call all the while, so its own time is over as well
-        elif lent.note is not None and "result" in found[0]:
-            lent.note(str(reply["call"]), *lending.read(reply, arrays), frames.value_of(found[0]["result"], found[1]))
-        return found
+        elif lent.note is not None and "result" in answer[0]:
+            lent.note(str(reply["call"]), *lending.read(reply, arrays), frames.value_of(answer[0]["result"], answer[1]))
+        return answer
 
     def _no_lender(self) -> None:
         if self._lender is not None:
@@ -312,7 +316,7 @@ class _Put:
 @lru_cache(maxsize=256)
 def _put(cases: tuple[Case, ...]) -> _Put:
     arrays: list[np.ndarray] = []
-    put = [
+    questions = [
         {
             "args": frames.plain(tuple(case.args), arrays),
             "upstream": frames.plain(case.upstream, arrays),
@@ -326,7 +330,7 @@ def _put(cases: tuple[Case, ...]) -> _Put:
     most = max(lending.reason(case.args, arrays, case.frame == "text") for case in cases)
     # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
     inside = all(case.gradients or case.descends for case in cases)
-    return _Put(frames.part({"cases": put}, arrays), most, inside)
+    return _Put(frames.part({"cases": questions}, arrays), most, inside)
 
 
 def _ran(reply: Mapping[str, Any], begun: float) -> Ran:

@@ -27,7 +27,7 @@ def new_stage() -> Path:
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for gone in [one for one in _held if not one.exists()]:
+    for gone in [stage for stage in _held if not stage.exists()]:
         os.close(_held.pop(gone))
     # The descriptor stays open as long as the folder is there, since the lock would go with it.
     _held[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
