@@ -45,11 +45,11 @@ def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        found = version("softlookup")
+        installed = version("softlookup")
     except PackageNotFoundError:
-        found = "0"
-    globals()["__version__"] = found
-    return found
+        installed = "0"
+    globals()["__version__"] = installed
+    return installed
 
 
 def __dir__() -> list[str]:

@@ -27,9 +27,9 @@ class LazyPackage(ModuleType):
             raise AttributeError(
                 f"module {self.__name__!r} has no attribute {name!r}; it has {', '.join(sorted(type(self).homes))}"
             )
-        found = getattr(import_module(type(self).homes[name]), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(import_module(type(self).homes[name]), name)
+        setattr(self, name, attribute)
+        return attribute
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keep a module that Python puts here from hiding what it defines under the same name."""

@@ -38,8 +38,8 @@ def cells(folder):
 
 def test_parts_are_brought_and_what_is_blank_stays_so(folder):
     before = cells(folder)
-    found = {one.cell: one.what for one in assemble(folder)}
-    assert found == {cell: "blank" if cell == "90-padding" else "brought" for cell in origins()}
+    outcomes = {part.cell: part.what for part in assemble(folder)}
+    assert outcomes == {cell: "blank" if cell == "90-padding" else "brought" for cell in origins()}
     after = cells(folder)
     for cell in origins():
         assert (BLANK in after[cell]) == (cell == "90-padding")
@@ -49,8 +49,8 @@ def test_parts_are_brought_and_what_is_blank_stays_so(folder):
 def test_an_answer_that_stands_there_is_kept_unless_asked_otherwise(folder):
     path = folder / CAPSTONE / f"{CAPSTONE}.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    own = next(cell for cell in notebook.cells if cell.id == "90-split")
-    own.source = "def split_heads(x, n_heads):\n    return x  # mine"
+    answer_cell = next(cell for cell in notebook.cells if cell.id == "90-split")
+    answer_cell.source = "def split_heads(x, n_heads):\n    return x  # mine"
     nbformat.write(notebook, path)
     assert assemble(folder)[0].what == "kept" and cells(folder)["90-split"].endswith("# mine")
     assert assemble(folder, again=True)[0].what == "brought" and "# mine" not in cells(folder)["90-split"]
@@ -58,7 +58,7 @@ def test_an_answer_that_stands_there_is_kept_unless_asked_otherwise(folder):
 
 def test_missing_and_broken_notebooks_are_named(folder, tmp_path):
     shutil.rmtree(folder / "05_many_heads")
-    assert [one.what for one in assemble(folder)][:2] == ["missing", "missing"]
+    assert [part.what for part in assemble(folder)][:2] == ["missing", "missing"]
     (folder / "08_decoder_and_masks" / "08_decoder_and_masks.ipynb").write_text("no notebook")
     with pytest.raises(AssembleError, match="08_decoder_and_masks.ipynb cannot be read"):
         assemble(folder)

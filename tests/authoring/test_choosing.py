@@ -19,7 +19,11 @@ def source(name="04_one_head"):
 def points(notebook):
     """Points by task, as nbgrader's metadata has them."""
     marked = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
-    return {one.grade_id.removesuffix("-check").replace("-", ".", 1): one.points for one in marked if one.get("grade")}
+    return {
+        metadata.grade_id.removesuffix("-check").replace("-", ".", 1): metadata.points
+        for metadata in marked
+        if metadata.get("grade")
+    }
 
 
 def text(notebook):
@@ -66,7 +70,7 @@ def test_an_answer_that_later_cells_use_is_given_solved_and_locked():
     left = choose(source(), drop=["04.project"])
     cell = next(cell for cell in left.cells if cell.id == "04-project")
     assert cell.metadata.nbgrader.locked and not cell.metadata.nbgrader.solution
-    assert "return" in next(one for one in make_release(left).cells if one.id == "04-project").source
+    assert "return" in next(cell for cell in make_release(left).cells if cell.id == "04-project").source
     assert "04.project" not in points(left) and "holds the answer to task 04.project" in text(left)
 
 

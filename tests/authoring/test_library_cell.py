@@ -49,11 +49,11 @@ def test_library_cell_says_in_one_sentence_what_to_do_where_the_library_is_missi
     # Neither the environment's packages nor the current folder are in sight of this Python.
     alone = [sys.executable, "-I", "-S", "-c", library_cell(4).source]
     done = subprocess.run(alone, capture_output=True, text=True)
-    told = done.stderr.strip().splitlines()[-1]
+    message = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 1
-    assert told.startswith("ModuleNotFoundError: softlookup is not installed where this notebook runs: ")
-    assert "`make setup`" in told and "`%pip install --no-deps`" in told
-    assert told.count(". ") == 0 and "During handling" not in done.stderr
+    assert message.startswith("ModuleNotFoundError: softlookup is not installed where this notebook runs: ")
+    assert "`make setup`" in message and "`%pip install --no-deps`" in message
+    assert message.count(". ") == 0 and "During handling" not in done.stderr
 
 
 def test_library_cell_leaves_the_name_of_another_missing_package_alone():
@@ -86,10 +86,10 @@ def test_library_cell_with_an_address_fetches_nothing_where_the_library_is():
 
 
 @pytest.mark.parametrize(
-    ("install", "told"),
+    ("install", "advice"),
     [("", "run `git pull` and `make setup`"), (ADDRESS, f"run `%pip install --upgrade --no-deps {ADDRESS}`")],
 )
-def test_library_cell_says_how_an_older_library_becomes_newer_and_goes_on(install, told, monkeypatch, capsys):
+def test_library_cell_says_how_an_older_library_becomes_newer_and_goes_on(install, advice, monkeypatch, capsys):
     import softlookup
 
     source = library_cell(4, install=install).source
@@ -97,10 +97,14 @@ def test_library_cell_says_how_an_older_library_becomes_newer_and_goes_on(instal
         monkeypatch.setattr(softlookup, "__version__", version)
         names = {}
         exec(source, names)
-        said = capsys.readouterr().out
+        output = capsys.readouterr().out
         assert callable(names["check"])
-        assert (f"softlookup {version} is older than this notebook" in said and told in said) if older else said == ""
-        assert said.count("\n") == older
+        assert (
+            (f"softlookup {version} is older than this notebook" in output and advice in output)
+            if older
+            else output == ""
+        )
+        assert output.count("\n") == older
 
 
 def test_notebooks_need_no_library_newer_than_this_one():
@@ -115,9 +119,9 @@ def test_settings_of_a_course_reach_its_notebooks(tmp_path, monkeypatch):
     notebook = make_release(read_solution(checkout(tmp_path, {"install": ADDRESS, "book": BOOK})))
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     assert f"--no-deps {ADDRESS}'" in first.source
-    said = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    assert f"]({BOOK}book/04_one_head.html#one-head-scale)" in said
-    assert "_build/html" not in said
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert f"]({BOOK}book/04_one_head.html#one-head-scale)" in text
+    assert "_build/html" not in text
     exec(first.source, {})
     assert os.environ["SOFTLOOKUP_BOOK"] == BOOK
 

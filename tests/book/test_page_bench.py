@@ -18,11 +18,11 @@ def test_weigh_adds_up_by_kind_and_leaves_figures_out(tmp_path):
     style.write_bytes(b"p{}" * 400)
     runner.write_bytes(b"run();" * 200)
     page_weight = weights.weigh({page: "html", style: "css", runner: "scripts"}, page)
-    assert set(page_weight["bytes"]) == {"html", "css", "scripts"}
-    assert page_weight["with_widgets"] == sum(page_weight["bytes"].values())
-    assert page_weight["bytes"]["css"] < 100
-    saved = page_weight["with_widgets"] - page_weight["before_widgets"]
-    assert page_weight["bytes"]["scripts"] < saved < page_weight["bytes"]["scripts"] + page_weight["bytes"]["html"]
+    assert set(page_weight.bytes) == {"html", "css", "scripts"}
+    assert page_weight.with_widgets == sum(page_weight.bytes.values())
+    assert page_weight.bytes["css"] < 100
+    saved = page_weight.with_widgets - page_weight.before_widgets
+    assert page_weight.bytes["scripts"] < saved < page_weight.bytes["scripts"] + page_weight.bytes["html"]
 
 
 def test_gzipped_bytes_is_never_more_than_the_file(tmp_path):
@@ -91,10 +91,10 @@ def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):
     with browser.served(HTML) as address:
         figures = frames_of_figures(chromium, address, [page])
         seen = weights.weigh_pages(chromium, address, HTML, [page])
-    assert len(figures) == 3 and all(figure["frames"] > 10 for figure in figures.values())
-    assert seen["over_limit"] == 0 and seen["unsized_pictures"] == 0
-    views = seen["pages"][page]["desktop"]
-    assert 100_000 < views["before_widgets"] < views["with_widgets"] <= views["whole"]
+    assert len(figures) == 3 and all(figure.frames > 10 for figure in figures.values())
+    assert seen.over_limit == 0 and seen.unsized_pictures == 0
+    view = seen.pages[page]["desktop"]
+    assert 100_000 < view.before_widgets < view.with_widgets <= view.whole
 
 
 @pytest.mark.book
@@ -102,8 +102,7 @@ def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):
 @pytest.mark.slow  # that a page gives verdicts is held by tests/browser/test_in_page.py
 def test_bench_waits_for_verdicts_in_a_page(chromium):
     need_book()
-    record = in_page.wait_for_verdicts(chromium, {"disk": HTML.as_uri() + "/"}, HTML.parents[1], rounds=1)
-    assert record["bytes_after_press"]["engine.js"] > 10_000_000
-    waits = record["chromium"]["disk"]
-    assert set(waits) == {"first", "next_page", "after", "count"} and waits["count"] == 6
-    assert record["chromium_memory_growth_mb"] > 20  # the module alone has 15
+    waits = in_page.wait_for_verdicts(chromium, {"disk": HTML.as_uri() + "/"}, HTML.parents[1], rounds=1)
+    assert waits.bytes_after_press["engine.js"] > 10_000_000
+    assert waits.chromium["disk"].count == 6
+    assert waits.chromium_memory_growth_mb > 20  # the module alone has 15

@@ -12,6 +12,14 @@ from playwright.sync_api import Browser
 from benchmarks.site.engines import Engine, Firefox, NoEngine, WebKit
 from softlookup.browser import PATIENCE_MS, serving, settle
 
+NO_FORMULAS = """{
+  let config;
+  Object.defineProperty(window, 'MathJax', { configurable: true, get: () => config, set(value) {
+    config = value;
+    if (value && !value.version) value.startup = { ...value.startup, typeset: false };
+  } });
+}"""
+"""For a page whose formulas nobody looks at: to typeset them takes longer than all else of opening it."""
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "any_page" in metafunc.fixturenames:
@@ -48,14 +56,18 @@ def engine(request: pytest.FixtureRequest, html: Path, tmp_path_factory: pytest.
 
 @pytest.fixture
 def visit(chromium: Browser) -> Callable:
-    """Give a context manager that opens an address and waits until formulas and figures stand."""
+    """Give a context manager that opens an address and waits until figures, and formulas where asked for, stand."""
 
     @contextmanager
-    def opened(address: str, theme: str = "light", width: int = 1280, **options: object) -> Iterator[Seen]:
+    def opened(
+        address: str, theme: str = "light", width: int = 1280, *, formulas: bool = False, **options: object
+    ) -> Iterator[Seen]:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         try:
             choose = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
             context.add_init_script(choose.format(theme))
+            if not formulas:
+                context.add_init_script(NO_FORMULAS)
             page = context.new_page()
             page.set_default_timeout(PATIENCE_MS)
             seen = Seen(page)

@@ -88,7 +88,7 @@ def config(shown: dict[str, Any]) -> None:
     read, data = config_json.QUOTED[shown["data"]["model"]], shown["data"]
     expected = config_reader.describe(read, int(data["length"]), int(shown["each"]))
     assert {name: int(data[name]) for name in expected} == expected
-    assert shown["held"] == config_json.held(read, int(data["length"]))
+    assert shown["held"] == config_json.cached_positions(read, int(data["length"]))
     assert shown["parts"] == {name: number for name, number in config_reader.described(read)["parts"].items() if number}
     assert data["model"] in shown["words"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from softlookup.roofline.config_json import QUOTED, held
+from softlookup.roofline.config_json import QUOTED, cached_positions
 from softlookup.widgets import config_reader
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
@@ -33,7 +33,7 @@ def test_every_model_has_the_librarys_numbers_at_three_lengths(page):
             data = figure.evaluate("one => ({...one.dataset})")
             assert {key: int(data[key]) for key in expected} == expected, (name, index)
             layers = figure.locator("[data-held]").evaluate_all("all => all.map((one) => +one.dataset.held)")
-            assert layers == held(config, config_reader.LENGTHS[index])
+            assert layers == cached_positions(config, config_reader.LENGTHS[index])
 
 
 def test_the_sentence_names_what_windows_save_and_the_slider_works_by_keys(page):

@@ -53,7 +53,7 @@ def findings(seen, width, home):
 
 @pytest.mark.parametrize(("page", "theme", "width"), list(views()))
 def test_page_stands_whole_in_this_view(html, visit, page, theme, width):
-    with visit(address(html, page), theme=theme, width=width) as seen:
+    with visit(address(html, page), theme=theme, width=width, formulas=True) as seen:
         assert seen.requests
         assert findings(seen, width, html.as_uri()) == {}
 
@@ -61,7 +61,7 @@ def test_page_stands_whole_in_this_view(html, visit, page, theme, width):
 @pytest.mark.parametrize("page", list(served()))
 def test_page_from_a_server_asks_for_nothing_outside_and_complains_of_nothing(html, server, visit, page):
     assert page != NOT_BUILT
-    with visit(server + page) as seen:
+    with visit(server + page, formulas=True) as seen:
         problems = {"asks for something outside": outside(seen, server)}
         problems |= seen.page.evaluate(CONTENT)
         assert seen.requests and only_findings(problems | {"complaints": seen.complaints}) == {}

@@ -22,7 +22,7 @@ def tip(page: Page) -> Locator:
 
 
 def test_pointing_at_a_word_shows_what_the_glossary_says(visit, chapter, html):
-    with visit(chapter) as seen:
+    with visit(chapter, formulas=True) as seen:
         page = seen.page
         expect(tip(page)).to_be_hidden()
         word(page, "convex hull").hover()
@@ -42,14 +42,14 @@ def test_pointing_at_a_word_shows_what_the_glossary_says(visit, chapter, html):
 
 
 def test_formulas_of_a_definition_are_typeset(visit, chapter):
-    with visit(chapter) as seen:
+    with visit(chapter, formulas=True) as seen:
         word(seen.page, "saturated").scroll_into_view_if_needed()
         word(seen.page, "softmax").hover()
         expect(tip(seen.page).locator("mjx-container")).to_have_count(1)
 
 
 def test_a_word_that_has_the_focus_is_explained_until_escape(visit, chapter):
-    with visit(chapter) as seen:
+    with visit(chapter, formulas=True) as seen:
         page = seen.page
         target = word(page, "dot product")
         target.evaluate("one => one.scrollIntoView({ block: 'center' })")

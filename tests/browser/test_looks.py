@@ -53,7 +53,7 @@ def test_every_font_is_small_and_has_its_licence_beside_it(html):
 
 @pytest.mark.parametrize("page", [CHAPTER, "book/09_training.html", "book/index.html"])
 def test_lines_of_prose_have_60_to_80_characters(html, visit, page):
-    with visit((html / page).as_uri(), width=1280) as seen:
+    with visit((html / page).as_uri(), width=1280, formulas=True) as seen:
         lines = seen.page.evaluate(LINES)
     full = [paragraph for paragraph in lines if paragraph["height"] > 3.5 * paragraph["line"]]
     assert full

@@ -24,7 +24,7 @@ def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are judged, not named: to try all pairs of mistakes on one that has no name takes most of the time."""
-    monkeypatch.setattr("softlookup.checking.judge.diagnose", lambda *asked: [])
+    monkeypatch.setattr("softlookup.checking.judge.diagnose", lambda *args: [])
 
 
 @pytest.fixture
@@ -36,10 +36,10 @@ def earlier_answers_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     passes = LocalStudent.passes
     verdicts: dict[Any, bool] = {}
 
-    def passes_once(student: LocalStudent, variant: Variant, own: Any) -> bool:
-        key = variant, frozenset(student.known.values()), tuple(one.__code__ for one in reached(own))
+    def passes_once(student: LocalStudent, variant: Variant, function: Any) -> bool:
+        key = variant, frozenset(student.known.values()), tuple(part.__code__ for part in reached(function))
         if key not in verdicts:
-            verdicts[key] = passes(student, variant, own)
+            verdicts[key] = passes(student, variant, function)
         return verdicts[key]
 
     monkeypatch.setattr(LocalStudent, "passes", passes_once)
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _task(item: Any) -> str:
-    given = item.callspec.params if hasattr(item, "callspec") else {}
-    one = given.get("task", given.get("task_id", given.get("pair", "")))
-    one = one[0] if isinstance(one, tuple) else one
-    return str(getattr(one, "id", one))
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    task = params.get("task", params.get("task_id", params.get("pair", "")))
+    task = task[0] if isinstance(task, tuple) else task
+    return str(getattr(task, "id", task))

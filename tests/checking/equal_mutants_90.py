@@ -4,7 +4,7 @@ import equal_mutants_05
 import equal_mutants_08
 from softlookup.tasks.ch90_capstone import FROM_EARLIER
 
-HERE = {one.task_id: f"90.{one.task_id.split('.')[1]}" for one in FROM_EARLIER}
+HERE = {description.task_id: f"90.{description.task_id.split('.')[1]}" for description in FROM_EARLIER}
 
 FOUR_AXES = "heads have four axes here, so the last but one is axis 2"
 SAME_WIDTH = "values have the head width of the queries"

@@ -107,14 +107,14 @@ def _variants(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
 
 def _places(tree: ast.AST) -> dict[int, tuple[object, str | int]]:
     """For each node by its id: what holds it (a node, or a list of one), and the name or number of its place there."""
-    found: dict[int, tuple[object, str | int]] = {}
+    places: dict[int, tuple[object, str | int]] = {}
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
             if isinstance(value, ast.AST):
-                found[id(value)] = parent, field
+                places[id(value)] = parent, field
             elif isinstance(value, list):
-                found |= {id(one): (value, i) for i, one in enumerate(value)}
-    return found
+                places |= {id(child): (value, i) for i, child in enumerate(value)}
+    return places
 
 
 def _text_with(tree: ast.Module, place: tuple[object, str | int], new: ast.AST) -> str:
@@ -135,13 +135,13 @@ def _text_with(tree: ast.Module, place: tuple[object, str | int], new: ast.AST) 
 def mutants(task_id: str, source: str) -> list[Mutant]:
     """All mutants of one solution, in the order of the source; the unchanged one is not among them."""
     tree = ast.parse(source)
-    found: dict[str, Mutant] = {}
+    by_source: dict[str, Mutant] = {}
     for part in tree.body:
         inside = part.body if isinstance(part, ast.ClassDef) else [part]
         for function in inside:
             if isinstance(function, ast.FunctionDef):
-                found |= _mutants_of(function, tree, task_id)
-    return list(found.values())
+                by_source |= _mutants_of(function, tree, task_id)
+    return list(by_source.values())
 
 
 def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> dict[str, Mutant]:
@@ -150,7 +150,7 @@ def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> di
     locals_ = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     names = sorted({*arguments, *locals_})
     body = [n for statement in function.body for n in ast.walk(statement)]
-    found: dict[str, Mutant] = {}
+    by_source: dict[str, Mutant] = {}
     plain = ast.unparse(tree)
     places = _places(tree)
     for node in body:
@@ -160,7 +160,7 @@ def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> di
             changed = _text_with(tree, places[id(node)], new)
             if changed != plain:
                 where = f"line {getattr(node, 'lineno', 0)}: {what}"
-                found.setdefault(changed, Mutant(task_id, where, _changed_line(plain, changed), changed))
+                by_source.setdefault(changed, Mutant(task_id, where, _changed_line(plain, changed), changed))
     for parent in ast.walk(function):
         for field in ("body", "orelse"):
             lines = getattr(parent, field, None)
@@ -169,12 +169,12 @@ def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> di
             for i, line in enumerate(lines):
                 if isinstance(line, ast.Return) or _is_docstring(getattr(line, "value", line), function):
                     continue
-                kept = lines[:i] + lines[i + 1 :] or [ast.Pass()]
-                setattr(parent, field, kept)
+                shorter = lines[:i] + lines[i + 1 :] or [ast.Pass()]
+                setattr(parent, field, shorter)
                 changed = ast.unparse(ast.fix_missing_locations(tree))
                 setattr(parent, field, lines)
-                found.setdefault(changed, Mutant(task_id, f"line {line.lineno} dropped", "", changed))
-    return found
+                by_source.setdefault(changed, Mutant(task_id, f"line {line.lineno} dropped", "", changed))
+    return by_source
 
 
 def _is_docstring(node: ast.AST, function: ast.FunctionDef) -> bool:

@@ -42,16 +42,16 @@ def watched() -> None:
     sys.meta_path.insert(0, Finder)
     assert find in sys.meta_path
     for module, name in [*((m, "expected_results") for m in (oracle, judge, local)), (judge, "mistaken")]:
-        setattr(module, name, _noted(name, getattr(module, name)))
+        setattr(module, name, _recording(name, getattr(module, name)))
 
 
-def _noted(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
-    def noted(*args: Any, **named: Any) -> Any:
+def _recording(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapper(*args: Any, **named: Any) -> Any:
         if RUNNING:
             FOUND["judged"].append(f"{name} {args[0].task.id}")
-        return own(*args, **named)
+        return function(*args, **named)
 
-    return noted
+    return wrapper
 
 
 if __name__ == "__main__":

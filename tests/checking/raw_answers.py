@@ -109,19 +109,23 @@ class Sends:
         return False
 
 
-def sent(task: Task, asked: TaskQuestions, rng: random.Random) -> list[Answer]:
+def sent(task: Task, task_questions: TaskQuestions, rng: random.Random) -> list[Answer]:
     """What one submission sends: an answer to each question, and to the first once more.
 
     Most are of one kind for all questions, since what is wrong everywhere goes farthest in the judge.
     """
     how, slips = rng.choice(HOW), _slips(task, rng)
     dtype = rng.choice(DTYPE)
-    found = []
-    for case, right in zip((*asked.cases, asked.cases[0]), (*asked.rights, asked.rights[0]), strict=True):
-        found.append(_answer(task, case, right, how if rng.random() < 0.9 else rng.choice(HOW), slips, dtype, rng))
+    answers = []
+    for case, right in zip(
+        (*task_questions.cases, task_questions.cases[0]),
+        (*task_questions.rights, task_questions.rights[0]),
+        strict=True,
+    ):
+        answers.append(_answer(task, case, right, how if rng.random() < 0.9 else rng.choice(HOW), slips, dtype, rng))
     if rng.random() < 0.7:
-        found[-1] = found[0]
-    return found
+        answers[-1] = answers[0]
+    return answers
 
 
 def _slips(task: Task, rng: random.Random) -> tuple[str, ...]:
@@ -138,11 +142,11 @@ def _answer(
     base = right
     if slips and not case.gradients:
         wrong = mistaken(variant_of(task), slips, case)
-        base = right if wrong is None else tuple(np.asarray(one) for one in wrong)
+        base = right if wrong is None else tuple(np.asarray(array) for array in wrong)
     with np.errstate(all="ignore"):
-        arrays = tuple(_changed(one, case, how, dtype, rng) for one in base)
-    for one in arrays:
-        assert one.dtype.newbyteorder("<").str in DTYPES and one.ndim <= MAX_AXES
+        arrays = tuple(_changed(array, case, how, dtype, rng) for array in base)
+    for result in arrays:
+        assert result.dtype.newbyteorder("<").str in DTYPES and result.ndim <= MAX_AXES
     if case.keeps_dtype and arrays[0].dtype != case.dtype:
         return Answer(None, Failure("dtype", "The dtype is another one."), printed)
     return Answer(arrays, None, printed)
@@ -157,10 +161,10 @@ def _changed(right: np.ndarray, case: Case, how: str, dtype: str, rng: random.Ra
     if how == "odd":
         return np.full(right.shape, rng.choice(ODD)).astype(dtype)
     if how == "cell" and right.size:
-        found = right.astype(dtype if rng.random() < 0.5 else np.float64)
-        for _ in range(rng.choice((1, 1, 3, found.size))):
-            found.flat[rng.randrange(found.size)] = np.asarray(rng.choice(ODD)).astype(found.dtype)
-        return found
+        array = right.astype(dtype if rng.random() < 0.5 else np.float64)
+        for _ in range(rng.choice((1, 1, 3, array.size))):
+            array.flat[rng.randrange(array.size)] = np.asarray(rng.choice(ODD)).astype(array.dtype)
+        return array
     if how == "shape":
         return reshaped(right, rng)
     if how == "text":
@@ -197,10 +201,10 @@ def changed_text(right: np.ndarray, how: str, dtype: str, rng: random.Random) ->
     if how == "text":
         return np.frombuffer(rng.choice(JSON_TEXTS), np.uint8).copy()
     if how == "cell" and raw:
-        found = bytearray(raw)
+        buffer = bytearray(raw)
         for _ in range(rng.choice((1, 1, 2, 5))):
-            found[rng.randrange(len(found))] = rng.choice(b'[]{}":, 019-ea.\\u\x00\xff')
-        return np.frombuffer(bytes(found), np.uint8).copy()
+            buffer[rng.randrange(len(buffer))] = rng.choice(b'[]{}":, 019-ea.\\u\x00\xff')
+        return np.frombuffer(bytes(buffer), np.uint8).copy()
     return np.frombuffer(_rewritten(raw, rng), np.uint8).copy()
 
 
@@ -234,7 +238,7 @@ def _mutated(value: object, rng: random.Random) -> object:
             return value[: at + 1] + value[at:]
         return value[:at] + [_mutated(value[at], rng)] + value[at + 1 :]
     if isinstance(value, dict) and rng.random() < 0.85:
-        return {key: _mutated(one, rng) for key, one in value.items()}
+        return {key: _mutated(part, rng) for key, part in value.items()}
     others = (
         None,
         True,

@@ -66,8 +66,12 @@ def shares_transposed(counts):
 
 
 def shares_lists(counts):
-    def walk(one):
-        return [walk(part) for part in one] if isinstance(one[0], list) else [Fraction(n, sum(one)) for n in one]
+    def walk(values):
+        return (
+            [walk(part) for part in values]
+            if isinstance(values[0], list)
+            else [Fraction(n, sum(values)) for n in values]
+        )
 
     return walk(counts.tolist())
 
@@ -126,10 +130,10 @@ def entropy_gather(logits, target):
 
 
 def entropy_lists(logits, target):
-    told = 0.0
+    total = 0.0
     for row, t in zip(logits.tolist(), target.tolist(), strict=True):
-        told += math.log(sum(math.exp(u) for u in row)) - row[t]
-    return told / len(target)
+        total += math.log(sum(math.exp(u) for u in row)) - row[t]
+    return total / len(target)
 
 
 def entropy_one_hot(logits, target):
@@ -158,8 +162,8 @@ def gradient_einsum(x, w, y):
 
 def gradient_loops(x, w, y):
     slope = np.zeros_like(w)
-    for row, wanted in zip(x, y, strict=True):
-        slope += 2 * (row @ w - wanted) * row
+    for row, target in zip(x, y, strict=True):
+        slope += 2 * (row @ w - target) * row
     return slope / len(x)
 
 
@@ -212,7 +216,7 @@ def descent_parameter(w, x, y, rate):
 
 
 def descent_numpy(w, x, y, rate):
-    w, x, y = (one.numpy().astype(np.float64) for one in (w, x, y))
+    w, x, y = (tensor.numpy().astype(np.float64) for tensor in (w, x, y))
     w = w - rate * 2 * x.T @ (x @ w - y) / len(y)
     return w - rate * 2 * x.T @ (x @ w - y) / len(y)
 

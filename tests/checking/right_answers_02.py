@@ -160,8 +160,8 @@ def weights_float32_list(scores, tau):
 # 02.lookup
 def lookup_loops(q, k, v):
     answers = []
-    for one in q:
-        scores = [float(one @ key) / 0.5 for key in k]
+    for query in q:
+        scores = [float(query @ key) / 0.5 for key in k]
         top = max(scores)
         e = [math.exp(score - top) for score in scores]
         answers.append(sum(x / sum(e) * value for x, value in zip(e, v, strict=True)))
@@ -169,7 +169,7 @@ def lookup_loops(q, k, v):
 
 
 def lookup_torch(q, k, v):
-    q, k, v = (torch.from_numpy(one) for one in (q, k, v))
+    q, k, v = (torch.from_numpy(array) for array in (q, k, v))
     return torch.softmax(2 * q @ k.mT, dim=-1) @ v
 
 
@@ -180,7 +180,7 @@ def lookup_einsum(q, k, v):
 
 
 def lookup_float32(q, k, v):
-    q, k, v = (torch.from_numpy(one).float() for one in (q, k, v))
+    q, k, v = (torch.from_numpy(array).float() for array in (q, k, v))
     return torch.softmax(q @ k.T / 0.5, dim=1) @ v
 
 

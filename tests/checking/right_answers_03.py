@@ -19,17 +19,17 @@ SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
 # 03.words
 def words_by_loop(text):
-    found, word = [], ""
+    tokens, word = [], ""
     for character in text:
         if character.isalnum():
             word += character
             continue
         if word:
-            found.append(word)
+            tokens.append(word)
             word = ""
         if not character.isspace():
-            found.append(character)
-    return found + [word] if word else found
+            tokens.append(character)
+    return tokens + [word] if word else tokens
 
 
 def words_tuple_of_matches(text):
@@ -47,9 +47,9 @@ def words_from_behind(text):
 
 # 03.vocabulary
 def vocabulary_sorted_twice(tokens):
-    kept = sorted(token for token in set(tokens) if tokens.count(token) > 1)
-    kept = sorted(kept, key=tokens.count, reverse=True)
-    return dict(zip(SPECIALS + kept, range(4 + len(kept)), strict=True))
+    frequent = sorted(token for token in set(tokens) if tokens.count(token) > 1)
+    frequent = sorted(frequent, key=tokens.count, reverse=True)
+    return dict(zip(SPECIALS + frequent, range(4 + len(frequent)), strict=True))
 
 
 def vocabulary_ordered_dict_of_numpy(tokens):
@@ -84,13 +84,13 @@ def ids_array(tokens, vocabulary):
 
 
 def ids_tensor_by_exception(tokens, vocabulary):
-    def one(token):
+    def id_of(token):
         try:
             return vocabulary[token]
         except KeyError:
             return vocabulary["<unk>"]
 
-    return torch.tensor([one(token) for token in ("<s>", *tokens, "</s>")])
+    return torch.tensor([id_of(token) for token in ("<s>", *tokens, "</s>")])
 
 
 # 03.pad
@@ -139,10 +139,10 @@ def merge_popping(symbols, pair):
     left, right = pair
     todo, done = list(symbols), []
     while todo:
-        one = todo.pop(0)
-        if one == left and todo and todo[0] == right:
-            one += todo.pop(0)
-        done.append(one)
+        symbol = todo.pop(0)
+        if symbol == left and todo and todo[0] == right:
+            symbol += todo.pop(0)
+        done.append(symbol)
     return done
 
 
@@ -225,8 +225,8 @@ def encode_one_place_at_a_time(word, merges):
 
 def encode_recursive(word, merges, symbols=None):
     symbols = list(word) if symbols is None else symbols
-    wanted = next((pair for pair in merges if pair in list(pairwise(symbols))), None)
-    return symbols if wanted is None else encode_recursive(word, merges, merge_popping(symbols, wanted))
+    merge = next((pair for pair in merges if pair in list(pairwise(symbols))), None)
+    return symbols if merge is None else encode_recursive(word, merges, merge_popping(symbols, merge))
 
 
 # 03.one-hot

@@ -20,7 +20,7 @@ def shapes_lists(t, d, n, h):
 
 def shapes_array(t, d, n, h):
     x, w = np.zeros((t, d)), [np.zeros((d, h))] * n
-    q = [x @ one for one in w]
+    q = [x @ weight for weight in w]
     a = q[0] @ q[0].T
     side = np.hstack(q)
     return np.array([m.shape for m in (w[0], np.zeros((n * h, d)), x, q[0], a, a @ q[0], side, x)])
@@ -126,12 +126,12 @@ def heads_folded(q, k, v, mask=None):
 def heads_loop(q, k, v, mask=None):
     rows = []
     for b in range(q.shape[0]):
-        own = mask[b] if mask is not None and mask.ndim == 3 else mask
+        sentence_mask = mask[b] if mask is not None and mask.ndim == 3 else mask
         heads = []
         for i in range(q.shape[1]):
             s = q[b, i] @ k[b, i].T * q.shape[-1] ** -0.5
-            if own is not None:
-                s = torch.where(own, s, -torch.inf)
+            if sentence_mask is not None:
+                s = torch.where(sentence_mask, s, -torch.inf)
             heads.append(torch.nan_to_num(s.softmax(-1), nan=0.0) @ v[b, i])
         rows.append(torch.stack(heads))
     return torch.stack(rows)
@@ -264,8 +264,8 @@ def cache_product(*sizes):
 
 
 def cache_nbytes(b, s, layers, n, k, h, size):
-    one = torch.empty(b, k, s, h, device="meta", dtype={2: torch.float16, 4: torch.float32}[size])
-    return layers * (one.nbytes + one.nbytes)
+    keys = torch.empty(b, k, s, h, device="meta", dtype={2: torch.float16, 4: torch.float32}[size])
+    return layers * (keys.nbytes + keys.nbytes)
 
 
 def cache_float(b, s, layers, n, k, h, size):
@@ -312,12 +312,12 @@ class LoopLayer(nn.Module):
         total = 0
         for i in range(n):
             j = i // (n // kv)
-            mine, shared = slice(i * h, i * h + h), slice(j * h, j * h + h)
-            q, k, v = x @ self.w_q[:, mine], x @ self.w_k[:, shared], x @ self.w_v[:, shared]
+            columns, shared = slice(i * h, i * h + h), slice(j * h, j * h + h)
+            q, k, v = x @ self.w_q[:, columns], x @ self.w_k[:, shared], x @ self.w_v[:, shared]
             s = q @ k.mT / h**0.5
             if mask is not None:
                 s = s.masked_fill(~mask, float("-inf"))
-            total = total + torch.nan_to_num(s.softmax(-1), nan=0.0) @ v @ self.w_o[mine]
+            total = total + torch.nan_to_num(s.softmax(-1), nan=0.0) @ v @ self.w_o[columns]
         return total
 
 

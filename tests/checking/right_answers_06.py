@@ -27,8 +27,8 @@ def gap_by_torch(x, order, causal):
 
 
 def gap_by_rows(x, order, causal):
-    one, other = _plain(torch.stack([x[i] for i in order]), causal).numpy(), _plain(x, causal).numpy()
-    return np.stack([one[t] - other[int(i)] for t, i in enumerate(order)])
+    permuted, original = _plain(torch.stack([x[i] for i in order]), causal).numpy(), _plain(x, causal).numpy()
+    return np.stack([permuted[t] - original[int(i)] for t, i in enumerate(order)])
 
 
 def _plain(x, causal):
@@ -171,8 +171,8 @@ def shaw_gather(q, k, table, rows):
 
 
 def shaw_sum(q, k, table, rows):
-    own = k.unsqueeze(2) + table[rows]
-    return (q.unsqueeze(3) * own).sum(-1) / math.sqrt(k.shape[-1])
+    keys = k.unsqueeze(2) + table[rows]
+    return (q.unsqueeze(3) * keys).sum(-1) / math.sqrt(k.shape[-1])
 
 
 def shaw_loop(q, k, table, rows):
@@ -183,12 +183,12 @@ def shaw_loop(q, k, table, rows):
 
 # 06.buckets
 def bucket_loop(back):
-    def one(d):
+    def bucket(d):
         if d < 16:
             return max(d, 0)
         return min(31, 16 + int(16 * math.log(d / 16) / math.log(8)))
 
-    return torch.tensor([one(d) for d in back.flatten().tolist()]).view(back.shape)
+    return torch.tensor([bucket(d) for d in back.flatten().tolist()]).view(back.shape)
 
 
 def bucket_numpy(back):

@@ -175,8 +175,8 @@ def sublayer_rsqrt(x, w_1, b_1, w_2, b_2, gain, shift):
 # 07.parameters
 def parameters_summed(d, f, n_layers, gated, bias, pre):
     shapes = [(d, d)] * 4 + [(d, f)] * (2 if gated else 1) + [(f, d)]
-    one = sum(rows * columns + (columns if bias else 0) for rows, columns in shapes) + 4 * d
-    return n_layers * one + (2 * d if pre else 0)
+    per_layer = sum(rows * columns + (columns if bias else 0) for rows, columns in shapes) + 4 * d
+    return n_layers * per_layer + (2 * d if pre else 0)
 
 
 def parameters_of_modules(d_model, d_hidden, n_layers, gated, bias, pre_norm):
@@ -206,11 +206,11 @@ def heads_one_by_one(x, w_q, w_k, w_v, w_o, n_heads, mask):
     h = x.shape[-1] // n_heads
     y = torch.zeros_like(x)
     for i in range(n_heads):
-        own = slice(i * h, (i + 1) * h)
-        u = (x @ w_q[:, own]) @ (x @ w_k[:, own]).mT * h**-0.5
+        columns = slice(i * h, (i + 1) * h)
+        u = (x @ w_q[:, columns]) @ (x @ w_k[:, columns]).mT * h**-0.5
         if mask is not None:
             u = u + torch.where(mask, 0.0, float("-inf")).to(u.dtype)[:, None, :]
-        y = y + u.softmax(-1) @ (x @ w_v[:, own]) @ w_o[own]
+        y = y + u.softmax(-1) @ (x @ w_v[:, columns]) @ w_o[columns]
     return y
 
 

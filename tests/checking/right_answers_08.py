@@ -106,18 +106,20 @@ def leak_gradients(masks):
     y = x
     for mask in masks:
         y = y + mask.double() @ y
-    rows = [torch.autograd.grad(one, x, retain_graph=True)[0] for one in y]
+    rows = [torch.autograd.grad(output, x, retain_graph=True)[0] for output in y]
     reached = torch.stack(rows) > 0
     return reached, bool(reached.triu(diagonal=1).sum() > 0)
 
 
 def labels_lists(sentences, start_id, end_id, pad_id):
-    longest = max(len(one) for one in sentences) + 1
+    longest = max(len(sentence) for sentence in sentences) + 1
 
     def filled(ids):
         return ids + [pad_id] * (longest - len(ids))
 
-    return [filled([start_id] + one) for one in sentences], [filled(one + [end_id]) for one in sentences]
+    return [filled([start_id] + sentence) for sentence in sentences], [
+        filled(sentence + [end_id]) for sentence in sentences
+    ]
 
 
 def labels_padded_first(sentences, start_id, end_id, pad_id):
@@ -130,12 +132,12 @@ def labels_numpy(sentences, start_id, end_id, pad_id):
     longest = max(map(len, sentences)) + 2
     whole = np.full((len(sentences), longest), pad_id)
     labels = None
-    for row, one in zip(whole, sentences, strict=True):
-        row[: len(one) + 2] = [start_id, *one, end_id]
+    for row, sentence in zip(whole, sentences, strict=True):
+        row[: len(sentence) + 2] = [start_id, *sentence, end_id]
     labels = whole[:, 1:].copy()
     inputs = whole[:, :-1].copy()
-    for row, one in zip(inputs, sentences, strict=True):
-        row[len(one) + 1 :] = pad_id
+    for row, sentence in zip(inputs, sentences, strict=True):
+        row[len(sentence) + 1 :] = pad_id
     return inputs, labels
 
 
@@ -153,7 +155,7 @@ def hide_loops(ids, special, u, other, mask_id, share):
 
 
 def hide_numpy(ids, special, u, other, mask_id, share):
-    ids, special, u, other = (one.numpy() for one in (ids, special, u, other))
+    ids, special, u, other = (tensor.numpy() for tensor in (ids, special, u, other))
     chosen = np.logical_and(u < share, np.logical_not(special))
     inputs = np.select([chosen & (u < 0.8 * share), chosen & (u < 0.9 * share)], [mask_id, other], ids)
     return inputs, np.where(chosen, ids, -100)
@@ -198,14 +200,14 @@ def cross_einsum(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
 def cross_loop(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
     h, y = w_q.shape[1] // n, 0
     for i in range(n):
-        own = slice(h * i, h * i + h)
-        s = (x @ w_q[:, own]) @ (memory @ w_k[:, own]).mT * h**-0.5
+        columns = slice(h * i, h * i + h)
+        s = (x @ w_q[:, columns]) @ (memory @ w_k[:, columns]).mT * h**-0.5
         if mask is None:
             a = s.softmax(-1)
         else:
             whole = mask.expand(len(x), n, *s.shape[1:])
             a = softmax_whatever_is_blind(s, whole[:, i])
-        y = y + a @ (memory @ w_v[:, own]) @ w_o[own]
+        y = y + a @ (memory @ w_v[:, columns]) @ w_o[columns]
     return y
 
 
@@ -213,7 +215,7 @@ def cross_stacked(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
     """Keys and values in one product, scaled before the scores."""
     k, v = (memory @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
     q = x @ w_q / math.sqrt(w_q.shape[1] // n)
-    q, k, v = (torch.stack(one.chunk(n, -1), 1) for one in (q, k, v))
+    q, k, v = (torch.stack(projection.chunk(n, -1), 1) for projection in (q, k, v))
     s = q @ k.mT
     a = s.softmax(-1) if mask is None else softmax_exponentials(s, mask)
     return torch.cat(list((a @ v).unbind(1)), -1) @ w_o
@@ -257,8 +259,8 @@ class LayerOfDictionaries(nn.Module):
 
 class LayerOfOneLine(LayerOfDictionaries):
     def forward(self, x, memory, mask, memory_mask):
-        own = self.norm_1(x)
-        back = self.attention(own, own, mask)
+        normed = self.norm_1(x)
+        back = self.attention(normed, normed, mask)
         across = self.cross(self.norm_2(x + back), memory, memory_mask)
         return x + back + across + self.feed_forward(self.norm_3(x + back + across))
 
@@ -348,9 +350,11 @@ class ModelSentenceBySentence(ModelOfLists):
     layer = LayerOfOneLine
 
     def forward(self, source, target):
-        return torch.cat([self.one(s[s != self.pad][None], t[None]) for s, t in zip(source, target, strict=True)])
+        return torch.cat(
+            [self.run_sentence(s[s != self.pad][None], t[None]) for s, t in zip(source, target, strict=True)]
+        )
 
-    def one(self, source, target):
+    def run_sentence(self, source, target):
         return ModelOfLists.forward(self, source, target)
 
 

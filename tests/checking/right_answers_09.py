@@ -30,10 +30,10 @@ def entropy_logsumexp(logits, labels, pad_id):
 
 
 def entropy_one_hot(logits, labels, pad_id):
-    kept = labels.flatten() != pad_id
-    log_p = F.log_softmax(logits.flatten(0, 1)[kept], -1)
-    wanted = F.one_hot(labels.flatten()[kept], logits.shape[-1]).to(log_p)
-    return -(wanted * log_p).sum(1).mean()
+    real = labels.flatten() != pad_id
+    log_p = F.log_softmax(logits.flatten(0, 1)[real], -1)
+    one_hot = F.one_hot(labels.flatten()[real], logits.shape[-1]).to(log_p)
+    return -(one_hot * log_p).sum(1).mean()
 
 
 def entropy_loops(logits, labels, pad_id):
@@ -62,15 +62,15 @@ def perplexity_dot(losses, tokens):
 
 def smoothed_distribution(logits, labels, pad_id):
     n_words = logits.shape[-1]
-    wanted = F.one_hot(labels, n_words).to(logits.dtype) * 0.9 + 0.1 / n_words
-    loss = -(wanted * logits.log_softmax(-1)).sum(-1)
+    target = F.one_hot(labels, n_words).to(logits.dtype) * 0.9 + 0.1 / n_words
+    loss = -(target * logits.log_softmax(-1)).sum(-1)
     real = labels != pad_id
     return (loss * real).sum() / real.sum()
 
 
 def smoothed_logsumexp(logits, labels, pad_id):
-    kept = labels != pad_id
-    scores, ids = logits[kept], labels[kept]
+    real = labels != pad_id
+    scores, ids = logits[real], labels[real]
     right = scores[torch.arange(len(ids)), ids]
     return (torch.logsumexp(scores, 1) - 0.9 * right - 0.1 * scores.mean(1)).mean()
 
@@ -109,7 +109,7 @@ def adam_lerp(w, g, m, v, step, rate, beta_1, beta_2, eps):
 
 
 def adam_numpy(w, g, m, v, step, rate, beta_1, beta_2, eps):
-    w, g, m, v = (one.numpy().astype(np.float64) for one in (w, g, m, v))
+    w, g, m, v = (tensor.numpy().astype(np.float64) for tensor in (w, g, m, v))
     m += (1 - beta_1) * (g - m)
     v += (1 - beta_2) * (g * g - v)
     return w - rate * (m / (1 - beta_1**step)) / (np.sqrt(v / (1 - beta_2**step)) + eps), m, v
@@ -151,14 +151,14 @@ def accumulate_groups(w, gradients, tokens, every, rate):
 
 
 def accumulate_shares(w, gradients, tokens, every, rate):
-    rows, kept = [], []
+    rows, group = [], []
     for i, (gradient, n) in enumerate(zip(gradients, tokens.tolist(), strict=True), start=1):
-        kept.append((gradient / n, n))
+        group.append((gradient / n, n))
         if i % every == 0 or i == len(tokens):
-            whole = sum(n for _, n in kept)
-            for mean, n in kept:
+            whole = sum(n for _, n in group)
+            for mean, n in group:
                 w = w - rate * mean * (n / whole)
-            kept = []
+            group = []
         rows.append(w.clone())
     return torch.stack(rows)
 
@@ -184,8 +184,8 @@ def dropout_masked(x, u, p, training):
 
 
 def dropout_ceiling(x, u, p, training):
-    kept = (~(u < p)).to(x.dtype) if training else torch.ones_like(x)
-    return x.mul(kept).div(1 - p if training else 1)
+    mask = (~(u < p)).to(x.dtype) if training else torch.ones_like(x)
+    return x.mul(mask).div(1 - p if training else 1)
 
 
 def first_numpy(z, after_relu):
@@ -210,8 +210,8 @@ def bytes_table(parameters, activations, recipe):
 
 def bytes_dtypes(parameters, activations, recipe):
     half, whole = torch.float16.itemsize, torch.float32.itemsize
-    kept = {"master": 2 * half + 3 * whole}.get(recipe, 4 * whole)
-    return np.array(kept * parameters), np.array((whole if recipe == "float32" else half) * activations)
+    per_parameter = {"master": 2 * half + 3 * whole}.get(recipe, 4 * whole)
+    return np.array(per_parameter * parameters), np.array((whole if recipe == "float32" else half) * activations)
 
 
 def bytes_shifted(parameters, activations, recipe):
@@ -253,8 +253,8 @@ def train_torch(w, ids, pad_id, rate, steps):
 
 
 def train_by_hand(w, ids, pad_id, rate, steps):
-    kept = ids[:, 1:] != pad_id
-    before, after = ids[:, :-1][kept], ids[:, 1:][kept]
+    real = ids[:, 1:] != pad_id
+    before, after = ids[:, :-1][real], ids[:, 1:][real]
     losses = []
     for _ in range(steps):
         p = w[before].softmax(-1)
@@ -331,13 +331,13 @@ def labels_recorded(loss_of, n_words):
 
 
 def padding_added(loss_of, n_words):
-    found = False
+    differs = False
     for pad_id in (1, 0, n_words - 1):
         logits, labels = torch.randn(3, 4, n_words), torch.randint(2, n_words - 1, (3, 4))
         more = torch.cat([logits, torch.randn(3, 5, n_words)], dim=1)
         padded = F.pad(labels, (0, 5), value=pad_id)
-        found = found or abs(loss_of(more, padded, pad_id) - loss_of(logits, labels, pad_id)).item() > 1e-6
-    return found
+        differs = differs or abs(loss_of(more, padded, pad_id) - loss_of(logits, labels, pad_id)).item() > 1e-6
+    return differs
 
 
 def padding_in_front(loss_of, n_words):
@@ -356,8 +356,8 @@ def padding_by_tokens(loss_of, n_words):
     for pad_id in (n_words - 1, 0):
         logits = torch.randn(1, 6, n_words)
         labels = torch.tensor([[1, 2, 3, pad_id, pad_id, pad_id]])
-        wanted = loss_of(logits[:, :3], labels[:, :3], pad_id)
-        if not torch.isclose(loss_of(logits, labels, pad_id), wanted, atol=1e-6):
+        expected = loss_of(logits[:, :3], labels[:, :3], pad_id)
+        if not torch.isclose(loss_of(logits, labels, pad_id), expected, atol=1e-6):
             return 1
     return 0
 

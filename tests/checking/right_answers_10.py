@@ -91,9 +91,9 @@ def top_k_columns(logits, k):
 def top_k_sorted_python(logits, k):
     rows = []
     for row in logits.tolist():
-        kept = sorted(range(len(row)), key=lambda i: (-row[i], i))[:k]
-        total = sum(math.exp(row[i] - row[kept[0]]) for i in kept)
-        rows.append([math.exp(row[i] - row[kept[0]]) / total if i in kept else 0.0 for i in range(len(row))])
+        top = sorted(range(len(row)), key=lambda i: (-row[i], i))[:k]
+        total = sum(math.exp(row[i] - row[top[0]]) for i in top)
+        rows.append([math.exp(row[i] - row[top[0]]) / total if i in top else 0.0 for i in range(len(row))])
     return torch.tensor(rows)
 
 
@@ -106,10 +106,10 @@ def top_k_numpy(logits, k):
 
 def top_p_loop(probabilities, p):
     left = torch.zeros_like(probabilities)
-    for row, kept in zip(probabilities, left, strict=True):
+    for row, cut_row in zip(probabilities, left, strict=True):
         mass = 0.0
         for i in row.argsort(descending=True):
-            kept[i] = row[i]
+            cut_row[i] = row[i]
             mass += float(row[i])
             if mass >= p:
                 break
@@ -132,8 +132,8 @@ def top_p_by_count(probabilities, p):
     rows = []
     for row, n in zip(probabilities.numpy(), n_kept, strict=True):
         least = np.sort(row)[::-1][min(n, len(row)) - 1]
-        kept = np.where(row >= least, row, 0)
-        rows.append(kept / kept.sum())
+        cut = np.where(row >= least, row, 0)
+        rows.append(cut / cut.sum())
     return np.array(rows)
 
 
@@ -165,11 +165,11 @@ def positions_lengths(real, n_new):
 def positions_loop(real, n_new):
     rows = []
     for row in real.tolist():
-        place, found = 0, []
-        for one in row:
-            found.append(place)
-            place += one
-        rows.append(found[-n_new:])
+        place, positions = 0, []
+        for is_real in row:
+            positions.append(place)
+            place += is_real
+        rows.append(positions[-n_new:])
     return rows
 
 
@@ -210,11 +210,11 @@ def attend_loops(q, k, v):
     z = torch.zeros_like(q)
     n, t, h = q.shape[1:]
     for i in range(n):
-        own = i * k.shape[1] // n
+        kv_head = i * k.shape[1] // n
         for j in range(t):
             seen = k.shape[2] - t + j + 1
-            e = (k[:, own, :seen] * q[:, i, j : j + 1]).sum(-1).div(math.sqrt(h))
-            z[:, i, j] = (torch.softmax(e, 1)[:, :, None] * v[:, own, :seen]).sum(1)
+            e = (k[:, kv_head, :seen] * q[:, i, j : j + 1]).sum(-1).div(math.sqrt(h))
+            z[:, i, j] = (torch.softmax(e, 1)[:, :, None] * v[:, kv_head, :seen]).sum(1)
     return z
 
 
@@ -269,14 +269,14 @@ def write_by_hand(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit)
     """Keys and values in lists, head by head; the token that ends the text is fed as well."""
     d = embedding.shape[1]
     place = torch.cat([_rows(i, i + 1, d) for i in range(len(prompt) + limit)]).to(embedding.dtype)
-    own = [slice(i * d // n_heads, (i + 1) * d // n_heads) for i in range(n_heads)]
-    keys, values, seen = [[] for _ in own], [[] for _ in own], 0
+    head_columns = [slice(i * d // n_heads, (i + 1) * d // n_heads) for i in range(n_heads)]
+    keys, values, seen = [[] for _ in head_columns], [[] for _ in head_columns], 0
 
     def feed(ids):
         nonlocal seen
         x = embedding[ids] + place[seen : seen + len(ids)]
         seen, heads = seen + len(ids), []
-        for at, columns in enumerate(own):
+        for at, columns in enumerate(head_columns):
             keys[at] += list(x @ w_k[:, columns])
             values[at] += list(x @ w_v[:, columns])
             s = torch.nn.functional.linear(x, w_q.T[columns]) @ torch.stack(keys[at]).T / (d / n_heads) ** 0.5
@@ -284,11 +284,11 @@ def write_by_hand(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit)
             heads.append(s.softmax(-1) @ torch.stack(values[at]))
         return embedding @ (x + torch.cat(heads, dim=-1) @ w_o)[-1]
 
-    one, written, logits = feed(prompt.tolist()), [], []
+    next_logits, written, logits = feed(prompt.tolist()), [], []
     while len(written) < limit and end_id not in written:
-        logits.append(one)
-        written.append(int(one.argmax()))
-        one = feed(written[-1:])
+        logits.append(next_logits)
+        written.append(int(next_logits.argmax()))
+        next_logits = feed(written[-1:])
     return written, logits
 
 
@@ -335,8 +335,8 @@ def bytes_in_words(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, b
 
 
 def bytes_by_tensor(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
-    one = torch.empty(batch, n_kv_heads, n_tokens, head_width, device="meta")
-    return sum(t.numel() * bytes_each for _ in range(n_layers) for t in (one, one))
+    keys = torch.empty(batch, n_kv_heads, n_tokens, head_width, device="meta")
+    return sum(t.numel() * bytes_each for _ in range(n_layers) for t in (keys, keys))
 
 
 def bytes_from_float32(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
@@ -344,15 +344,15 @@ def bytes_from_float32(n_layers, n_heads, n_kv_heads, head_width, batch, n_token
 
 
 def cost_loop(n_prompt, n_new):
-    tokens = scores = cached = kept = 0
+    tokens = scores = cached = fed = 0
     for step in range(n_new):
         length = n_prompt + step
         tokens += length
         scores += sum(range(length + 1))
         new = n_prompt if step == 0 else 1
-        cached += sum(range(kept + 1, kept + new + 1))
-        kept += new
-    return tokens, kept, scores, cached
+        cached += sum(range(fed + 1, fed + new + 1))
+        fed += new
+    return tokens, fed, scores, cached
 
 
 def cost_formulas(n_prompt, n_new):

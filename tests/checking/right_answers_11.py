@@ -48,8 +48,8 @@ def moved_by_sets(steps, keep, n, bytes_per_number):
 def moved_numpy(steps, keep, n, bytes_per_number):
     passes = np.array([np.unique(read).size + 1 for _, read in steps])
     everything = np.unique(np.concatenate([read for _, read in steps]))
-    given = np.setdiff1d(everything, [made for made, _ in steps])
-    return passes.sum() * n * bytes_per_number, (given.size + len(keep)) * n * bytes_per_number
+    inputs = np.setdiff1d(everything, [made for made, _ in steps])
+    return passes.sum() * n * bytes_per_number, (inputs.size + len(keep)) * n * bytes_per_number
 
 
 # 11.product

@@ -8,7 +8,7 @@ import torch
 
 def product_shapes(rows, d_in, d_out, size):
     shapes = [(rows, d_in), (d_in, d_out), (rows, d_out)]
-    moved = size * sum(math.prod(one) for one in shapes)
+    moved = size * sum(math.prod(shape) for shape in shapes)
     return [2 * rows * d_in * d_out, moved, 2 * rows * d_in * d_out / moved]
 
 
@@ -27,8 +27,10 @@ def table_numpy(b, t, n, h, size):
     d = n * h
     dense, pairs, hidden = 2 * b * t * d * d, 2 * b * t * t * d, 4 * b * t * d
     flops = np.array([3 * dense, pairs, 6 * b * n * t * t, pairs, dense, 4 * dense, hidden, 4 * dense], dtype=float)
-    one, heads, wide = 2 * b * t * d + d * d, 2 * b * t * d + b * n * t * t, 5 * b * t * d + 4 * d * d
-    moved = size * np.array([3 * one, heads, 2 * b * n * t * t, heads, one, wide, 2 * hidden, wide], dtype=float)
+    projection, heads, wide = 2 * b * t * d + d * d, 2 * b * t * d + b * n * t * t, 5 * b * t * d + 4 * d * d
+    moved = size * np.array(
+        [3 * projection, heads, 2 * b * n * t * t, heads, projection, wide, 2 * hidden, wide], dtype=float
+    )
     return np.stack([flops, moved, flops / moved], axis=1)
 
 
@@ -166,8 +168,8 @@ def states_table(n, recipe):
 def states_tensors(n, recipe):
     half = recipe == "master"
     kinds = [torch.float16, torch.float16, torch.float32] if half else [torch.float32, torch.float32]
-    held = [torch.empty(n, dtype=kind, device="meta").nbytes for kind in kinds]
-    return (*held, *([] if half else [0]), 8 * n)
+    sizes = [torch.empty(n, dtype=kind, device="meta").nbytes for kind in kinds]
+    return (*sizes, *([] if half else [0]), 8 * n)
 
 
 def states_array(n, recipe):
@@ -182,7 +184,7 @@ def activation_tensors(b, t, d, n, f, fused):
     shapes = [(b, t, d)] * 5 + [(b, n, t, d // n)] * 3 + [(b, t, f)] * 2
     if not fused:
         shapes.append((b, n, t, t))
-    return sum(torch.empty(one, dtype=torch.bfloat16, device="meta").nbytes for one in shapes)
+    return sum(torch.empty(shape, dtype=torch.bfloat16, device="meta").nbytes for shape in shapes)
 
 
 def activation_list(b, t, d, n, f, fused):
@@ -194,11 +196,11 @@ def activation_list(b, t, d, n, f, fused):
 def cache_loop(memory, parameters, layers, n, k, h, s):
     room = memory * 10**9 - 2 * parameters
     each = 4 * layers * k * h * s
-    held = 0
+    count = 0
     while room >= each:
         room -= each
-        held += 1
-    return held
+        count += 1
+    return count
 
 
 def cache_floor(memory, parameters, layers, n, k, h, s):
@@ -217,7 +219,7 @@ def decode_reciprocals(b, s, d, f, n, k, h, size):
 
 def decode_shapes(b, s, d, f, n, k, h, size):
     def intensity(flops, *shapes):
-        return flops / (size * sum(math.prod(one) for one in shapes))
+        return flops / (size * sum(math.prod(shape) for shape in shapes))
 
     dense = intensity(2 * b * d * f, (b, d), (d, f), (b, f))
     return dense, intensity(2 * b * n * s * h, (b, n, 1, h), (b, k, s, h), (b, n, 1, s))

@@ -32,7 +32,7 @@ def kernel_unflatten(w, channels, patch):
 
 
 def kernel_columns(w, channels, patch):
-    return torch.stack([one.reshape(channels, patch, patch) for one in w.unbind(1)])
+    return torch.stack([column.reshape(channels, patch, patch) for column in w.unbind(1)])
 
 
 def kernel_einsum(w, channels, patch):
@@ -81,16 +81,16 @@ def look_einsum(x, picture, w_q, w_k, w_v, w_o, gate, n):
 def look_loop(x, picture, w_q, w_k, w_v, w_o, gate, n):
     h, y = w_q.shape[1] // n, 0
     for i in range(n):
-        own = slice(h * i, h * i + h)
-        s = (x @ w_q[:, own]) @ (picture @ w_k[:, own]).mT / math.sqrt(h)
-        y = y + F.softmax(s, dim=2) @ (picture @ w_v[:, own]) @ w_o[own]
+        columns = slice(h * i, h * i + h)
+        s = (x @ w_q[:, columns]) @ (picture @ w_k[:, columns]).mT / math.sqrt(h)
+        y = y + F.softmax(s, dim=2) @ (picture @ w_v[:, columns]) @ w_o[columns]
     return x + y * torch.tanh(gate)
 
 
 def look_stacked(x, picture, w_q, w_k, w_v, w_o, gate, n):
     """Keys and values in one product; the gate as a difference of exponentials."""
     k, v = (picture @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
-    q, k, v = (torch.stack(one.chunk(n, -1), 1) for one in (x @ w_q, k, v))
+    q, k, v = (torch.stack(projection.chunk(n, -1), 1) for projection in (x @ w_q, k, v))
     e = torch.exp(q @ k.mT / math.sqrt(q.shape[-1]))
     seen = torch.cat(list((e @ v / e.sum(-1, keepdim=True)).unbind(1)), -1) @ w_o
     return x + seen * (1 - 2 / (torch.exp(2 * gate) + 1))
@@ -119,8 +119,8 @@ def loss_loop(images, texts, log_scale):
 def label_loop(images, labels, scale):
     scores = []
     for sentences in labels:
-        one = sum(s / s.norm() for s in sentences)
-        scores.append(F.cosine_similarity(images, one[None]) * scale)
+        direction = sum(s / s.norm() for s in sentences)
+        scores.append(F.cosine_similarity(images, direction[None]) * scale)
     return torch.stack(scores, 1).softmax(1)
 
 
@@ -191,7 +191,7 @@ def step_einsum(key_values, keys, q, k, v):
 
 
 def step_numpy(key_values, keys, q, k, v):
-    key_values, keys, q, k, v = (one.numpy() for one in (key_values, keys, q, k, v))
+    key_values, keys, q, k, v = (tensor.numpy() for tensor in (key_values, keys, q, k, v))
     f, g = (np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (q, k))
     key_values, keys = key_values + g[..., None] * v[..., None, :], keys + g
     return (f[..., None] * key_values).sum(-2) / (f * keys).sum(-1)[..., None], key_values, keys
@@ -200,9 +200,9 @@ def step_numpy(key_values, keys, q, k, v):
 def step_past_and_self(key_values, keys, q, k, v):
     """What the past says and what the position itself says, added before the division."""
     f, g = F.elu(q) + 1, F.elu(k) + 1
-    own = (f * g).sum(-1, keepdim=True)
+    self_weight = (f * g).sum(-1, keepdim=True)
     past = (f[..., None] * key_values).sum(-2)
-    y = (past + own * v) / ((f * keys).sum(-1, keepdim=True) + own)
+    y = (past + self_weight * v) / ((f * keys).sum(-1, keepdim=True) + self_weight)
     return y, key_values + g.unsqueeze(-1) @ v.unsqueeze(-2), g + keys
 
 
@@ -214,10 +214,10 @@ def merge_where(m_a, l_a, z_a, m_b, l_b, z_b):
 
 
 def merge_numpy(m_a, l_a, z_a, m_b, l_b, z_b):
-    m_a, l_a, z_a, m_b, l_b, z_b = (one.numpy() for one in (m_a, l_a, z_a, m_b, l_b, z_b))
+    m_a, l_a, z_a, m_b, l_b, z_b = (tensor.numpy() for tensor in (m_a, l_a, z_a, m_b, l_b, z_b))
     m = np.maximum(m_a, m_b)
     with np.errstate(invalid="ignore"):
-        a, b = (np.nan_to_num(np.exp(one - m), nan=0.0) for one in (m_a, m_b))
+        a, b = (np.nan_to_num(np.exp(top - m), nan=0.0) for top in (m_a, m_b))
     return m, l_a * a + l_b * b, z_a * a[..., None] + z_b * b[..., None]
 
 

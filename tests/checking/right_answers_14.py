@@ -49,12 +49,12 @@ def checksum_ones(x, w, printed, places):
 
 def checksum_loops(x, w, printed, places):
     t, h = printed.shape
-    found = []
+    flags = []
     for i in range(t):
         row = abs(sum(printed[i]) - sum(x[i, d] * sum(w[d]) for d in range(len(w)))) > h / 2 / 10**places
         column = [abs(sum(printed[:, j]) - sum(x.sum(0) * w[:, j])) > t / 2 / 10**places for j in range(h)]
-        found.append([bool(row and one) for one in column])
-    return found
+        flags.append([bool(row and is_off) for is_off in column])
+    return flags
 
 
 def checksum_torch(x, w, printed, places):
@@ -73,14 +73,14 @@ def place_sorted_twice(q, k, claimed):
 def place_weights(q, k, claimed):
     weights = np.exp(q @ k.T / math.sqrt(q.shape[1]))
     weights /= weights.sum(1, keepdims=True)
-    own = np.take_along_axis(weights, claimed[:, None], axis=1)
-    return (weights >= own).sum(axis=1)
+    claimed_weights = np.take_along_axis(weights, claimed[:, None], axis=1)
+    return (weights >= claimed_weights).sum(axis=1)
 
 
 def place_torch(q, k, claimed):
     scores = torch.from_numpy(q) @ torch.from_numpy(k).T
-    own = scores.gather(1, torch.from_numpy(claimed)[:, None])
-    return 1 + (scores > own).sum(1)
+    claimed_scores = scores.gather(1, torch.from_numpy(claimed)[:, None])
+    return 1 + (scores > claimed_scores).sum(1)
 
 
 def rank_left_over(scores, width, places):
@@ -93,7 +93,7 @@ def rank_left_over(scores, width, places):
 def rank_torch(scores, width, places):
     values = torch.linalg.svdvals(torch.from_numpy(scores)).tolist()
     most = 10**-places / 2 * scores.size**0.5
-    return min(len(values), width), any(one > most for one in values[width:])
+    return min(len(values), width), any(value > most for value in values[width:])
 
 
 def rank_count(scores, width, places):
@@ -104,8 +104,8 @@ def rank_count(scores, width, places):
 
 def hypothesis_loop(printed, candidates, places):
     best = most = -1
-    for i, one in enumerate(candidates):
-        count = int((np.abs(printed - one) <= 0.5 / 10**places * (1 + 1e-9)).sum())
+    for i, candidate in enumerate(candidates):
+        count = int((np.abs(printed - candidate) <= 0.5 / 10**places * (1 + 1e-9)).sum())
         if count > most:
             best, most = i, count
     return best, most
@@ -117,7 +117,9 @@ def hypothesis_at_once(printed, candidates, places):
 
 
 def hypothesis_max(printed, candidates, places):
-    counts = [np.count_nonzero(np.round(one - printed, 9).__abs__() <= 0.5 / 10**places) for one in candidates]
+    counts = [
+        np.count_nonzero(np.round(candidate - printed, 9).__abs__() <= 0.5 / 10**places) for candidate in candidates
+    ]
     return max((count, -i) for i, count in enumerate(counts))[1] * -1, max(counts)
 
 
@@ -150,7 +152,7 @@ def mixed_torch(q, k, v, printed, places):
         (s / q.shape[1] ** 0.5).softmax(0) @ v,
         torch.zeros_like(s).softmax(-1) @ v,
     ]
-    fits = [bool(((one - printed).abs() <= 0.5 / 10**places * (1 + 1e-9)).all()) for one in made]
+    fits = [bool(((output - printed).abs() <= 0.5 / 10**places * (1 + 1e-9)).all()) for output in made]
     return fits.index(True) if any(fits) else 4
 
 
@@ -167,22 +169,22 @@ def mixed_einsum(q, k, v, printed, places):
 def split_reshaped(x, w, printed, places):
     n, t, h = printed.shape
     whole = (x @ w).reshape(t, n, h).transpose(1, 0, 2)
-    found = []
+    verdicts = []
     for i in range(n):
         part = w[i * h : (i + 1) * h, i * h : (i + 1) * h]
         options = (whole[i], x[:, i * h : (i + 1) * h] @ part)
-        fits = [np.array_equal(np.round(one, places), np.round(printed[i], places)) for one in options]
-        found.append(fits.index(True) if True in fits else 2)
-    return found
+        fits = [np.array_equal(np.round(option, places), np.round(printed[i], places)) for option in options]
+        verdicts.append(fits.index(True) if True in fits else 2)
+    return verdicts
 
 
 def split_chunks(x, w, printed, places):
     n = len(printed)
     verdicts = np.full(n, 2)
     half = 0.5 / 10**places * (1 + 1e-9)
-    for i, (columns, own) in enumerate(zip(np.split(w, n, axis=1), np.split(x, n, axis=1), strict=True)):
+    for i, (columns, x_part) in enumerate(zip(np.split(w, n, axis=1), np.split(x, n, axis=1), strict=True)):
         block = np.split(columns, n, axis=0)[i]
-        if np.all(np.abs(own @ block - printed[i]) <= half):
+        if np.all(np.abs(x_part @ block - printed[i]) <= half):
             verdicts[i] = 1
         if np.all(np.abs(x @ columns - printed[i]) <= half):
             verdicts[i] = 0
@@ -241,10 +243,10 @@ def scores_torch(printed, published, places):
 
 
 def polarity_largest(mask, weights):
-    given = np.broadcast_to(mask, weights.shape)[weights > 0]
-    if given.all():
+    mask_values = np.broadcast_to(mask, weights.shape)[weights > 0]
+    if mask_values.all():
         return 1
-    return -1 if given.any() else 0
+    return -1 if mask_values.any() else 0
 
 
 def polarity_products(mask, weights):
@@ -254,16 +256,16 @@ def polarity_products(mask, weights):
 
 
 def polarity_loop(mask, weights):
-    said = set()
+    mask_values = set()
     for i, row in enumerate(weights):
         for j, weight in enumerate(row):
             if weight:
-                said.add(int(mask[i % len(mask)][j]))
-    return -1 if len(said) > 1 else said.pop() if said else 1
+                mask_values.add(int(mask[i % len(mask)][j]))
+    return -1 if len(mask_values) > 1 else mask_values.pop() if mask_values else 1
 
 
 def leaks_turned(first, second, joined, one_means_look):
-    hidden = [(one == 0) if one_means_look else (one == 1) for one in (first, second, joined)]
+    hidden = [(mask == 0) if one_means_look else (mask == 1) for mask in (first, second, joined)]
     return (hidden[0] | hidden[1]) & ~hidden[2]
 
 
@@ -287,8 +289,8 @@ def leaks_loops(first, second, joined, one_means_look):
 
 def quotient_table(peaks, bandwidths, printed):
     table = np.round(np.outer(peaks, 1 / np.array(bandwidths)) * 1000)
-    found = np.argwhere(table == printed)
-    return tuple(found[0]) if len(found) else (-1, -1)
+    cells = np.argwhere(table == printed)
+    return tuple(cells[0]) if len(cells) else (-1, -1)
 
 
 def quotient_exact(peaks, bandwidths, printed):
@@ -326,8 +328,8 @@ def intensity_written(flops, loads, stores, size, printed, places):
 
 def conventions_quotients(products, printed):
     kinds = []
-    for one, count in zip(products, printed, strict=True):
-        adds = math.prod(one)
+    for product, count in zip(products, printed, strict=True):
+        adds = math.prod(product)
         kinds.append({2 * adds: 2, adds: 1}.get(count, 0))
     return kinds, min(kinds) != max(kinds)
 

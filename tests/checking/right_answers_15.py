@@ -12,12 +12,12 @@ from right_answers_configs import CONFIGS
 def route_mask(x, w_router, bias, k, factor):
     gates = 1 / (1 + torch.exp(-(x @ w_router)))
     least = (gates + bias).sort(dim=-1, descending=True).values[:, k - 1 : k]
-    kept = gates * (gates + bias >= least)
-    return kept * (factor / kept.sum(1)[:, None])
+    chosen = gates * (gates + bias >= least)
+    return chosen * (factor / chosen.sum(1)[:, None])
 
 
 def route_numpy(x, w_router, bias, k, factor):
-    x, w_router, bias = (one.numpy() for one in (x, w_router, bias))
+    x, w_router, bias = (tensor.numpy() for tensor in (x, w_router, bias))
     gates = 1 / (1 + np.exp(-(x @ w_router)))
     weights = np.zeros_like(gates)
     best = np.argpartition(-(gates + bias), k - 1, axis=1)[:, :k]
@@ -140,25 +140,25 @@ def norms_numpy(q, k, q_gain, k_gain, cos, sin, eps):
 
 
 def layers_loop(n_layers, global_every, window, no_rope_layers, length):
-    held, rotary = [], []
+    cached, rotary = [], []
     for layer in range(1, n_layers + 1):
         sees_all = layer % global_every == 0
-        held.append(length if sees_all or length < window else window)
+        cached.append(length if sees_all or length < window else window)
         if no_rope_layers[layer - 1]:
             rotary.append(layer - 1)
-    return held, rotary
+    return cached, rotary
 
 
 def layers_slices(n_layers, global_every, window, no_rope_layers, length):
-    held = [min(window, length)] * n_layers
-    held[global_every - 1 :: global_every] = [length] * len(held[global_every - 1 :: global_every])
-    return held, [i for i, turns in enumerate(no_rope_layers) if turns]
+    cached = [min(window, length)] * n_layers
+    cached[global_every - 1 :: global_every] = [length] * len(cached[global_every - 1 :: global_every])
+    return cached, [i for i, turns in enumerate(no_rope_layers) if turns]
 
 
 def layers_numpy(n_layers, global_every, window, no_rope_layers, length):
     number = np.arange(1, n_layers + 1)
-    held = np.where(number % global_every, min(window, length), length)
-    return held.tolist(), np.flatnonzero(no_rope_layers).tolist()
+    cached = np.where(number % global_every, min(window, length), length)
+    return cached.tolist(), np.flatnonzero(no_rope_layers).tolist()
 
 
 def ring_where(k_ring, v_ring, q, k, v, position):
@@ -200,8 +200,8 @@ def yarn_loop(head_width, base, factor, trained_length, fast_turns, slow_turns):
 def yarn_interpolated(head_width, base, factor, trained_length, fast_turns, slow_turns):
     speeds = np.array([base ** (-2 * i / head_width) for i in range(head_width // 2)])
     turns = np.log(trained_length * speeds / (2 * np.pi))
-    kept = np.interp(turns, [np.log(slow_turns), np.log(fast_turns)], [0.0, 1.0])
-    return speeds * kept + speeds * (1 - kept) / factor, 1 + 0.1 * np.log(factor)
+    unscaled = np.interp(turns, [np.log(slow_turns), np.log(fast_turns)], [0.0, 1.0])
+    return speeds * unscaled + speeds * (1 - unscaled) / factor, 1 + 0.1 * np.log(factor)
 
 
 def yarn_torch(head_width, base, factor, trained_length, fast_turns, slow_turns):
@@ -265,7 +265,7 @@ def speculate_at_once(p, q, drafted, u):
 
 
 def speculate_numpy(p, q, drafted, u):
-    p, q, drafted, u = (one.numpy() for one in (p, q, drafted, u))
+    p, q, drafted, u = (tensor.numpy() for tensor in (p, q, drafted, u))
     at = np.arange(len(drafted))
     lost = np.flatnonzero(u[:-1] * q[at, drafted] >= p[at, drafted])
     n = lost[0] if len(lost) else len(drafted)
@@ -291,7 +291,7 @@ def quantised_rows(k, v, bits):
         step = (most - least) / (2**bits - 1)
         return least + step * torch.round((x - least) / step)
 
-    return torch.stack([row(column) for column in k.T]).T, torch.stack([row(one) for one in v])
+    return torch.stack([row(column) for column in k.T]).T, torch.stack([row(value) for value in v])
 
 
 def quantised_nearest(k, v, bits):
@@ -317,14 +317,14 @@ def delta_einsum(q, k, v, decay, strength):
     rows = torch.empty_like(v)
     for t, (key, value) in enumerate(zip(k, v, strict=True)):
         state *= decay[t]
-        found = torch.einsum("h,hv->v", key, state)
-        state += torch.einsum("h,v->hv", key, (value - found) * strength[t])
+        old_value = torch.einsum("h,hv->v", key, state)
+        state += torch.einsum("h,v->hv", key, (value - old_value) * strength[t])
         rows[t] = torch.einsum("h,hv->v", q[t], state) * q.shape[1] ** -0.5
     return rows, state
 
 
 def delta_numpy(q, k, v, decay, strength):
-    q, k, v, decay, strength = (one.numpy() for one in (q, k, v, decay, strength))
+    q, k, v, decay, strength = (tensor.numpy() for tensor in (q, k, v, decay, strength))
     state, outputs = np.zeros((q.shape[1], v.shape[1]), dtype=q.dtype), []
     for t in range(len(q)):
         state = state * decay[t]
@@ -425,7 +425,7 @@ def indexed_numpy(index_q, index_k, w, q, k, v, mask, top):
 
 
 def muon_numpy(weight, gradient, average, rate, momentum, weight_decay):
-    weight, gradient, average = (one.numpy() for one in (weight, gradient, average))
+    weight, gradient, average = (tensor.numpy() for tensor in (weight, gradient, average))
     average = average + (1 - momentum) * (gradient - average)
     x = gradient + momentum * (average - gradient)
     x = x / np.sqrt((x**2).sum())

@@ -28,11 +28,11 @@ def phases_numpy(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch
 
 def phases_branches(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
     seconds = []
-    for tokens, kept in ((prompt, 0), (batch, cached)):
+    for tokens, context in ((prompt, 0), (batch, cached)):
         computing = tokens * params / (peak / 2)
         reading = params * bytes_each / bandwidth
-        for _ in range(batch if kept else 0):
-            reading += kept * cache_bytes / bandwidth
+        for _ in range(batch if context else 0):
+            reading += context * cache_bytes / bandwidth
         seconds.append(computing if computing > reading else reading)
     return tuple(seconds)
 
@@ -53,11 +53,11 @@ def latencies_loop(requests):
             else:
                 between.append(time - before)
             before = time
-    found = []
+    percentiles = []
     for values in (first, between):
         values.sort()
-        found.append([values[-(-percent * len(values) // 100) - 1] for percent in (50, 95)])
-    return found
+        percentiles.append([values[-(-percent * len(values) // 100) - 1] for percent in (50, 95)])
+    return percentiles
 
 
 def latencies_fractions(requests):
@@ -105,12 +105,12 @@ def batches_heap(arrivals, lengths, slots):
             ends.append(time + lengths[j])
             j += 1
         time, i = max(ends[i:j]), j
-    free, found = [0] * slots, []
+    free, continuous_ends = [0] * slots, []
     for arrival, length in zip(arrivals, lengths, strict=True):
         end = max(heapq.heappop(free), arrival) + length
         heapq.heappush(free, end)
-        found.append(end)
-    return ends, found
+        continuous_ends.append(end)
+    return ends, continuous_ends
 
 
 def batches_steps(arrivals, lengths, slots):
@@ -119,13 +119,13 @@ def batches_steps(arrivals, lengths, slots):
         while queue or running:
             if continuous or not running:
                 while queue and len(running) < slots and arrivals[queue[0]] <= now:
-                    one = queue.popleft()
-                    running[one] = lengths[one]
+                    first = queue.popleft()
+                    running[first] = lengths[first]
             now += 1
-            running = {one: left - 1 for one, left in running.items()}
-            done |= {one: now for one, left in running.items() if left == 0}
-            running = {one: left for one, left in running.items() if left}
-        return [done[one] for one in range(len(lengths))]
+            running = {request: left - 1 for request, left in running.items()}
+            done |= {request: now for request, left in running.items() if left == 0}
+            running = {request: left for request, left in running.items() if left}
+        return [done[request] for request in range(len(lengths))]
 
     return run(False), run(True)
 
@@ -167,8 +167,8 @@ def admit_pop(memory, weights, reserve, config, bytes_each, block_size, queue):
 
 
 def admit_recursive(memory, weights, reserve, config, bytes_each, block_size, queue):
-    one = 2 * bytes_each * math.prod(v for k, v in config.items() if k != "num_attention_heads")
-    blocks = (memory - weights - reserve) // one // block_size
+    per_token = 2 * bytes_each * math.prod(v for k, v in config.items() if k != "num_attention_heads")
+    blocks = (memory - weights - reserve) // per_token // block_size
 
     def enter(free, rest):
         if not rest:
@@ -180,15 +180,15 @@ def admit_recursive(memory, weights, reserve, config, bytes_each, block_size, qu
 
 
 def schedule_tokens(running, waiting, budget, most):
-    given = [0] * (len(running) + len(waiting))
+    tokens = [0] * (len(running) + len(waiting))
     decoding = [i for i, (prompt, done) in enumerate(running) if done >= prompt]
     prefills = [i for i, (prompt, done) in enumerate(running) if done < prompt]
     wants = {i: 1 for i in decoding} | {i: running[i][0] - running[i][1] for i in prefills}
     wants |= {len(running) + i: n for i, n in enumerate(waiting) if len(running) + i < most}
     for i, n in wants.items():
-        given[i] = min(n, budget)
-        budget -= given[i]
-    return given[: len(running)], given[len(running) :]
+        tokens[i] = min(n, budget)
+        budget -= tokens[i]
+    return tokens[: len(running)], tokens[len(running) :]
 
 
 def schedule_numpy(running, waiting, budget, most):
@@ -198,9 +198,9 @@ def schedule_numpy(running, waiting, budget, most):
     last = np.concatenate([left > 0, np.full(len(wants) - len(left), 2)])
     order = np.argsort(last, kind="stable")
     before = np.cumsum(wants[order]) - wants[order]
-    given = np.zeros(len(running) + len(waiting), dtype=int)
-    given[order] = np.clip(budget - before, 0, wants[order])
-    return given[: len(running)], given[len(running) :]
+    tokens = np.zeros(len(running) + len(waiting), dtype=int)
+    tokens[order] = np.clip(budget - before, 0, wants[order])
+    return tokens[: len(running)], tokens[len(running) :]
 
 
 def schedule_queue(running, waiting, budget, most):
@@ -225,16 +225,16 @@ def schedule_queue(running, waiting, budget, most):
 def stream_pattern(pieces, stops):
     whole = re.compile("|".join(map(re.escape, stops)) or "(?!)")
     beginnings = {stop[:n] for stop in stops for n in range(1, len(stop))}
-    kept, out = "", []
+    pending, out = "", []
     for number, piece in enumerate(pieces):
-        kept += piece
-        if match := whole.search(kept):
-            return [*out, kept[: match.start()]]
-        cut = next((i for i in range(len(kept)) if kept[i:] in beginnings), len(kept))
+        pending += piece
+        if match := whole.search(pending):
+            return [*out, pending[: match.start()]]
+        cut = next((i for i in range(len(pending)) if pending[i:] in beginnings), len(pending))
         if number == len(pieces) - 1:
-            cut = len(kept)
-        out.append(kept[:cut])
-        kept = kept[cut:]
+            cut = len(pending)
+        out.append(pending[:cut])
+        pending = pending[cut:]
     return out
 
 
@@ -253,54 +253,54 @@ def stream_places(pieces, stops):
 
 
 def stream_partition(pieces, stops):
-    out, kept = [], ""
+    out, pending = [], ""
     for piece in pieces:
-        kept += piece
-        heads = [kept.partition(stop)[0] for stop in stops if stop in kept]
+        pending += piece
+        heads = [pending.partition(stop)[0] for stop in stops if stop in pending]
         if heads:
             out.append(min(heads, key=len))
             return out
-        going, kept = kept, ""
+        going, pending = pending, ""
         while going and not any(stop.startswith(going) for stop in stops):
-            kept += going[0]
+            pending += going[0]
             going = going[1:]
-        out.append(kept)
-        kept = going
-    out[-1] += kept
+        out.append(pending)
+        pending = going
+    out[-1] += pending
     return out
 
 
 def simulate_schedule(requests, budget, most, fixed, each):
     """With a scheduler from above, and a dictionary for each request."""
     todo = [{"at": a, "prompt": p, "new": n, "done": 0, "written": 0} for a, p, n in requests]
-    running, now, found = [], 0.0, {}
+    running, now, moments = [], 0.0, {}
     while todo or running:
         if not running and todo[0]["at"] > now:
             now = todo[0]["at"]
-        waiting = [one for one in todo if one["at"] <= now]
+        waiting = [request for request in todo if request["at"] <= now]
         parts = schedule_tokens(
             [[r["prompt"], r["done"]] for r in running], [w["prompt"] for w in waiting], budget, most
         )
-        given = parts[0] + parts[1]
-        now += fixed + each * sum(given)
-        for one, many in zip(running + waiting, given, strict=True):
-            if one["done"] >= one["prompt"]:
-                one["written"] += many
+        tokens = parts[0] + parts[1]
+        now += fixed + each * sum(tokens)
+        for entry, many in zip(running + waiting, tokens, strict=True):
+            if entry["done"] >= entry["prompt"]:
+                entry["written"] += many
             elif many:
-                one["done"] += many
-                if one["done"] >= one["prompt"]:
-                    one["written"], one["first"] = 1, now
-            if one["written"] >= one["new"]:
-                found[requests.index([one["at"], one["prompt"], one["new"]])] = one["first"], now
+                entry["done"] += many
+                if entry["done"] >= entry["prompt"]:
+                    entry["written"], entry["first"] = 1, now
+            if entry["written"] >= entry["new"]:
+                moments[requests.index([entry["at"], entry["prompt"], entry["new"]])] = entry["first"], now
         started = [w for w, many in zip(waiting, parts[1], strict=True) if many]
-        todo = [one for one in todo if one not in started]
-        running = [one for one in running + started if one["written"] < one["new"]]
-    times = [[t - requests[i][0] for t in found[i]] for i in range(len(requests))]
+        todo = [request for request in todo if request not in started]
+        running = [request for request in running + started if request["written"] < request["new"]]
+    times = [[t - requests[i][0] for t in moments[i]] for i in range(len(requests))]
     return [t[0] for t in times], [t[1] for t in times]
 
 
 def simulate_numpy(requests, budget, most, fixed, each):
-    arrival, prompt, new = (np.array(one, dtype=float) for one in zip(*requests, strict=True))
+    arrival, prompt, new = (np.array(column, dtype=float) for column in zip(*requests, strict=True))
     need, left = prompt.copy(), new - 1
     first, last = np.full(len(new), np.nan), np.full(len(new), np.nan)
     begun, clock = np.zeros(len(new), dtype=bool), 0.0
@@ -341,20 +341,20 @@ def simulate_objects(requests, budget, most, fixed, each):
                 self.times += [now] if self.prompt == 0 else []
             self.got = 0
 
-    everybody = [Request(*one) for one in requests]
+    everybody = [Request(*row) for row in requests]
     queue, running, now = deque(everybody), [], 0.0
     while queue or running:
         now = now if running else max(now, queue[0].arrival)
         rest = budget
-        for one in sorted(running, key=lambda r: r.prompt > 0):
-            rest -= one.take(rest)
+        for request in sorted(running, key=lambda r: r.prompt > 0):
+            rest -= request.take(rest)
         while queue and queue[0].arrival <= now and rest and len(running) < most:
             running.append(queue.popleft())
             rest -= running[-1].take(rest)
         now += fixed + each * (budget - rest)
-        for one in running:
-            one.step(now)
-        running = [one for one in running if len(one.times) < one.new]
+        for request in running:
+            request.step(now)
+        running = [r for r in running if len(r.times) < r.new]
     return [r.times[0] - r.arrival for r in everybody], [r.times[-1] - r.arrival for r in everybody]
 
 
@@ -395,13 +395,13 @@ def speedup_numpy(acceptance, draft_cost, most):
 
 def speedup_running(acceptance, draft_cost, most):
     chance = tokens = time = 1.0
-    found = [(1.0, 0)]
+    candidates = [(1.0, 0)]
     for k in range(1, most + 1):
         chance *= acceptance
         tokens += chance
         time += draft_cost
-        found.append((tokens / time, -k))
-    speed, k = max(found)
+        candidates.append((tokens / time, -k))
+    speed, k = max(candidates)
     return -k, speed
 
 
@@ -421,8 +421,8 @@ def cost_numpy(price, machines, input_rate, output_rate, utilisation, prompt, an
 
 def cost_fractions(price, machines, input_rate, output_rate, utilisation, prompt, answer):
     hour = Fraction(price) * machines / Fraction(utilisation)
-    one = [hour / 3600 / Fraction(rate) for rate in (input_rate, output_rate)]
-    return float(one[0] * 1_000_000), float(one[1] * 1_000_000), float(one[0] * prompt + one[1] * answer)
+    costs = [hour / 3600 / Fraction(rate) for rate in (input_rate, output_rate)]
+    return float(costs[0] * 1_000_000), float(costs[1] * 1_000_000), float(costs[0] * prompt + costs[1] * answer)
 
 
 RIGHT = {

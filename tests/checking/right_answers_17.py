@@ -45,9 +45,9 @@ def attribute_back(z, w_o, x, gain, w_out, token, eps):
 def difference_together(embedding, attention, feed_forward, gain, w_out, token, other, eps):
     parts = torch.cat((embedding[None], attention, feed_forward))
     x = parts.sum(dim=0)
-    found = parts @ (gain * (w_out[:, token] - w_out[:, other]) / (x.square().mean() + eps).sqrt())
+    differences = parts @ (gain * (w_out[:, token] - w_out[:, other]) / (x.square().mean() + eps).sqrt())
     n = len(attention)
-    return found[0], found[1 : n + 1], found[n + 1 :]
+    return differences[0], differences[1 : n + 1], differences[n + 1 :]
 
 
 def difference_logits(embedding, attention, feed_forward, gain, w_out, token, other, eps):
@@ -60,7 +60,7 @@ def difference_logits(embedding, attention, feed_forward, gain, w_out, token, ot
 
 
 def difference_numpy(embedding, attention, feed_forward, gain, w_out, token, other, eps):
-    e, a, f, g, w = (one.numpy().astype(float) for one in (embedding, attention, feed_forward, gain, w_out))
+    e, a, f, g, w = (tensor.numpy().astype(float) for tensor in (embedding, attention, feed_forward, gain, w_out))
     x = e.copy()
     for i in range(len(a)):
         x += a[i] + f[i]
@@ -78,7 +78,7 @@ def silence_addends(z, w_o, b_o, head):
 def silence_mask(z, w_o, b_o, head):
     keep = (torch.arange(len(z)) != head)[:, None, None]
     zeros, means = z * keep, torch.where(keep, z, z.mean(dim=1, keepdim=True))
-    return tuple(torch.cat(list(one), dim=-1) @ w_o + b_o for one in (zeros, means))
+    return tuple(torch.cat(list(heads), dim=-1) @ w_o + b_o for heads in (zeros, means))
 
 
 def silence_numpy(z, w_o, b_o, head):
@@ -107,16 +107,16 @@ def induction_rows(weights):
 
 
 def patch_beside(clean, corrupted, mixes, weights, read):
-    def answer(x, kept, at=None, position=None):
+    def answer(x, source, at=None, position=None):
         for i, (mix, weight) in enumerate(zip(mixes, weights, strict=True)):
             if i == at:
-                x = torch.where(torch.arange(len(x))[:, None] == position, kept, x)
-            x, kept = (y + torch.tanh(mix @ y @ weight) for y in (x, kept))
+                x = torch.where(torch.arange(len(x))[:, None] == position, source, x)
+            x, source = (y + torch.tanh(mix @ y @ weight) for y in (x, source))
         return x[-1] @ read
 
-    wanted, got = answer(clean, clean), answer(corrupted, clean)
+    clean_result, corrupted_result = answer(clean, clean), answer(corrupted, clean)
     rows = [[answer(corrupted, clean, i, t) for t in range(len(clean))] for i in range(len(mixes))]
-    return (torch.stack([torch.stack(row) for row in rows]) - got) / (wanted - got)
+    return (torch.stack([torch.stack(row) for row in rows]) - corrupted_result) / (clean_result - corrupted_result)
 
 
 def patch_batched(clean, corrupted, mixes, weights, read):
@@ -129,8 +129,8 @@ def patch_batched(clean, corrupted, mixes, weights, read):
             x = x + torch.tanh(mixes[j] @ x @ weights[j])
         rows.append(x[:, -1] @ read)
         good, bad = (y + torch.tanh(mixes[i] @ y @ weights[i]) for y in (good, bad))
-    wanted, got = good[-1] @ read, bad[-1] @ read
-    return (torch.stack(rows) - got) / (wanted - got)
+    clean_result, corrupted_result = good[-1] @ read, bad[-1] @ read
+    return (torch.stack(rows) - corrupted_result) / (clean_result - corrupted_result)
 
 
 def patch_numpy(clean, corrupted, mixes, weights, read):
@@ -144,12 +144,12 @@ def patch_numpy(clean, corrupted, mixes, weights, read):
             x = x + np.tanh(mixes[j] @ x @ weights[j])
         return x
 
-    wanted, got = (float(onward(x, 0)[-1] @ read) for x in (clean, corrupted))
+    clean_result, corrupted_result = (float(onward(x, 0)[-1] @ read) for x in (clean, corrupted))
     shares = np.zeros((len(mixes), len(clean)))
     for i, t in np.ndindex(*shares.shape):
         x = entering(corrupted, i).copy()
         x[t] = entering(clean, i)[t]
-        shares[i, t] = (onward(x, i)[-1] @ read - got) / (wanted - got)
+        shares[i, t] = (onward(x, i)[-1] @ read - corrupted_result) / (clean_result - corrupted_result)
     return shares
 
 
@@ -164,8 +164,8 @@ def probe_rows(states, labels, shown, ridge):
 def probe_numpy(states, labels, shown, ridge):
     states, labels, shown = (x.numpy() for x in (states, labels, shown))
     x, y = np.c_[states, np.ones(len(states))], np.where(labels, 1.0, -1.0)
-    kept, left = np.flatnonzero(shown), np.flatnonzero(~shown)
-    w = np.linalg.inv(x[kept].T @ x[kept] + ridge * np.eye(x.shape[1])) @ x[kept].T @ y[kept]
+    train, left = np.flatnonzero(shown), np.flatnonzero(~shown)
+    w = np.linalg.inv(x[train].T @ x[train] + ridge * np.eye(x.shape[1])) @ x[train].T @ y[train]
     return w, np.mean(np.sign(x[left] @ w) == y[left])
 
 
@@ -204,10 +204,10 @@ def selectivity_errors(words, labels, drawn, predicted, control_predicted, held_
 
 def shared_gram(w):
     gram = w.T @ w
-    own = gram.diagonal()
-    rows = torch.where(own[:, None] > 0, gram.square() / own[:, None], torch.zeros_like(gram))
+    squares = gram.diagonal()
+    rows = torch.where(squares[:, None] > 0, gram.square() / squares[:, None], torch.zeros_like(gram))
     whole = rows.sum(dim=1)
-    return own.sqrt(), whole - own, torch.where(whole > 0, own / whole, whole)
+    return squares.sqrt(), whole - squares, torch.where(whole > 0, squares / whole, whole)
 
 
 def shared_loop(w):

@@ -15,19 +15,19 @@ def loss_torch(logits, labels, pad_id, eps):
 
 def loss_distribution(logits, labels, pad_id, eps):
     v = logits.shape[-1]
-    wanted = F.one_hot(labels, v).to(logits.dtype) * (1 - eps) + eps / v
-    losses = -(wanted * logits.log_softmax(-1)).sum(-1)
+    target = F.one_hot(labels, v).to(logits.dtype) * (1 - eps) + eps / v
+    losses = -(target * logits.log_softmax(-1)).sum(-1)
     real = (labels != pad_id).to(logits.dtype)
     return (losses * real).sum() / real.sum()
 
 
 def loss_loop(logits, labels, pad_id, eps):
-    found = []
-    for row, wanted in zip(logits, labels, strict=True):
-        for one, label in zip(row, wanted.tolist(), strict=True):
+    losses = []
+    for row, row_labels in zip(logits, labels, strict=True):
+        for scores, label in zip(row, row_labels.tolist(), strict=True):
             if label != pad_id:
-                found.append(one.logsumexp(0) - (1 - eps) * one[label] - eps * one.mean())
-    return sum(found) / len(found)
+                losses.append(scores.logsumexp(0) - (1 - eps) * scores[label] - eps * scores.mean())
+    return sum(losses) / len(losses)
 
 
 def model_of(sizes, weights):
@@ -41,8 +41,8 @@ def in_a_row(named):
     return torch.cat([named[name].detach().reshape(-1) for name in sorted(named)])
 
 
-def train_torch(*given):
-    sizes, (source, target, rates), weights = given[:6], given[6:9], given[9:]
+def train_torch(*args):
+    sizes, (source, target, rates), weights = args[:6], args[6:9], args[9:]
     model, losses = model_of(sizes, weights), []
     adam = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
     plan = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: float(rates[min(step, len(rates) - 1)]))
@@ -56,11 +56,11 @@ def train_torch(*given):
     return losses, in_a_row(dict(model.named_parameters()))
 
 
-def train_functional(*given):
+def train_functional(*args):
     """Weights as a dictionary; Adam by hand."""
-    sizes, (source, target, rates), weights = given[:6], given[6:9], given[9:]
+    sizes, (source, target, rates), weights = args[:6], args[6:9], args[9:]
     model = model_of(sizes, weights)
-    w = {name: one.detach().clone() for name, one in model.named_parameters()}
+    w = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     first, second, losses = {k: 0.0 for k in w}, {k: 0.0 for k in w}, []
     for step in range(len(rates)):
 
@@ -77,31 +77,31 @@ def train_functional(*given):
     return torch.stack(losses), in_a_row(w)
 
 
-def train_anew_each_step(*given):
+def train_anew_each_step(*args):
     """An optimiser whose state is carried from step to step."""
-    sizes, (source, target, rates), weights = given[:6], given[6:9], given[9:]
-    model, losses, kept = model_of(sizes, weights), [], None
+    sizes, (source, target, rates), weights = args[:6], args[6:9], args[9:]
+    model, losses, state = model_of(sizes, weights), [], None
     for s, t, rate in zip(source, target, rates.tolist(), strict=True):
         adam = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
-        if kept is not None:
-            kept["param_groups"][0]["lr"] = rate
-            adam.load_state_dict(kept)
+        if state is not None:
+            state["param_groups"][0]["lr"] = rate
+            adam.load_state_dict(state)
         loss = loss_loop(model(s, t[:, :-1]), t[:, 1:], sizes[5], 0.1)
         loss.backward()
         adam.step()
         adam.zero_grad()
-        kept = adam.state_dict()
+        state = adam.state_dict()
         losses.append(loss.detach())
     return torch.stack(losses), in_a_row(dict(model.named_parameters()))
 
 
 @torch.no_grad()
-def greedy_alone(*given):
+def greedy_alone(*args):
     """Each sentence for itself, without its padding."""
-    sizes, (start, end, longest, source), weights = given[:6], given[6:10], given[10:]
+    sizes, (start, end, longest, source), weights = args[:6], args[6:10], args[10:]
     model, rows = model_of(sizes, weights), []
-    for one in source:
-        ids, real = [start], one[one != sizes[5]][None]
+    for sentence in source:
+        ids, real = [start], sentence[sentence != sizes[5]][None]
         while len(ids) <= longest and end not in ids[1:]:
             ids.append(model(real, torch.tensor([ids]))[0, -1].argmax().item())
         rows.append((ids[1:] + [sizes[5]] * longest)[:longest])
@@ -109,10 +109,10 @@ def greedy_alone(*given):
 
 
 @torch.no_grad()
-def greedy_to_the_end(*given):
+def greedy_to_the_end(*args):
     """All places are written, and what stands behind the first end token is wiped out."""
-    sizes, (start, end, longest, source), weights = given[:6], given[6:10], given[10:]
-    model, ids = model_of(sizes, weights), torch.full((len(given[9]), 1), start)
+    sizes, (start, end, longest, source), weights = args[:6], args[6:10], args[10:]
+    model, ids = model_of(sizes, weights), torch.full((len(args[9]), 1), start)
     for _ in range(longest):
         ids = torch.hstack([ids, model(source, ids)[:, -1:].max(-1).indices])
     ids = ids[:, 1:]
@@ -121,9 +121,9 @@ def greedy_to_the_end(*given):
 
 
 @torch.no_grad()
-def greedy_in_place(*given):
+def greedy_in_place(*args):
     """A table that is filled in from the left; only open sentences are run."""
-    sizes, (start, end, longest, source), weights = given[:6], given[6:10], given[10:]
+    sizes, (start, end, longest, source), weights = args[:6], args[6:10], args[10:]
     model = model_of(sizes, weights)
     table = torch.full((len(source), longest + 1), sizes[5])
     table[:, 0] = start
@@ -137,8 +137,8 @@ def greedy_in_place(*given):
 
 
 RIGHT = {
-    f"90.{one.task_id.split('.')[1]}": (right_answers_05.RIGHT | right_answers_08.RIGHT)[one.task_id]
-    for one in FROM_EARLIER
+    f"90.{description.task_id.split('.')[1]}": (right_answers_05.RIGHT | right_answers_08.RIGHT)[description.task_id]
+    for description in FROM_EARLIER
 } | {
     "90.loss": [loss_torch, loss_distribution, loss_loop],
     "90.train": [train_torch, train_functional, train_anew_each_step],

@@ -49,20 +49,20 @@ def append_heap(tables, lengths, owners, block_size):
         if not users[block]:
             heapq.heappush(free, block)
 
-    one = 0
-    while one < alive:
-        inside = lengths[one] % block_size
-        if inside and users[tables[one][-1]] < 2:
-            one += 1
+    sequence = 0
+    while sequence < alive:
+        inside = lengths[sequence] % block_size
+        if inside and users[tables[sequence][-1]] < 2:
+            sequence += 1
         elif free:
             new = heapq.heappop(free)
             users[new] = 1
             if inside:
-                old = tables[one].pop()
+                old = tables[sequence].pop()
                 copies.append((old, new))
                 drop(old)
-            tables[one].append(new)
-            one += 1
+            tables[sequence].append(new)
+            sequence += 1
         else:
             alive -= 1
             preempted.append(alive)
@@ -99,9 +99,9 @@ def append_numpy(tables, lengths, owners, block_size):
 
 def free_pop(tables, owners, ended):
     tables, owners, freed = [t[:] for t in tables], owners[:], []
-    for one in ended:
-        while tables[one]:
-            block = tables[one].pop()
+    for sequence in ended:
+        while tables[sequence]:
+            block = tables[sequence].pop()
             owners[block] -= 1
             freed += [block] if owners[block] == 0 else []
     return tables, owners, freed
@@ -109,22 +109,22 @@ def free_pop(tables, owners, ended):
 
 def free_counter(tables, owners, ended):
     users, freed = Counter(dict(enumerate(owners))), []
-    for one in dict.fromkeys(ended):
-        for block in tables[one][::-1]:
+    for sequence in dict.fromkeys(ended):
+        for block in tables[sequence][::-1]:
             users.subtract([block])
             if not users[block]:
                 freed.append(block)
-    left = [[] if one in ended else list(table) for one, table in enumerate(tables)]
+    left = [[] if i in ended else list(table) for i, table in enumerate(tables)]
     return left, [users[block] for block in range(len(owners))], freed
 
 
 def free_numpy(tables, owners, ended):
     once, owners, order = list(dict.fromkeys(ended)), np.array(owners), []
-    for one in once:
-        blocks = np.array(tables[one][::-1], dtype=int)
+    for sequence in once:
+        blocks = np.array(tables[sequence][::-1], dtype=int)
         owners[blocks] -= 1
         order += blocks[owners[blocks] == 0].tolist()
-    return [table * (one not in once) for one, table in enumerate(tables)], owners, order
+    return [table * (i not in once) for i, table in enumerate(tables)], owners, order
 
 
 def ragged_loop(q, k_blocks, v_blocks, tables, lengths):
@@ -147,22 +147,22 @@ def ragged_fused(q, k_blocks, v_blocks, tables, lengths):
 
 
 def ragged_numpy(q, k_blocks, v_blocks, tables, lengths):
-    q, k, v, tables, lengths = (one.numpy() for one in (q, k_blocks, v_blocks, tables, lengths))
+    q, k, v, tables, lengths = (tensor.numpy() for tensor in (q, k_blocks, v_blocks, tables, lengths))
     kv = k.shape[2]
     rows = []
-    for one, table, length in zip(q, tables, lengths, strict=True):
+    for query, table, length in zip(q, tables, lengths, strict=True):
         at = np.arange(length)
         where = table[at // k.shape[1]], at % k.shape[1]
-        grouped = one.reshape(kv, -1, one.shape[-1])
-        scores = np.einsum("kgh,skh->kgs", grouped, k[where]) / np.sqrt(one.shape[-1])
+        grouped = query.reshape(kv, -1, query.shape[-1])
+        scores = np.einsum("kgh,skh->kgs", grouped, k[where]) / np.sqrt(query.shape[-1])
         raised = np.exp(scores - scores.max(-1, keepdims=True))
         mixed = np.einsum("kgs,skh->kgh", raised / raised.sum(-1, keepdims=True), v[where])
-        rows.append(mixed.reshape(one.shape))
+        rows.append(mixed.reshape(query.shape))
     return np.stack(rows)
 
 
 def prefix_set(prompt, earlier, block_size):
-    known = {tuple(one[: i + block_size]) for one in earlier for i in range(0, len(one) - block_size + 1, block_size)}
+    known = {tuple(ids[: i + block_size]) for ids in earlier for i in range(0, len(ids) - block_size + 1, block_size)}
     taken = 0
     while taken + block_size < len(prompt) and tuple(prompt[: taken + block_size]) in known:
         taken += block_size
@@ -171,16 +171,16 @@ def prefix_set(prompt, earlier, block_size):
 
 def prefix_chain(prompt, earlier, block_size):
     def chain(ids):
-        before, found = None, []
+        before, hashes = None, []
         for i in range(len(ids) // block_size):
             before = hash((before, tuple(ids[i * block_size : (i + 1) * block_size])))
-            found.append(before)
-        return found
+            hashes.append(before)
+        return hashes
 
-    cached = {one for other in earlier for one in chain(other)}
+    cached = {block for other in earlier for block in chain(other)}
     blocks = 0
-    for one in chain(prompt[:-1]):
-        if one not in cached:
+    for key in chain(prompt[:-1]):
+        if key not in cached:
             break
         blocks += 1
     return blocks * block_size

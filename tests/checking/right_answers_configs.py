@@ -7,11 +7,11 @@ def parameters_of_shapes(config):
     d, heads = config["hidden_size"], config["num_attention_heads"]
     width = config.get("head_dim") or d // heads
     q, kv = heads * width, config["num_key_value_heads"] * width
-    one = 3 * d * (config["moe_intermediate_size"] if "num_experts" in config else config["intermediate_size"])
+    expert = 3 * d * (config["moe_intermediate_size"] if "num_experts" in config else config["intermediate_size"])
     fixed = d * (q + kv + kv + q) + 2 * d + d * config.get("num_experts", 0)
     ends = d + sum(config["vocab_size"] * d for _ in range(2 - int(config["tie_word_embeddings"])))
     return [
-        ends + config["num_hidden_layers"] * (fixed + one * many)
+        ends + config["num_hidden_layers"] * (fixed + expert * many)
         for many in (config.get("num_experts", 1), config.get("num_experts_per_tok", 1))
     ]
 
@@ -61,42 +61,42 @@ def _seen(config, length):
 def cache_layers(config, length, bytes_each):
     latent = config.get("kv_lora_rank")
     total = 0
-    for held in _seen(config, length):
+    for cached in _seen(config, length):
         if latent is None:
-            total += held * (config["num_key_value_heads"] * config["head_dim"] * 2)
+            total += cached * (config["num_key_value_heads"] * config["head_dim"] * 2)
         else:
-            total += held * (latent + config["qk_rope_head_dim"])
+            total += cached * (latent + config["qk_rope_head_dim"])
     return total * bytes_each
 
 
 def cache_numpy(config, length, bytes_each):
     narrow = np.array([kind == "sliding_attention" for kind in config["layer_types"]])
-    held = np.where(narrow, min(config.get("sliding_window", length), length), length)
+    cached = np.where(narrow, min(config.get("sliding_window", length), length), length)
     each = 2 * config["num_key_value_heads"] * config["head_dim"]
     if "kv_lora_rank" in config:
         each = config["kv_lora_rank"] + config["qk_rope_head_dim"]
-    return held.sum() * each * bytes_each
+    return cached.sum() * each * bytes_each
 
 
 def cache_counted(config, length, bytes_each):
     full = config["layer_types"].count("full_attention")
     narrow = len(config["layer_types"]) - full
-    held = full * length + (narrow * min(length, config["sliding_window"]) if narrow else 0)
+    cached = full * length + (narrow * min(length, config["sliding_window"]) if narrow else 0)
     try:
         each = config["kv_lora_rank"] + config["qk_rope_head_dim"]
     except KeyError:
         each = config["head_dim"] * (config["num_key_value_heads"] + config["num_key_value_heads"])
-    return int(held * each * bytes_each)
+    return int(cached * each * bytes_each)
 
 
 def operations_layers(config, weights, length):
     width = config["head_dim"] * config["num_attention_heads"]
-    return weights * 2 + sum(2 * 2 * width * held for held in _seen(config, length))
+    return weights * 2 + sum(2 * 2 * width * keys for keys in _seen(config, length))
 
 
 def operations_numpy(config, weights, length):
-    held = np.array(_seen(config, length), dtype=np.int64)
-    return np.int64(2) * (weights + 2 * config["num_attention_heads"] * config["head_dim"] * held.sum())
+    keys = np.array(_seen(config, length), dtype=np.int64)
+    return np.int64(2) * (weights + 2 * config["num_attention_heads"] * config["head_dim"] * keys.sum())
 
 
 def operations_counted(config, weights, length):

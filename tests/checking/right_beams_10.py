@@ -10,8 +10,8 @@ def score_loop(log_p, ids, end_id, alpha):
     scores = []
     for row, text in zip(log_p.tolist(), ids.tolist(), strict=True):
         total, n = 0.0, 0
-        for one, token in zip(row, text, strict=True):
-            total, n = total + one, n + 1
+        for value, token in zip(row, text, strict=True):
+            total, n = total + value, n + 1
             if token == end_id:
                 break
         scores.append(total / ((5 + n) / 6) ** alpha)
@@ -40,11 +40,11 @@ def step_sorted(totals, log_p, beams):
 
 
 def step_python(totals, log_p, beams):
-    found = []
+    candidates = []
     for parent, row in enumerate(log_p.tolist()):
-        for token, one in enumerate(row):
-            found.append((totals[parent].item() + one, parent, token))
-    return tuple(zip(*sorted(found, reverse=True)[:beams], strict=True))
+        for token, value in enumerate(row):
+            candidates.append((totals[parent].item() + value, parent, token))
+    return tuple(zip(*sorted(candidates, reverse=True)[:beams], strict=True))
 
 
 def step_numpy(totals, log_p, beams):
@@ -59,9 +59,9 @@ def beam_lists(table, start_id, end_id, beams, limit, alpha):
     alive, finished = [(0.0, [])], []
     while alive:
         longer = [
-            (total + one, [*text, token])
+            (total + value, [*text, token])
             for total, text in alive
-            for token, one in enumerate(rows[text[-1] if text else start_id])
+            for token, value in enumerate(rows[text[-1] if text else start_id])
         ]
         longer.sort(key=lambda pair: -pair[0])
         alive = []
@@ -79,9 +79,9 @@ def beam_early(table, start_id, end_id, beams, limit, alpha):
     alive, best = {(start_id,): 0.0}, ((), -math.inf)
     for n in range(1, limit + 1):
         longer = {(*t, i): s + float(table[t[-1], i]) for t, s in alive.items() for i in range(len(table))}
-        kept = sorted(longer.items(), key=lambda item: item[1])[-beams:]
+        top = sorted(longer.items(), key=lambda item: item[1])[-beams:]
         alive = {}
-        for text, total in reversed(kept):
+        for text, total in reversed(top):
             if text[-1] == end_id or n == limit:
                 best = max(best, (text[1:], total / ((5 + n) / 6) ** alpha), key=lambda pair: pair[1])
             else:

@@ -63,23 +63,23 @@ assert "torch" not in sys.modules
 def test_verdict_without_torch_is_that_of_check(chapter, tmp_path):
     file = bake(tasks(chapter))
     (tmp_path / "baked.safetensors").write_bytes(file)
-    asked, arrays, lines, wanted = read(file).questions, {}, [], []
+    baked_questions, arrays, lines, expected = read(file).questions, {}, [], []
     with calm_torch():
         for task in tasks(chapter):
-            cases = asked[task.id, 0].cases
-            for slugs in ((), *((one.slug,) for one in task.mistakes[::4])):
+            cases = baked_questions[task.id, 0].cases
+            for slugs in ((), *((mistake.slug,) for mistake in task.mistakes[::4])):
                 function, answers = answer(variant_of(task), slugs), []
                 student = LocalStudent(variant_of(task), function)
-                for one in student.answers((*cases, cases[0]), len(task.returns)):
-                    names = None if one.arrays is None else [f"{len(arrays) + i}" for i in range(len(one.arrays))]
-                    arrays |= dict(zip(names or (), one.arrays or (), strict=True))
-                    failure = one.failure and [one.failure.kind, one.failure.message, one.failure.where]
-                    answers.append([names, failure, one.printed])
+                for reply in student.answers((*cases, cases[0]), len(task.returns)):
+                    names = None if reply.arrays is None else [f"{len(arrays) + i}" for i in range(len(reply.arrays))]
+                    arrays |= dict(zip(names or (), reply.arrays or (), strict=True))
+                    failure = reply.failure and [reply.failure.kind, reply.failure.message, reply.failure.where]
+                    answers.append([names, failure, reply.printed])
                 lines.append(json.dumps({"task": task.id, "answers": answers}))
                 result = replace(check(task.id, function), ways=(), nudge="")  # help stands beside the verdict
-                wanted.append([result.text(), result._repr_mimebundle_()["text/html"]])
+                expected.append([result.text(), result._repr_mimebundle_()["text/html"]])
     np.savez(tmp_path / "answers.npz", **arrays)
     (tmp_path / "answers.jsonl").write_text("\n".join(lines) + "\n")
     done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert [json.loads(line) for line in done.stdout.splitlines()] == wanted
+    assert [json.loads(line) for line in done.stdout.splitlines()] == expected

@@ -28,7 +28,7 @@ def test_settings_are_drawn_anew_and_hold_no_verdict(task_id):
     names = {tuple(case.args[0]) for case in first}
     assert len(names) == 1  # sound and broken ones have the same kinds of settings
     for case in first:
-        assert not any(isinstance(one, str) for name, one in case.args[0].items() if name != "candidate")
+        assert not any(isinstance(value, str) for name, value in case.args[0].items() if name != "candidate")
 
 
 @pytest.mark.parametrize("task_id", TESTS)
@@ -47,8 +47,8 @@ def test_a_sound_model_predicts_the_same_from_a_prefix():
 def test_a_loss_of_logits_is_torchs_where_it_is_sound():
     loss = made({"candidate": "loss of logits", "above": 0.0, "below": 0.0, "summed": False, "known": None})
     logits, labels = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 6, 6], [4, 0, 6, 6, 6]])
-    wanted = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=6)
-    assert loss(logits, labels, 6).item() == pytest.approx(wanted.item(), rel=1e-5)
+    expected = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=6)
+    assert loss(logits, labels, 6).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_layers_drop_their_share_and_keep_the_mean():

@@ -38,10 +38,10 @@ def test_what_is_lent_is_computed_while_the_clock_stands(monkeypatch):
 
     computed = Variant.oracle
 
-    def oracle(self, *given, **named):
+    def oracle(self, *args, **named):
         if self.task is task:
             seen.append(bool(running))
-        return computed(self, *given, **named)
+        return computed(self, *args, **named)
 
     monkeypatch.setattr(Variant, "oracle", oracle)
     result = check("04.attention", space["attention"])

@@ -19,11 +19,11 @@ NUMBERS = st.sampled_from(
 @pytest.mark.parametrize("exact_zeros", [False, True])
 @pytest.mark.parametrize("absolute", [False, True])
 def test_same_is_close_in_every_cell(dtype: str, exact_zeros: bool, absolute: bool, data: st.DataObject) -> None:
-    asked = data.draw(st.sampled_from([None, 1e-3]))
-    case = Case("", (np.zeros(2),), tolerance=asked, absolute=absolute, exact_zeros=exact_zeros)
-    wanted = np.array(data.draw(st.lists(NUMBERS, min_size=3, max_size=3)))
-    got = np.where([data.draw(st.booleans()) for _ in wanted], wanted, data.draw(NUMBERS))
+    case_tolerance = data.draw(st.sampled_from([None, 1e-3]))
+    case = Case("", (np.zeros(2),), tolerance=case_tolerance, absolute=absolute, exact_zeros=exact_zeros)
+    expected = np.array(data.draw(st.lists(NUMBERS, min_size=3, max_size=3)))
+    got = np.where([data.draw(st.booleans()) for _ in expected], expected, data.draw(NUMBERS))
     with np.errstate(all="ignore"):
         got = got.astype(dtype)
-        long_way = close(got, wanted, tolerance(got, inputs_of(case), asked), case).all()
-    assert same((got,), (wanted,), case) == long_way
+        long_way = close(got, expected, tolerance(got, inputs_of(case), case_tolerance), case).all()
+    assert same((got,), (expected,), case) == long_way

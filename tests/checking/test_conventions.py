@@ -25,13 +25,13 @@ VARIED = [pytest.param(task, id=task.id) for task in tasks() if task.conventions
 
 
 def verdict(task, variant, function, seed=HOME_SEED):
-    asked = variant_of(task, variant)
+    task_variant = variant_of(task, variant)
     with calm_torch():
         return judge(
-            asked,
-            LocalStudent(asked, function),
+            task_variant,
+            LocalStudent(task_variant, function),
             seed=seed,
-            copied=partial(is_copy, asked, function.__code__),
+            copied=partial(is_copy, task_variant, function.__code__),
         )
 
 
@@ -42,8 +42,8 @@ def numbers(task):
 @pytest.mark.parametrize("task", VARIED)
 def test_published_answer_is_wrong_under_a_convention_and_its_own_answer_right(task):
     for variant in numbers(task):
-        own = verdict(task, variant, answer(variant_of(task, variant), ()))
-        assert (own.verdict, own.points) == ("pass", task.points), own.text()
+        result = verdict(task, variant, answer(variant_of(task, variant), ()))
+        assert (result.verdict, result.points) == ("pass", task.points), result.text()
         copied = verdict(task, variant, answer(variant_of(task)))
         assert copied.verdict != "pass" and copied.diagnosis == ("other-variant",), copied.text()
 
@@ -71,9 +71,9 @@ def test_variants_of_a_task_differ_from_each_other():
 
 
 def test_conventions_are_the_same_on_every_machine():
-    found = conventions("04.mix", 2, ["weights", "v"], 1, {"turned": ["weights", "v"], "results": [0]})
-    assert len(found) == MOST and found[:2] == get_task("04.mix").conventions[1:3]
-    assert found[0] == Convention(order=(1, 0), turned=(1,), results=(), turned_results=(0,), times=1)
+    got = conventions("04.mix", 2, ["weights", "v"], 1, {"turned": ["weights", "v"], "results": [0]})
+    assert len(got) == MOST and got[:2] == get_task("04.mix").conventions[1:3]
+    assert got[0] == Convention(order=(1, 0), turned=(1,), results=(), turned_results=(0,), times=1)
 
 
 def test_a_question_is_asked_under_the_convention_and_read_back():
@@ -82,11 +82,11 @@ def test_a_question_is_asked_under_the_convention_and_read_back():
         convention = task.conventions[variant]
         for case in task.cases(np.random.default_rng(1)):
             back = convention.plain(convention.convert_case(case))
-            for one, two in zip(case.args, back.args, strict=True):
-                np.testing.assert_array_equal(one, two)
+            for before, after in zip(case.args, back.args, strict=True):
+                np.testing.assert_array_equal(before, after)
         results = tuple(np.full((2, 3), at) for at in range(3))
-        for one, two in zip(results, convention.read(convention.returned(results)), strict=True):
-            np.testing.assert_array_equal(one, two)
+        for before, after in zip(results, convention.read(convention.returned(results)), strict=True):
+            np.testing.assert_array_equal(before, after)
 
 
 def test_carried_over_source_stays_readable():
@@ -121,7 +121,7 @@ def test_carrying_over_refuses_what_it_cannot_read(source):
 
 def test_a_mistake_is_planted_before_its_answer_is_carried_over():
     task = get_task("04.head")
-    variant = next(n for n, one in enumerate(task.conventions) if one and one.turned)
+    variant = next(n for n, convention in enumerate(task.conventions) if convention and convention.turned)
     assert ".transpose(-2, -1)" in planted(variant_of(task, variant), (task.mistakes[0].slug,))
     assert (
         solution(variant_of(task, variant))
@@ -151,7 +151,11 @@ def test_a_course_with_a_secret_gets_no_published_variant_where_there_are_others
 def test_a_sound_function_is_lent_under_the_convention_that_was_asked():
     """An answer may call an earlier function that failed: the one that stands in takes what the notebook says."""
     mix = get_task("04.mix")
-    variant = next(n for n, one in enumerate(mix.conventions) if one and one.order == (1, 0) and not one.turned)
+    variant = next(
+        n
+        for n, convention in enumerate(mix.conventions)
+        if convention and convention.order == (1, 0) and not convention.turned
+    )
     turns = bool(mix.conventions[variant].turned_results)
     head = (
         "def one_head(x, w_q, w_k, w_v, mask=None):\n"
@@ -173,7 +177,11 @@ def test_a_sound_function_is_lent_under_the_convention_that_was_asked():
 def test_an_answer_that_overlooks_one_of_several_changes_is_named_as_that():
     """The axes are exchanged as the notebook asks, and the arguments come in the published order."""
     task = get_task("10.top-k")
-    several = [one for one in task.conventions if one is not None and one.order and one.body != Convention().body]
+    several = [
+        convention
+        for convention in task.conventions
+        if convention is not None and convention.order and convention.body != Convention().body
+    ]
     convention, variant = several[0], task.conventions.index(several[0])
     partly = carried_over(solution(variant_of(task)), task.name, replace(convention, order=()), torch=True)
     space = {"torch": torch, "math": math}

@@ -49,37 +49,37 @@ def test_at_least_ten_tasks_and_two_with_variants_that_say_what_they_ask():
     ],
 )
 def test_mistakes_as_students_write_them_are_named(slug, source, mistake):
-    task = next(one for one in tasks(12) if one.slug == slug)
+    task = next(task for task in tasks(12) if task.slug == slug)
     result = check(task.id, world(12, {slug: source})[task.name])
     assert (result.verdict, result.diagnosis) == ("wrong", (mistake,)), result.text()
 
 
 def test_solutions_say_what_the_library_counts():
     """The published solutions and softlookup.roofline were written apart from each other."""
-    found = world(12)
+    space = world(12)
     for name in ("Llama 2 7B", "Llama 3 8B", "Mistral 7B", "Llama 2 70B"):
-        one = rl.MODELS[name]
-        heads = one.N, one.kv_heads, one.head_width
-        every, working = found["count_model"](one.V, one.D, *heads, one.F, one.L, one.tied)
-        assert (every, working) == (sum(rl.parameters(one).values()), rl.product_weights(one))
-        forward, both = found["token_flops"](working, one.L, one.N, one.head_width, 777)
-        assert forward == rl.total(rl.decode(one, 1, 777)).product_flops and both == 3 * forward
+        sizes = rl.MODELS[name]
+        heads = sizes.N, sizes.kv_heads, sizes.head_width
+        every, working = space["count_model"](sizes.V, sizes.D, *heads, sizes.F, sizes.L, sizes.tied)
+        assert (every, working) == (sum(rl.parameters(sizes).values()), rl.product_weights(sizes))
+        forward, both = space["token_flops"](working, sizes.L, sizes.N, sizes.head_width, 777)
+        assert forward == rl.total(rl.decode(sizes, 1, 777)).product_flops and both == 3 * forward
         for t, s, causal in ((5, 5, False), (5, 9, True)):
-            counted = rl.total(rl.layer(one, 1, t, cached=s - t, causal=causal)).product_flops
-            assert found["layer_flops"](t, s, one.D, *heads, one.F, True, causal) == counted
-        dense, scores = found["decode_intensities"](8, 300, one.D, one.F, *heads, 2)
-        steps = {o.name: o for o in rl.layer(one, 8, 1, cached=299)}
+            counted = rl.total(rl.layer(sizes, 1, t, cached=s - t, causal=causal)).product_flops
+            assert space["layer_flops"](t, s, sizes.D, *heads, sizes.F, True, causal) == counted
+        dense, scores = space["decode_intensities"](8, 300, sizes.D, sizes.F, *heads, 2)
+        steps = {o.name: o for o in rl.layer(sizes, 8, 1, cached=299)}
         assert (dense, scores) == pytest.approx((steps["up"].intensity, steps["scores"].intensity))
     plain = rl.MODELS["GPT-3 175B"]
-    kept = found["activation_bytes"](2, 64, plain.D, plain.N, plain.F, False)
-    assert kept == sum(one.bytes for one in rl.activations(plain, 2, 64))
+    n_bytes = space["activation_bytes"](2, 64, plain.D, plain.N, plain.F, False)
+    assert n_bytes == sum(activation.bytes for activation in rl.activations(plain, 2, 64))
     for recipe in ("float32", "master", "autocast"):
-        assert tuple(found["state_bytes"](1000, recipe)) == tuple(rl.state_bytes(1000, recipe).values())
+        assert tuple(space["state_bytes"](1000, recipe)) == tuple(rl.state_bytes(1000, recipe).values())
 
 
 def test_solution_of_the_table_is_the_librarys_layer():
     sizes = rl.TransformerSizes("lecture", D=64, N=4, F=256, V=9, L=1)
-    steps = {one.name: one for one in rl.layer(sizes, 3, 10)}
+    steps = {step.name: step for step in rl.layer(sizes, 3, 10)}
     table = world(12)["layer_table"](3, 10, 4, 16, 2)
     for row, name in zip(table, ("q", "scores", "softmax", "mix", "output", "up", "relu", "down"), strict=True):
         times = 3 if name == "q" else 1

@@ -71,9 +71,9 @@ def test_a_decoder_that_reads_its_prefix_both_ways_is_refused():
 
 
 def test_a_finite_number_is_never_near_to_infinity():
-    got, wanted = np.array([-1e9, -np.inf, np.inf]), np.array([-np.inf, -np.inf, -np.inf])
+    got, expected = np.array([-1e9, -np.inf, np.inf]), np.array([-np.inf, -np.inf, -np.inf])
     case = Case("infinite", (np.zeros(1),))
-    assert close(got, wanted, 1e-5, case).tolist() == [False, True, False]
+    assert close(got, expected, 1e-5, case).tolist() == [False, True, False]
 
 
 def test_gradients_of_a_layers_weights_are_called_by_their_names():

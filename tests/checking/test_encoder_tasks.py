@@ -57,13 +57,13 @@ def test_layer_of_torch_inside_an_answer_is_no_answer():
 @pytest.mark.parametrize("name", ["07.encoder-layer", "07.encoder", "07.sublayer"])
 def test_wrong_or_blank_earlier_answers_never_sink_what_is_built_of_them(name):
     task = get_task(name)
-    for one in task.earlier:
-        blank = f"def {one.name}(*args):\n    raise NotImplementedError()\n"
-        for source in (one.mistakes[0].applied_to(solutions(7)[one.slug]), blank):
+    for earlier in task.earlier:
+        blank = f"def {earlier.name}(*args):\n    raise NotImplementedError()\n"
+        for source in (earlier.mistakes[0].applied_to(solutions(7)[earlier.slug]), blank):
             result = judge(
-                variant_of(task), LocalStudent(variant_of(task), world(7, {one.slug: source})[task.name]), seed=3
+                variant_of(task), LocalStudent(variant_of(task), world(7, {earlier.slug: source})[task.name]), seed=3
             )
-            assert result.verdict == "pass", f"{one.id}: {result.text()}"
+            assert result.verdict == "pass", f"{earlier.id}: {result.text()}"
 
 
 def test_encoder_that_shares_one_layer_is_told_so_though_its_shapes_are_right():
@@ -75,28 +75,28 @@ def test_encoder_that_shares_one_layer_is_told_so_though_its_shapes_are_right():
 def test_published_encoder_equals_torchs_own_stack():
     world_ = world(7)
     torch.manual_seed(0)
-    theirs = torch.nn.TransformerEncoder(
+    torch_encoder = torch.nn.TransformerEncoder(
         torch.nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0, batch_first=True, norm_first=True),
         num_layers=3,
         norm=torch.nn.LayerNorm(8),
         enable_nested_tensor=False,
     )
-    ours = world_["Encoder"](8, 2, 12, 3, True)
+    encoder = world_["Encoder"](8, 2, 12, 3, True)
     with torch.no_grad():
-        for i, layer in enumerate(theirs.layers):
+        for i, layer in enumerate(torch_encoder.layers):
             for p in layer.parameters():
                 p.normal_(std=0.3)
             layer.self_attn.in_proj_bias.zero_()
             layer.self_attn.out_proj.bias.zero_()
             rows = (*(w.T for w in layer.self_attn.in_proj_weight.chunk(3)), layer.self_attn.out_proj.weight.T)
-            ours.attention[i] = torch.stack(rows)
-            ours.w_1[i], ours.b_1[i] = layer.linear1.weight.T, layer.linear1.bias
-            ours.w_2[i], ours.b_2[i] = layer.linear2.weight.T, layer.linear2.bias
+            encoder.attention[i] = torch.stack(rows)
+            encoder.w_1[i], encoder.b_1[i] = layer.linear1.weight.T, layer.linear1.bias
+            encoder.w_2[i], encoder.b_2[i] = layer.linear2.weight.T, layer.linear2.bias
             norms = layer.norm1.weight, layer.norm1.bias, layer.norm2.weight, layer.norm2.bias
-            ours.norms[i] = torch.stack(norms)
-        ours.gain.copy_(theirs.norm.weight)
-        ours.shift.copy_(theirs.norm.bias)
+            encoder.norms[i] = torch.stack(norms)
+        encoder.gain.copy_(torch_encoder.norm.weight)
+        encoder.shift.copy_(torch_encoder.norm.bias)
         x = torch.randn(2, 5, 8)
         real = torch.tensor([[True] * 5, [True, True, False, False, False]])
-        wanted = theirs(x, src_key_padding_mask=~real)
-        torch.testing.assert_close(ours(x, real)[real], wanted[real], atol=1e-5, rtol=1e-5)
+        expected = torch_encoder(x, src_key_padding_mask=~real)
+        torch.testing.assert_close(encoder(x, real)[real], expected[real], atol=1e-5, rtol=1e-5)

@@ -56,8 +56,8 @@ def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
         assert f"`{task.id}`" in page, f"book/{task.page}.md does not name the task {task.id}"
         # The short exercises of chapter 0 are timed together.
         assert f"minutes_{task.slug}" in page or task.chapter == 0, f"book/{task.page}.md shows no minutes_{task.slug}"
-    said = [mistake.says for mistake in task.mistakes]
-    assert all(len(sentence) > 20 for sentence in said) and len(set(said)) == len(said)
+    sentences = [mistake.says for mistake in task.mistakes]
+    assert all(len(sentence) > 20 for sentence in sentences) and len(set(sentences)) == len(sentences)
     assert solutions(task.chapter)[task.slug]
 
 
@@ -87,8 +87,8 @@ def test_known_mistake_is_rejected_and_named(task, mistake):
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_inputs_are_called_what_the_published_solution_calls_them(task):
     for variant in range(len(task.variants)):
-        solution, given = answer(variant_of(task, variant), ()), variant_of(task, variant).parameters.values()
-        names = [one.name for one in given if one.kind is not one.VAR_KEYWORD]
+        solution, parameters = answer(variant_of(task, variant), ()), variant_of(task, variant).parameters.values()
+        names = [parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
         made_with = list(inspect.signature(solution).parameters)
         if isinstance(solution, type):
             called_with = list(inspect.signature(solution.forward).parameters)
@@ -144,8 +144,10 @@ def test_published_solution_gives_what_the_oracle_gives(task):
         for variant in constant_variants(task):
             for case in [*draw(variant_of(task, variant), HOME_SEED), *draw(variant_of(task, variant), 11)]:
                 if not case.gradients:
-                    given = mistaken(variant_of(task, variant), (), case)
-                    assert given is not None and same(given, expected_results(variant_of(task, variant), case), case), case.label
+                    got = mistaken(variant_of(task, variant), (), case)
+                    assert got is not None and same(got, expected_results(variant_of(task, variant), case), case), (
+                        case.label
+                    )
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
@@ -162,7 +164,7 @@ def test_all_pairs_of_mistakes_are_named(task):
 
 def assert_pairs_are_named(task, chosen):
     """Two known mistakes in one answer: named as the pair, or as what gives the same tensors; never accepted."""
-    asked = questions_at_home(variant_of(task))
+    task_questions = questions_at_home(variant_of(task))
     unnamed = []
     for pair in chosen:
         try:
@@ -170,11 +172,11 @@ def assert_pairs_are_named(task, chosen):
         except NoEdit:
             continue  # both replace the same place
         with calm_torch():
-            outcome = [asked.mistake_results.by(variant_of(task), pair, case) for case in asked.cases]
-            told = zip(asked.cases, outcome, asked.rights, strict=True)
-            if all(case.gradients or one is None or same(one, right, case) for case, one, right in told):
+            outcome = [task_questions.mistake_results.by(variant_of(task), pair, case) for case in task_questions.cases]
+            rows = zip(task_questions.cases, outcome, task_questions.rights, strict=True)
+            if all(case.gradients or got is None or same(got, right, case) for case, got, right in rows):
                 continue  # no wrong result comes back: the two undo each other, or what they raise is all there is
-            result = judge(variant_of(task), LocalStudent(variant_of(task), student), task_questions=asked)
+            result = judge(variant_of(task), LocalStudent(variant_of(task), student), task_questions=task_questions)
         assert result.verdict != "pass", pair
         if not result.diagnosis or not set(result.diagnosis) <= {m.slug for m in task.mistakes}:
             unnamed.append(pair)
@@ -202,38 +204,51 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
             check(task.id, world(task.chapter, {task.slug: cells[task.slug]})[task.name], variant=variant).verdict
             == "pass"
         )
-        asked = questions_at_home(variant_of(task, variant))
+        task_questions = questions_at_home(variant_of(task, variant))
         for mistake in task.mistakes:
-            if not (names := names_of(task, mistake, asked, variant)):
+            if not (names := names_of(task, mistake, task_questions, variant)):
                 continue
             wrong = world(task.chapter, {task.slug: mistake.applied_to(cells[task.slug])})[task.name]
             with calm_torch():
-                result = judge(variant_of(task, variant), LocalStudent(variant_of(task, variant), wrong), task_questions=asked)
+                result = judge(
+                    variant_of(task, variant),
+                    LocalStudent(variant_of(task, variant), wrong),
+                    task_questions=task_questions,
+                )
             assert result.verdict != "pass"
             assert result.diagnosis == ("other-variant",) or set(result.diagnosis) <= names, result.text()
             assert result.diagnosis
 
 
-def given_by(task, slug, asked, variant):
+def given_by(task, slug, task_questions, variant):
     """What a mistake gives for the cases that ask for values, with the right answers."""
-    both = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
-    return [(case, asked.mistake_results.by(variant_of(task, variant), (slug,), case), right) for case, right in both]
+    both = [
+        (case, right)
+        for case, right in zip(task_questions.cases, task_questions.rights, strict=True)
+        if not case.gradients
+    ]
+    return [
+        (case, task_questions.mistake_results.by(variant_of(task, variant), (slug,), case), right)
+        for case, right in both
+    ]
 
 
-def names_of(task, mistake, asked, variant):
+def names_of(task, mistake, task_questions, variant):
     """The names that a mistake may be given in a variant: two may be one there, and where it is right it has none."""
-    own = given_by(task, mistake.slug, asked, variant)
+    results = given_by(task, mistake.slug, task_questions, variant)
     if mistake.symptom is not None:
         return {mistake.slug}
-    if all(one is None or same(one, right, case) for case, one, right in own):
+    if all(got is None or same(got, right, case) for case, got, right in results):
         return set()  # where the last token is asked for, there is no next one
-    found = {mistake.slug}
+    names = {mistake.slug}
     for other in task.mistakes:
-        given = [one for _, one, _ in given_by(task, other.slug, asked, variant)]
-        alike = zip(own, given, strict=True)
-        if all(one is not None and two is not None and same(one, two, case) for (case, one, _), two in alike):
-            found.add(other.slug)
-    return found
+        other_results = [got for _, got, _ in given_by(task, other.slug, task_questions, variant)]
+        alike = zip(results, other_results, strict=True)
+        if all(
+            first is not None and second is not None and same(first, second, case) for (case, first, _), second in alike
+        ):
+            names.add(other.slug)
+    return names
 
 
 def test_at_least_two_tasks_have_variants():

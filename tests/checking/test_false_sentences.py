@@ -78,7 +78,7 @@ def each_machines_rate(price, machines, input_rate, output_rate, utilisation, pr
 def without_eps(task_id):
     solution = answer(variant_of(get_task(task_id)), ())
     at = list(get_task(task_id).parameters).index("eps")
-    return lambda *given: solution(*given[:at], 0.0, *given[at + 1 :])
+    return lambda *args: solution(*args[:at], 0.0, *args[at + 1 :])
 
 
 def nan_made_zero(x):
@@ -88,9 +88,9 @@ def nan_made_zero(x):
 
 def first_kept_and_crossing_dropped(probabilities, p):
     s, ids = probabilities.sort(dim=-1, descending=True)
-    kept = s * ((s.cumsum(dim=-1) <= p) | (torch.arange(s.shape[-1]) == 0))
-    kept = torch.zeros_like(probabilities).scatter(-1, ids, kept)
-    return kept / kept.sum(dim=-1, keepdim=True)
+    cut = s * ((s.cumsum(dim=-1) <= p) | (torch.arange(s.shape[-1]) == 0))
+    cut = torch.zeros_like(probabilities).scatter(-1, ids, cut)
+    return cut / cut.sum(dim=-1, keepdim=True)
 
 
 def all_paths(masks):
@@ -134,9 +134,9 @@ def mean_of_squared_errors(states, labels, shown, ridge):
     ],
 )
 def test_sentence_is_not_said_where_it_is_not_true(task_id, answer, false):
-    told = check(task_id, answer)
-    assert told.verdict in ("wrong", "partial") and told.diagnosis
-    assert false not in told.text() or SAME_AS_TWO in told.text(), told.text()
+    result = check(task_id, answer)
+    assert result.verdict in ("wrong", "partial") and result.diagnosis
+    assert false not in result.text() or SAME_AS_TWO in result.text(), result.text()
 
 
 @pytest.mark.parametrize(
@@ -148,14 +148,14 @@ def test_sentence_is_not_said_where_it_is_not_true(task_id, answer, false):
     ],
 )
 def test_of_an_answer_that_is_one_number_everywhere_no_mistake_is_sure(task_id, answer, number):
-    told = check(task_id, answer)
-    assert told.diagnosis and told.sentences[0] == SAME_EVERYWHERE.format(number), told.text()
+    result = check(task_id, answer)
+    assert result.diagnosis and result.sentences[0] == SAME_EVERYWHERE.format(number), result.text()
 
 
 def test_two_mistakes_that_show_one_by_one_are_told_as_they_are():
     pair = ("no-eps", "summed-variance")
-    told = check("07.layer-norm", answer(variant_of(get_task("07.layer-norm")), pair))
-    assert told.diagnosis == pair and SAME_AS_TWO not in told.text()
+    result = check("07.layer-norm", answer(variant_of(get_task("07.layer-norm")), pair))
+    assert result.diagnosis == pair and SAME_AS_TWO not in result.text()
 
 
 @pytest.mark.parametrize(
@@ -176,9 +176,11 @@ def test_an_answer_that_is_right_where_a_mistake_is_wrong_does_not_get_its_name(
 
 
 def test_the_name_of_a_dropped_token_holds_where_the_first_is_always_kept():
-    task, number = conventions_of("10.top-p", lambda one: one.order and one.turned and one.turned_results)
-    told = check(task.id, lambda p, x: first_kept_and_crossing_dropped(x.mT, p).mT, variant=number)
-    assert told.diagnosis == ("crossing-dropped",) and "no token is kept" not in told.text(), told.text()
+    task, number = conventions_of(
+        "10.top-p", lambda convention: convention.order and convention.turned and convention.turned_results
+    )
+    result = check(task.id, lambda p, x: first_kept_and_crossing_dropped(x.mT, p).mT, variant=number)
+    assert result.diagnosis == ("crossing-dropped",) and "no token is kept" not in result.text(), result.text()
 
 
 def test_a_result_without_a_finite_number_is_not_right_but_for_them():
@@ -192,33 +194,35 @@ def test_numbers_that_sum_to_1_by_chance_are_no_rows_of_weights():
 def conventions_of(task_id, has):
     """A task, and the number of a variant of it whose convention has what is asked for."""
     task = get_task(task_id)
-    return task, next(number for number, one in enumerate(task.conventions) if one is not None and has(one))
+    return task, next(
+        number for number, convention in enumerate(task.conventions) if convention is not None and has(convention)
+    )
 
 
 def test_cells_of_a_result_with_its_axes_exchanged_are_called_by_no_other_place():
-    task, number = conventions_of("04.weights", lambda one: one.turned_results == (0,))
+    task, number = conventions_of("04.weights", lambda convention: convention.turned_results == (0,))
     for mistake in ("mask-inverted", "no-sqrt"):
-        told = check(task.id, answer(variant_of(task, number), (mistake,)), variant=number)
-        assert "is masked and has the weight" not in told.text() and "of your weights sums" not in told.text()
+        result = check(task.id, answer(variant_of(task, number), (mistake,)), variant=number)
+        assert "is masked and has the weight" not in result.text() and "of your weights sums" not in result.text()
 
 
 def test_half_of_what_is_asked_for_twice_need_not_be_the_mistake_that_halves():
-    task, number = conventions_of("10.cache-bytes", lambda one: one.times == 2)
-    own = answer(variant_of(task, number), ())
-    told = check(task.id, lambda *sizes: own(*sizes) // 2, variant=number)
-    assert told.sentences[0] == SAME_AS_TIMES.format(2), told.text()
+    task, number = conventions_of("10.cache-bytes", lambda convention: convention.times == 2)
+    solution = answer(variant_of(task, number), ())
+    result = check(task.id, lambda *sizes: solution(*sizes) // 2, variant=number)
+    assert result.sentences[0] == SAME_AS_TIMES.format(2), result.text()
 
 
 def test_a_window_that_is_ignored_is_no_other_order_of_arguments():
-    task, number = conventions_of("15.cache", lambda one: one.order == (1, 0, 2))
-    told = check(task.id, answer(variant_of(task, number), ("window-ignored",)), variant=number)
-    assert told.diagnosis == ("window-ignored",), told.text()
+    task, number = conventions_of("15.cache", lambda convention: convention.order == (1, 0, 2))
+    result = check(task.id, answer(variant_of(task, number), ("window-ignored",)), variant=number)
+    assert result.diagnosis == ("window-ignored",), result.text()
 
 
 def test_an_exception_under_another_order_points_to_the_order():
-    task, number = conventions_of("04.weights", lambda one: one.order)
+    task, number = conventions_of("04.weights", lambda convention: convention.order)
 
-    def raises(*given):
+    def raises(*args):
         raise ZeroDivisionError("none")
 
     assert ORDER in check(task.id, raises, variant=number).text()
@@ -226,9 +230,9 @@ def test_an_exception_under_another_order_points_to_the_order():
 
 
 def test_results_that_begin_with_a_preposition_and_matrices_are_named():
-    task, number = conventions_of("17.silence", lambda one: one.turned_results)
+    task, number = conventions_of("17.silence", lambda convention: convention.turned_results)
     assert "Return `with" in variant_of(task, number).in_words()
     mistake = task.mistakes[0].slug
     assert "of with" not in check(task.id, answer(variant_of(task), (mistake,))).text()
-    told = check("10.write", answer(variant_of(get_task("10.write")), ("read-again",)))
-    assert "multiplied with `w_q`" in told.text(), told.text()
+    result = check("10.write", answer(variant_of(get_task("10.write")), ("read-again",)))
+    assert "multiplied with `w_q`" in result.text(), result.text()

@@ -19,7 +19,7 @@ def mean_square_error(x, w, y):
 
 
 def hessian_only(x, w, y):
-    second = torch.autograd.functional.hessian(lambda one: mean_square_error(x, one, y), torch.tensor(w))
+    second = torch.autograd.functional.hessian(lambda weights: mean_square_error(x, weights, y), torch.tensor(w))
     return second.numpy() @ w - 2 * x.T @ y / len(y)
 
 
@@ -53,16 +53,18 @@ def on_an_alias(w, x, y, rate):
     return v
 
 
-@pytest.mark.parametrize("answer", [flagged, flag_taken_back, in_place, on_an_alias], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "answer", [flagged, flag_taken_back, in_place, on_an_alias], ids=lambda function: function.__name__
+)
 def test_descent_that_changes_the_given_w_or_its_record_does_not_pass(answer):
     result = check("00.descent", answer)
     assert (result.points, result.diagnosis) == (0, ("given-changed",)), result.text()
 
 
 DIFFERENTIATED = {
-    "jacfwd": lambda x, w, y: torch.func.jacfwd(lambda one: mean_square_error(x, one, y))(torch.tensor(w)),
+    "jacfwd": lambda x, w, y: torch.func.jacfwd(lambda weights: mean_square_error(x, weights, y))(torch.tensor(w)),
     "hessian": hessian_only,
-    "grad_and_value": lambda x, w, y: torch.func.grad_and_value(lambda one: mean_square_error(x, one, y))(
+    "grad_and_value": lambda x, w, y: torch.func.grad_and_value(lambda weights: mean_square_error(x, weights, y))(
         torch.tensor(w)
     )[0],
 }

@@ -233,15 +233,15 @@ def test_a_learner_with_a_slip_of_its_own_in_counting_or_joining_is_told_which(p
 
 def _by_character(white, keeps_empty):
     def split_words(text):
-        found, word = [], ""
+        tokens, word = [], ""
         for character in text:
             if character.isalnum():
                 word += character
                 continue
-            found += [word] if word or keeps_empty else []
+            tokens += [word] if word or keeps_empty else []
             word = ""
-            found += [] if white(character) else [character]
-        return found + ([word] if word or keeps_empty else [])
+            tokens += [] if white(character) else [character]
+        return tokens + ([word] if word or keeps_empty else [])
 
     return split_words
 
@@ -253,7 +253,7 @@ def _overwritten(words):
 @pytest.mark.parametrize(
     ("task_id", "answer", "slug"),
     [
-        ("03.words", _by_character(lambda one: one == " ", False), "tabs-kept"),
+        ("03.words", _by_character(lambda character: character == " ", False), "tabs-kept"),
         ("03.words", _by_character(str.isspace, True), "empty-tokens"),
         ("03.pair-counts", _overwritten, "overwritten"),
     ],
@@ -270,8 +270,8 @@ def test_joining_that_uses_a_half_twice_is_named():
 def test_vocabulary_sorted_backwards_is_not_called_the_order_of_meeting():
     def backwards(tokens):
         counts = Counter(tokens)
-        kept = sorted((t for t in counts if counts[t] > 1), key=lambda t: (counts[t], t), reverse=True)
-        return {t: i for i, t in enumerate(["<pad>", "<unk>", "<s>", "</s>", *kept])}
+        frequent = sorted((t for t in counts if counts[t] > 1), key=lambda t: (counts[t], t), reverse=True)
+        return {t: i for i, t in enumerate(["<pad>", "<unk>", "<s>", "</s>", *frequent])}
 
     assert check("03.vocabulary", backwards).diagnosis == ("tie-last",)
 

@@ -186,8 +186,8 @@ def test_boundary_of_dropout_costs_little():
 
 def test_core_cases_of_tasks_with_axes_in_front_have_one_batch_axis():
     for task_id, first_axes in (("05.split", 3), ("05.project-heads", 3), ("05.packed", 3), ("05.dropout", 3)):
-        asked = [case.args[0].ndim for case in draw(variant_of(get_task(task_id)), 0) if case.part == "core"]
-        assert set(asked) == {first_axes}, task_id
+        axes = [case.args[0].ndim for case in draw(variant_of(get_task(task_id)), 0) if case.part == "core"]
+        assert set(axes) == {first_axes}, task_id
 
 
 def test_table_of_shapes_says_in_words_which_cell_is_wrong():

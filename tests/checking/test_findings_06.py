@@ -193,8 +193,10 @@ def test_published_slopes_pass_since_all_numbers_of_heads_are_powers_of_two():
 
 
 def test_a_slip_in_one_of_the_two_calls_is_named():
-    for one, other, slug in (("", ", causal", "mask-after-alone"), (", causal", "", "mask-before-alone")):
-        source = f"def permutation_gap(x, order, causal):\n    return attend(x[order]{one}) - attend(x{other})[order]"
+    for first, second, slug in (("", ", causal", "mask-after-alone"), (", causal", "", "mask-before-alone")):
+        source = (
+            f"def permutation_gap(x, order, causal):\n    return attend(x[order]{first}) - attend(x{second})[order]"
+        )
         assert results("06.equivariance", source)[0].diagnosis == (slug,)
 
 

@@ -81,8 +81,8 @@ def everywhere(task_id, source):
         ("08.labels", ROWS + "return given.squeeze(1), told.squeeze(1)"),
         ("08.labels", ROWS + "return given.float(), told"),
         *(
-            ("08.cross-attention", CROSS.format(f"masked_softmax(s, {given})"))
-            for given in (
+            ("08.cross-attention", CROSS.format(f"masked_softmax(s, {mask})"))
+            for mask in (
                 "mask.expand(len(x), 1, *s.shape[2:])",
                 "mask[:, :1] if mask.ndim == 4 else mask",
                 "mask[:, None] if mask.ndim == 3 else mask",
@@ -249,10 +249,13 @@ def test_one_layer_repeated_is_told_from_layers_of_their_own():
     )
     result = check("08.transformer", written("08.transformer", source))
     assert result.verdict == "wrong" and "stands there twice" in result.text(), result.text()
-    own = solutions(8)["08-decoder-layer"].replace(
+    layer_source = solutions(8)["08-decoder-layer"].replace(
         "self.cross = MultiHeadAttention(d_model, n_heads)", "self.cross = self.attention"
     )
-    assert "`cross` has no weights of its own" in check("08.decoder-layer", written("08.decoder-layer", own)).text()
+    assert (
+        "`cross` has no weights of its own"
+        in check("08.decoder-layer", written("08.decoder-layer", layer_source)).text()
+    )
 
 
 def test_verdict_of_the_leak_is_not_called_a_number_of_leaks():

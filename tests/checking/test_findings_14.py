@@ -38,6 +38,6 @@ def test_answers_that_hold_for_some_tables_alone_do_not_pass(task_id, old, new):
 
 
 def test_the_largest_weight_alone_is_not_taken_for_the_first_row_alone():
-    said = "look = hide = False\n    return int(mask.flat[weights.argmax()])\n    look ="
-    for result in results("14.polarity", "look =", said):
+    code = "look = hide = False\n    return int(mask.flat[weights.argmax()])\n    look ="
+    for result in results("14.polarity", "look =", code):
         assert result.verdict == "wrong" and not result.diagnosis, result.text()

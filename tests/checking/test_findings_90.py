@@ -136,8 +136,8 @@ def test_right_answers_of_the_capstone_written_with_torchs_own_pass():
 
 def test_a_wrong_transformer_sinks_neither_training_nor_writing():
     source = solutions(90)["90-transformer"].replace("y = layer(y, memory, past, real)", "y = layer(y, x, past, real)")
-    given = world(90, {"90-transformer": source})
-    assert check("90.transformer", given["Transformer"]).verdict != "pass"
+    space = world(90, {"90-transformer": source})
+    assert check("90.transformer", space["Transformer"]).verdict != "pass"
     for task_id, name in (("90.train", "train_steps"), ("90.greedy", "write_greedily")):
-        result = check(task_id, given[name])
+        result = check(task_id, space[name])
         assert result.verdict == "pass", result.text()

@@ -137,4 +137,4 @@ def test_an_answer_turns_right_by_what_is_lent_alone(scores, weights, points):
 
 
 def test_functions_whose_values_are_the_answer_are_never_lent():
-    assert not [one.id for task in tasks() for one in task.earlier if not one.reveals]
+    assert not [earlier.id for task in tasks() for earlier in task.earlier if not earlier.reveals]

@@ -103,9 +103,9 @@ def test_habit_is_named(task_id, habit, tmp_path):
     path.write_text(source)
     space = {"torch": torch, "np": np, "math": math}
     exec(compile(source, str(path), "exec"), space)
-    found = check(task_id, space[get_task(task_id).name])
-    assert [one.partition("#")[0] for one in found.diagnosis] == [HABIT + habit], found.text()
-    assert says(HABIT + habit) in found.message
+    result = check(task_id, space[get_task(task_id).name])
+    assert [name.partition("#")[0] for name in result.diagnosis] == [HABIT + habit], result.text()
+    assert says(HABIT + habit) in result.message
 
 
 @pytest.mark.parametrize(
@@ -129,29 +129,31 @@ def test_habit_is_named(task_id, habit, tmp_path):
     ],
 )
 def test_two_slips_are_named_together(task_id, source, named):
-    found = check(task_id, made(source, get_task(task_id).name))
-    assert found.diagnosis == named
-    assert SAME_AS_TWO in found.sentences
+    result = check(task_id, made(source, get_task(task_id).name))
+    assert result.diagnosis == named
+    assert SAME_AS_TWO in result.sentences
 
 
 def test_what_the_code_does_is_not_claimed_of_a_single_slip():
-    found = check("04.mix", lambda weights, v: v @ weights)
-    assert found.sentences[0] == SAME_AS_HABIT
+    result = check("04.mix", lambda weights, v: v @ weights)
+    assert result.sentences[0] == SAME_AS_HABIT
 
 
 @pytest.mark.parametrize("task_id", ["04.softmax", "04.mix", "04.column", "04.softmax-backward", "07.rms-norm"])
 def test_slips_that_are_rejected_are_named(task_id):
     """Each slip that fits a solution is named if an answer holds it: by its name, or by another that gives the same."""
     task = get_task(task_id)
-    asked, unnamed, rejected = questions_at_home(variant_of(task)), [], 0
+    task_questions, unnamed, rejected = questions_at_home(variant_of(task)), [], 0
     with calm_torch():
         for slug in slips(solution(variant_of(task))):
-            found = judge(
-                variant_of(task), LocalStudent(variant_of(task), with_habits(variant_of(task), (slug,))), task_questions=asked
+            result = judge(
+                variant_of(task),
+                LocalStudent(variant_of(task), with_habits(variant_of(task), (slug,))),
+                task_questions=task_questions,
             )
-            if found.verdict in ("wrong", "partial") and _has_numbers(found.difference):
+            if result.verdict in ("wrong", "partial") and _has_numbers(result.difference):
                 rejected += 1
-                unnamed += [slug] * (not found.diagnosis)
+                unnamed += [slug] * (not result.diagnosis)
     assert rejected >= 5
     assert unnamed == []
 
@@ -215,10 +217,10 @@ def test_numbers_that_tell_nothing_name_no_slip():
 
 def test_slips_are_not_looked_for_where_no_solution_is():
     task = get_task("04.mix")
-    asked = questions_at_home(variant_of(task))
+    task_questions = questions_at_home(variant_of(task))
     student = LocalStudent(variant_of(task), lambda weights, v: v @ weights)
-    answers = student.answers(asked.cases, 1)
-    rows = list(zip(asked.cases, answers, asked.rights, strict=True))
+    answers = student.answers(task_questions.cases, 1)
+    rows = list(zip(task_questions.cases, answers, task_questions.rights, strict=True))
     assert diagnose(variant_of(task), rows, MistakeResults(computes=False)) == []
     assert diagnose(variant_of(task), rows, MistakeResults()) == ["habit:sides-swapped"]
 

@@ -32,7 +32,7 @@ def test_every_task_has_its_texts_and_another_right_answer(task):
     assert bool(texts.other) == bool(texts.differs) and len(texts.differs) <= 240
     if not texts.other:
         return
-    under_conventions = [number for number, one in enumerate(task.conventions) if one is not None]
+    under_conventions = [number for number, convention in enumerate(task.conventions) if convention is not None]
     for variant in (*constant_variants(task), *under_conventions[:2]):
         cell = in_variant(variant_of(task, variant), texts.other)
         assert ast.dump(ast.parse(cell)) != ast.dump(ast.parse(solution(variant_of(task, variant))))
@@ -57,8 +57,8 @@ def test_every_task_can_be_worked_through(task):
 def test_example_shows_the_numbers_on_the_way():
     task = get_task("04.softmax")
     case = draw(variant_of(task), 4)[0]
-    found = work_through(variant_of(task), case)
-    assert [name for name, _ in found.values] == ["top", "e"]
+    example = work_through(variant_of(task), case)
+    assert [name for name, _ in example.values] == ["top", "e"]
     assert sys.gettrace() is None or "softlookup" not in repr(sys.gettrace())
 
 
@@ -74,7 +74,7 @@ def test_steps_come_in_order_and_the_solution_has_to_be_asked_for_twice():
     assert "questions" in second.nudge and 'hint("04.scale")' in second.nudge and second.help == 1
     assert second.nudge in second.text()
     texts = [str(hint("04.scale")) for _ in range(4)]
-    assert [one.partition(" (")[0] for one in texts] == [
+    assert [text.partition(" (")[0] for text in texts] == [
         "The formula",
         "A worked example",
         "One more step",
@@ -112,9 +112,9 @@ def test_a_course_can_stop_before_the_last_step(monkeypatch, last, titles):
 def test_where_the_value_is_the_answer_the_example_has_other_numbers():
     task = get_task("04.by-hand")
     shown = [str(hint(task.id)) for _ in range(2)][-1]
-    (own,) = questions_at_home(variant_of(task)).rights[0]
+    (expected,) = questions_at_home(variant_of(task)).rights[0]
     assert "other numbers" in shown
-    assert np.array2string(np.round(own, 2), separator=", ") not in shown
+    assert np.array2string(np.round(expected, 2), separator=", ") not in shown
 
 
 def test_unknown_tasks_and_variants_are_said_to_be_such():
@@ -178,18 +178,18 @@ def test_a_factor_of_one_question_alone_is_not_told(task_id, obj):
 @pytest.mark.parametrize("pair", ALL_MISTAKES[::7], ids=lambda pair: f"{pair[0].id}:{pair[1].slug}")
 def test_every_known_mistake_gets_a_nudge(pair):
     task, mistake = pair
-    asked = questions_at_home(variant_of(task))
+    task_questions = questions_at_home(variant_of(task))
     obj = answer(variant_of(task), (mistake.slug,))
-    found = nudge(
+    message = nudge(
         variant_of(task),
         list(
             zip(
-                asked.cases,
-                LocalStudent(variant_of(task), obj).answers(asked.cases, len(task.returns)),
-                asked.rights,
+                task_questions.cases,
+                LocalStudent(variant_of(task), obj).answers(task_questions.cases, len(task.returns)),
+                task_questions.rights,
                 strict=True,
             )
         ),
     )
-    if task.reveals or len(asked.cases) > 1:
-        assert found.endswith((".", "?")) and len(found) < 900
+    if task.reveals or len(task_questions.cases) > 1:
+        assert message.endswith((".", "?")) and len(message) < 900

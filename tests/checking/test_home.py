@@ -135,9 +135,9 @@ def test_size_of_a_result_is_judged_before_its_numbers_are_read(task_id, large):
 
 def test_an_input_that_was_made_large_is_not_read():
     def scale(scores, head_width):
-        kept = scores / head_width**0.5
+        scaled = scores / head_width**0.5
         scores.set_(torch.ones(1).expand(9**9, 9**9))
-        return kept
+        return scaled
 
     assert "in place" in check("04.scale", scale).message
 

@@ -83,7 +83,7 @@ def test_beam_search_of_the_notebook_finds_what_the_library_finds(beams):
     for seed in range(6):
         table = torch.randn(7, 7, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).log_softmax(-1)
         ids, score = there["beam_search"](table, 0, 1, beams, 5, 0.8)
-        found = model.beam_search(
+        search = model.beam_search(
             lambda text, state, table=table: (table[text[:, -1]], None),
             torch.zeros(1, 1, dtype=torch.int64),
             beams=beams,
@@ -91,5 +91,5 @@ def test_beam_search_of_the_notebook_finds_what_the_library_finds(beams):
             end_id=1,
             length_penalty=0.8,
         )
-        assert list(ids) == found.best.new_ids[0].tolist()
-        assert float(score) == pytest.approx(float(found.scores[0, 0]))
+        assert list(ids) == search.best.new_ids[0].tolist()
+        assert float(score) == pytest.approx(float(search.scores[0, 0]))

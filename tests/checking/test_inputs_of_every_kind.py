@@ -52,20 +52,20 @@ CANNOT = {
 
 @pytest.mark.parametrize("change", CANNOT, ids=lambda change: change.__name__)
 def test_published_solutions_take_inputs_stored_in_other_ways(change):
-    found = set()
+    task_ids = set()
     for task in FUNCTIONS:
-        asked = asked_at_home(task)
+        task_questions = asked_at_home(task)
         solution = fed(task, change)
-        for case, right in zip(asked.cases, asked.rights, strict=True):
+        for case, right in zip(task_questions.cases, task_questions.rights, strict=True):
             if not is_right(case, run(solution, case, len(task.returns)), right):
-                found.add(task.id)
-    assert found == CANNOT[change]
+                task_ids.add(task.id)
+    assert task_ids == CANNOT[change]
 
 
 def scaled(case, factor):
-    floats = [isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in case.args]
+    floats = [isinstance(arg, np.ndarray) and arg.dtype.kind == "f" for arg in case.args]
     args = tuple(
-        one.astype(np.float64) * factor if is_float else one for one, is_float in zip(case.args, floats, strict=True)
+        arg.astype(np.float64) * factor if is_float else arg for arg, is_float in zip(case.args, floats, strict=True)
     )
     return replace(case, args=args) if any(floats) and not case.gradients else None
 
@@ -86,7 +86,7 @@ BEYOND = {
 
 @pytest.mark.parametrize("factor", BEYOND)
 def test_published_solutions_agree_with_the_oracle_at_other_magnitudes(factor):
-    found, compared = set(), 0
+    task_ids, compared = set(), 0
     for task in FUNCTIONS:
         for case in asked_at_home(task).cases:
             other = scaled(case, factor)
@@ -98,6 +98,6 @@ def test_published_solutions_agree_with_the_oracle_at_other_magnitudes(factor):
                 continue  # not a question: the oracle refuses it
             compared += 1
             if not is_right(other, run(answer(variant_of(task)), other, len(task.returns)), right):
-                found.add(task.id)
+                task_ids.add(task.id)
     assert compared > 100
-    assert found == BEYOND[factor]
+    assert task_ids == BEYOND[factor]

@@ -23,9 +23,9 @@ from softlookup.checking.variant import variant_of
 TEXT_TASKS = [task for task in ALL_TASKS if task.frame == "text"]
 
 
-def judged(task, answers, asked, reveals=True):
+def judged(task, answers, task_questions, reveals=True):
     """Judge, and make everything that is made of a result."""
-    result = judge(variant_of(task), Sends(answers), task_questions=asked, reveals=reveals)
+    result = judge(variant_of(task), Sends(answers), task_questions=task_questions, reveals=reveals)
     assert result.verdict in VERDICTS and 0 <= result.points <= task.points
     html = panel(result)
     assert len(html) < 100_000 and "<script" not in html
@@ -35,17 +35,17 @@ def judged(task, answers, asked, reveals=True):
     return result
 
 
-def everywhere(task, arrays, asked):
+def everywhere(task, arrays, task_questions):
     """The same arrays as the answer to every question."""
-    return judged(task, [Answer(arrays)] * (len(asked.cases) + 1), asked)
+    return judged(task, [Answer(arrays)] * (len(task_questions.cases) + 1), task_questions)
 
 
 def fuzzed(task, count, seed):
     rng = random.Random(f"{task.id} {seed}")
     with calm_torch():
-        asked = questions_at_home(variant_of(task))  # for which other tests have made known mistakes already
+        task_questions = questions_at_home(variant_of(task))  # for which other tests have made known mistakes already
         for number in range(count):
-            judged(task, sent(task, asked, rng), asked, reveals=number % 2 == 0)
+            judged(task, sent(task, task_questions, rng), task_questions, reveals=number % 2 == 0)
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=lambda task: task.id)
@@ -61,58 +61,65 @@ def test_judge_has_a_verdict_on_whatever_is_sent_in_the_long_run(task):
 
 @pytest.mark.parametrize("task", TEXT_TASKS, ids=lambda task: task.id)
 def test_text_that_is_written_in_another_way_is_a_wrong_answer_and_has_words(task):
-    asked = questions(variant_of(task), 3)
+    task_questions = questions(variant_of(task), 3)
     for text in JSON_TEXTS:
-        result = everywhere(task, (np.frombuffer(text, np.uint8),) * len(task.returns), asked)
+        result = everywhere(task, (np.frombuffer(text, np.uint8),) * len(task.returns), task_questions)
         assert result.verdict == "wrong"
 
 
 def test_text_that_says_the_right_thing_in_other_bytes_cannot_be_read():
     task = get_task("03.words")
-    asked = questions(variant_of(task), 3)
+    task_questions = questions(variant_of(task), 3)
     for change in (
         lambda raw: raw.replace(b",", b", "),
         lambda raw: raw + b"\n",
         lambda raw: raw.replace(b"a", b"\\u0061"),
     ):
         others = [
-            Answer((np.frombuffer(change(right[0].astype(np.uint8).tobytes()), np.uint8),)) for right in asked.rights
+            Answer((np.frombuffer(change(right[0].astype(np.uint8).tobytes()), np.uint8),))
+            for right in task_questions.rights
         ]
-        result = judged(task, [*others, others[0]], asked)
+        result = judged(task, [*others, others[0]], task_questions)
         assert result.verdict == "wrong" and "what came back cannot be read" in result.message
 
 
 def test_text_comes_as_bytes_and_not_as_numbers_near_them():
     task = get_task("03.words")
-    asked = questions(variant_of(task), 3)
+    task_questions = questions(variant_of(task), 3)
     for dtype, off in ((np.float64, 0.0), (np.float32, 1e-4), (np.int64, 0)):
-        others = [Answer(((right[0].astype(dtype) + dtype(off)),)) for right in asked.rights]
-        assert judged(task, [*others, others[0]], asked).verdict == "wrong"
+        others = [Answer(((right[0].astype(dtype) + dtype(off)),)) for right in task_questions.rights]
+        assert judged(task, [*others, others[0]], task_questions).verdict == "wrong"
 
 
 @pytest.mark.parametrize("task", [task for task in ALL_TASKS if task.properties], ids=lambda task: task.id)
 def test_properties_of_an_answer_without_cells_say_nothing(task):
-    asked = questions(variant_of(task), 3)
+    task_questions = questions(variant_of(task), 3)
     for shape in ((0, 3), (3, 0), (0,), (0, 0, 2)):
-        assert everywhere(task, (np.zeros(shape),) * len(asked.rights[0]), asked).verdict == "wrong"
+        assert everywhere(task, (np.zeros(shape),) * len(task_questions.rights[0]), task_questions).verdict == "wrong"
 
 
 def test_judge_takes_a_lost_dtype_where_none_was_asked_for():
     task = get_task("05.parameters")
-    asked = questions(variant_of(task), 3)
-    known = (mistaken(variant_of(task), (one.slug,), asked.cases[0]) for one in task.mistakes)
-    wrong = next(one for one in known if one is not None and not np.array_equal(one[0], asked.rights[0][0]))
-    rest = [Answer(None, Failure("dtype", "lost"))] * len(asked.cases)
-    assert judged(task, [Answer(wrong), *rest], asked).verdict == "wrong"
+    task_questions = questions(variant_of(task), 3)
+    known = (mistaken(variant_of(task), (mistake.slug,), task_questions.cases[0]) for mistake in task.mistakes)
+    wrong = next(
+        results
+        for results in known
+        if results is not None and not np.array_equal(results[0], task_questions.rights[0][0])
+    )
+    rest = [Answer(None, Failure("dtype", "lost"))] * len(task_questions.cases)
+    assert judged(task, [Answer(wrong), *rest], task_questions).verdict == "wrong"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("task_id", ["04.scale", "04.softmax-backward", "03.bpe", "05.shapes"])
 def test_judge_has_words_for_every_failure(task_id, kind):
     task = get_task(task_id)
-    asked = questions(variant_of(task), 3)
+    task_questions = questions(variant_of(task), 3)
     for words in WORDS:
-        result = judged(task, [Answer(None, Failure(kind, words, words), words)] * (len(asked.cases) + 1), asked)
+        result = judged(
+            task, [Answer(None, Failure(kind, words, words), words)] * (len(task_questions.cases) + 1), task_questions
+        )
         assert result.verdict in ("wrong", "blank", "error") and result.points == 0
 
 
@@ -120,10 +127,10 @@ def test_judge_has_words_for_every_failure(task_id, kind):
 def test_judge_is_quick_and_small_with_answers_of_sixteen_megabytes(task_id):
     task = get_task(task_id)
     with calm_torch():
-        asked = questions(variant_of(task), 3, shuffled=True)
-        judged(task, [Answer(None, Failure("raised", "x"))] * (len(asked.cases) + 1), asked)
-        count = len(asked.rights[0])
-        share = 16_000_000 // count // (len(asked.cases) + 1)
+        task_questions = questions(variant_of(task), 3, shuffled=True)
+        judged(task, [Answer(None, Failure("raised", "x"))] * (len(task_questions.cases) + 1), task_questions)
+        count = len(task_questions.rights[0])
+        share = 16_000_000 // count // (len(task_questions.cases) + 1)
         for large in (
             np.full(share, 91, np.uint8),
             np.frombuffer(b"[" + b"1," * (share // 2 - 1) + b"1]", np.uint8),
@@ -133,7 +140,7 @@ def test_judge_is_quick_and_small_with_answers_of_sixteen_megabytes(task_id):
         ):
             tracemalloc.start()
             begun = time.process_time()
-            everywhere(task, (large,) * count, asked)
+            everywhere(task, (large,) * count, task_questions)
             took, (_, most) = time.process_time() - begun, tracemalloc.get_traced_memory()
             tracemalloc.stop()
             assert most < 64_000_000 and took < 20, (large.shape, large.dtype, most, took)
@@ -150,7 +157,7 @@ def test_largest_text_that_can_be_read_is_dealt_with_in_a_second_or_two():
 
 @pytest.mark.parametrize("error", [IndexError("list index"), MemoryError(), RecursionError("deep"), StopIteration()])
 def test_check_tells_that_the_judge_failed_and_does_not_raise(monkeypatch, error):
-    def failing(*given, **named):
+    def failing(*args, **named):
         raise error
 
     monkeypatch.setattr(home_module, "judge", failing)

@@ -94,9 +94,9 @@ class ForSome(Changed):
     """A published solution that raises an exception, or does harm, for some inputs; ``change`` says which harm."""
 
     def __call__(self, *args: Any) -> Any:
-        before, result = [_copy(one) for one in args], self.function(*args)
+        before, result = [_copy(arg) for arg in args], self.function(*args)
         new = self.change(self, args, result)
-        self.seen |= any(not _equal(one, other) for one, other in zip(before, args, strict=True))
+        self.seen |= any(not _equal(first, second) for first, second in zip(before, args, strict=True))
         return new
 
 
@@ -106,21 +106,21 @@ def _copy(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, torch.Tensor):
-        return torch.equal(one, other.detach())
-    return np.array_equal(one, other) if isinstance(one, np.ndarray) else True
+def _equal(first: Any, second: Any) -> bool:
+    if isinstance(first, torch.Tensor):
+        return torch.equal(first, second.detach())
+    return np.array_equal(first, second) if isinstance(first, np.ndarray) else True
 
 
 def refuses_axes_of_one(self, args, result):
-    if any(1 in one.shape for one in args if isinstance(one, torch.Tensor | np.ndarray)):
+    if any(1 in arg.shape for arg in args if isinstance(arg, torch.Tensor | np.ndarray)):
         raise ValueError("an axis of length 1")
-    self.seen |= any(one.ndim > 0 for one in args if isinstance(one, torch.Tensor | np.ndarray))
+    self.seen |= any(arg.ndim > 0 for arg in args if isinstance(arg, torch.Tensor | np.ndarray))
     return result
 
 
 def knows_the_first_sizes_alone(self, args, result):
-    shapes = [getattr(one, "shape", ()) for one in (result if isinstance(result, tuple) else (result,))]
+    shapes = [getattr(array, "shape", ()) for array in (result if isinstance(result, tuple) else (result,))]
     self.shapes = getattr(self, "shapes", shapes)
     if shapes != self.shapes:
         raise ValueError("other sizes")
@@ -129,10 +129,10 @@ def knows_the_first_sizes_alone(self, args, result):
 
 
 def changes_an_input(self, args, result):
-    for one in args:
-        if isinstance(one, torch.Tensor | np.ndarray) and 0 not in one.shape and not getattr(one, "requires_grad", 0):
-            if str(one.dtype).rpartition(".")[2].startswith(("float", "int")):
-                one += 1
+    for arg in args:
+        if isinstance(arg, torch.Tensor | np.ndarray) and 0 not in arg.shape and not getattr(arg, "requires_grad", 0):
+            if str(arg.dtype).rpartition(".")[2].startswith(("float", "int")):
+                arg += 1
                 break
     return result
 
@@ -147,24 +147,24 @@ SOME = {
 
 def passed(make: Callable[[Task], Changed]) -> set[str]:
     """The tasks that take what is made of their solutions, though it can be told from them."""
-    found = set()
+    task_ids = set()
     for task in FUNCTIONS:
-        spoiled, asked = make(task), asked_at_home(task)
-        pairs = zip(asked.cases, asked.rights, strict=True)
+        spoiled, task_questions = make(task), asked_at_home(task)
+        pairs = zip(task_questions.cases, task_questions.rights, strict=True)
         if all(is_right(case, run(spoiled, case, len(task.returns)), right) for case, right in pairs) and spoiled.seen:
-            found.add(task.id)
-    return found
+            task_ids.add(task.id)
+    return task_ids
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_results_of_another_kind_or_shape_are_not_right(change):
-    found = passed(lambda task: Changed(task, change))
-    print(f"{change.__name__}: taken by {', '.join(sorted(found)) or 'no task'}")
-    assert {one.id for one in FUNCTIONS if one.id in found and one.frame not in CHANGES[change]} == set()
+    task_ids = passed(lambda task: Changed(task, change))
+    print(f"{change.__name__}: taken by {', '.join(sorted(task_ids)) or 'no task'}")
+    assert {task.id for task in FUNCTIONS if task.id in task_ids and task.frame not in CHANGES[change]} == set()
 
 
 @pytest.mark.parametrize("harm", SOME, ids=lambda harm: harm.__name__)
 def test_answers_that_hold_for_some_inputs_alone_are_not_right(harm):
-    found = passed(lambda task: ForSome(task, harm))
-    print(f"{harm.__name__}: taken by {', '.join(sorted(found)) or 'no task'}")
-    assert found <= SOME[harm]
+    task_ids = passed(lambda task: ForSome(task, harm))
+    print(f"{harm.__name__}: taken by {', '.join(sorted(task_ids)) or 'no task'}")
+    assert task_ids <= SOME[harm]

@@ -35,18 +35,20 @@ def slug(task_id):
     return task_id.replace(".", "-", 1)
 
 
-def own(task_id, text):
+def student_tokens(task_id, text):
     return own_tokens(code_tokens(textwrap.dedent(text)), GIVEN[slug(task_id)])
 
 
 def long_tasks():
     """Tasks whose published answer is long enough to count."""
-    return [one for one in RIGHT if len(own(one, solution(variant_of(get_task(one))))) >= LONG]
+    return [
+        task_id for task_id in RIGHT if len(student_tokens(task_id, solution(variant_of(get_task(task_id))))) >= LONG
+    ]
 
 
 def other_numbers(text):
     """The same code with other numbers, as another variant of a task has them."""
-    return re.sub(r"(?<![\w.])\d+(?![\w.])", lambda found: str(int(found[0]) + 3), text)
+    return re.sub(r"(?<![\w.])\d+(?![\w.])", lambda match: str(int(match[0]) + 3), text)
 
 
 def test_most_tasks_have_an_answer_that_counts():
@@ -55,10 +57,13 @@ def test_most_tasks_have_an_answer_that_counts():
 
 @pytest.mark.parametrize(("change", "share"), [(str, 1), (other_numbers, 1), (rewritten, 0.8)])
 def test_published_answers_in_other_names_and_numbers_are_known(change, share):
-    cells = {slug(one): own(one, change(solution(variant_of(get_task(one))))) for one in long_tasks()}
-    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN, STANDARD)}[PUBLISHED]
-    assert found.of == len(cells)
-    assert len(found.cells) >= share * found.of
+    cells = {
+        slug(task_id): student_tokens(task_id, change(solution(variant_of(get_task(task_id)))))
+        for task_id in long_tasks()
+    }
+    finding = {known.source: known for known in known_answers({"ada": cells}, GIVEN, STANDARD)}[PUBLISHED]
+    assert finding.of == len(cells)
+    assert len(finding.cells) >= share * finding.of
 
 
 def test_independent_right_answers_are_not_taken_for_published_ones():
@@ -67,7 +72,7 @@ def test_independent_right_answers_are_not_taken_for_published_ones():
     for task_id, answers in RIGHT.items():
         public = public_answers(task_id, GIVEN[slug(task_id)], STANDARD)
         for answer in answers.values() if isinstance(answers, dict) else answers:
-            tokens = own(task_id, inspect.getsource(answer))
+            tokens = student_tokens(task_id, inspect.getsource(answer))
             if len(tokens) >= LONG and PUBLISHED in public:
                 counted += 1
                 wrong += alike(tokens, public[PUBLISHED])
@@ -77,13 +82,22 @@ def test_independent_right_answers_are_not_taken_for_published_ones():
 
 
 def test_an_answer_that_the_check_shows_is_known():
-    shown = {one: public_texts(one, STANDARD)[SHOWN] for one in RIGHT if SHOWN in public_texts(one, STANDARD)}
-    cells = {slug(one): own(one, text) for one, text in shown.items() if len(own(one, text)) >= LONG}
+    shown = {
+        task_id: public_texts(task_id, STANDARD)[SHOWN] for task_id in RIGHT if SHOWN in public_texts(task_id, STANDARD)
+    }
+    cells = {
+        slug(task_id): student_tokens(task_id, text)
+        for task_id, text in shown.items()
+        if len(student_tokens(task_id, text)) >= LONG
+    }
     assert len(cells) >= MANY
-    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN, STANDARD)}
-    assert set(found[SHOWN].cells) == set(cells)
+    findings = {finding.source: finding for finding in known_answers({"ada": cells}, GIVEN, STANDARD)}
+    assert set(findings[SHOWN].cells) == set(cells)
 
 
 def test_fewer_answers_than_many_are_no_finding():
-    cells = {slug(one): own(one, solution(variant_of(get_task(one)))) for one in long_tasks()[: MANY - 1]}
+    cells = {
+        slug(task_id): student_tokens(task_id, solution(variant_of(get_task(task_id))))
+        for task_id in long_tasks()[: MANY - 1]
+    }
     assert known_answers({"ada": cells}, GIVEN, STANDARD) == []

@@ -111,17 +111,17 @@ def test_layer_itself_instead_of_its_class_says_what_went_wrong():
 def test_wrong_earlier_answers_never_sink_the_layer():
     """Each function that the layer may call is wrong in every known way, or blank: the layer is right all the same."""
     task = get_task("05.multi-head")
-    for one in task.earlier:
-        wrongs = [one.mistakes[0].applied_to(solutions(5)[one.slug])] if one.mistakes else []
-        for source in (*wrongs, f"def {one.name}(*args):\n    raise NotImplementedError()\n"):
-            obj = world(5, {one.slug: source})["MultiHeadAttention"]
+    for earlier in task.earlier:
+        wrongs = [earlier.mistakes[0].applied_to(solutions(5)[earlier.slug])] if earlier.mistakes else []
+        for source in (*wrongs, f"def {earlier.name}(*args):\n    raise NotImplementedError()\n"):
+            obj = world(5, {earlier.slug: source})["MultiHeadAttention"]
             result = judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=3)
-            assert result.verdict == "pass", f"{one.id}: {result.text()}"
+            assert result.verdict == "pass", f"{earlier.id}: {result.text()}"
 
 
 def with_mistake(task_id, slug):
     task = get_task(task_id)
-    mistake = next(one for one in task.mistakes if one.slug == slug)
+    mistake = next(mistake for mistake in task.mistakes if mistake.slug == slug)
     return task.slug, mistake.applied_to(solutions(task.chapter)[task.slug])
 
 

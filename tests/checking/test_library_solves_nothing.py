@@ -40,16 +40,16 @@ def callables():
     import sympy.printing  # noqa: F401 - torch imports it at odd times, and a time limit may fall into that
     import torch._dynamo  # noqa: F401
 
-    found = {}
-    for name in (one.removesuffix(".py").replace("/", ".") for one in _OURS):
+    by_name = {}
+    for name in (path.removesuffix(".py").replace("/", ".") for path in _OURS):
         package = importlib.import_module(f"softlookup.{name}")
         inside = pkgutil.walk_packages(getattr(package, "__path__", []), f"softlookup.{name}.")
-        for module in [package, *(importlib.import_module(one.name) for one in inside)]:
+        for module in [package, *(importlib.import_module(module_info.name) for module_info in inside)]:
             for public, value in vars(module).items():
-                ours = str(getattr(value, "__module__", "")).startswith("softlookup.")
-                if ours and callable(value) and not public.startswith(("_", *SLOW)):
-                    found[f"{value.__module__}.{value.__qualname__}"] = value
-    return found
+                is_library = str(getattr(value, "__module__", "")).startswith("softlookup.")
+                if is_library and callable(value) and not public.startswith(("_", *SLOW)):
+                    by_name[f"{value.__module__}.{value.__qualname__}"] = value
+    return by_name
 
 
 def fits(function, args):
@@ -62,8 +62,12 @@ def fits(function, args):
 
 def answers(task, function, barred):
     """Whether a function that is handed the questions as they are gives the right answers."""
-    asked = questions(variant_of(task), 4)
-    pairs = [(c, r) for c, r in zip(asked.cases, asked.rights, strict=True) if c.part == CORE and not c.gradients]
+    task_questions = questions(variant_of(task), 4)
+    pairs = [
+        (c, r)
+        for c, r in zip(task_questions.cases, task_questions.rights, strict=True)
+        if c.part == CORE and not c.gradients
+    ]
     for frame in ("torch", "numpy") if task.frame in ("torch", "numpy") else (task.frame,):
         try:
             with calm_torch(), time_limit(0.5):

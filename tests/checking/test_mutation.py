@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("verdicts_alone", "earlier_answers_judged_o
 
 SEED = 300
 SAMPLE = 60
-EQUAL = [one for number in sorted(CHAPTERS) for one in import_module(f"equal_mutants_{number:02d}").EQUAL]
+EQUAL = [entry for number in sorted(CHAPTERS) for entry in import_module(f"equal_mutants_{number:02d}").EQUAL]
 
 
 @cache
@@ -42,7 +42,7 @@ def survives(mutant: Mutant) -> bool:
 
 def unexplained(chosen: list[Mutant]) -> list[str]:
     known = {(task_id, line) for task_id, line, _ in EQUAL}
-    by_task = sorted(chosen, key=lambda one: one.task_id)  # whose questions are drawn once, but not kept for long
+    by_task = sorted(chosen, key=lambda mutant: mutant.task_id)  # whose questions are drawn once, but not kept for long
     return [f"{m.task_id}, {m.what}\n{m.source}" for m in by_task if survives(m) and (m.task_id, m.line) not in known]
 
 

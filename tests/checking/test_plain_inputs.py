@@ -31,9 +31,9 @@ def test_what_a_student_does_to_a_dictionary_stays_with_the_student(frame):
     assert case.args == ({"a": [1, 2]}, "b")
 
 
-@pytest.mark.parametrize("given", [{"a": 1}, [1, 2], "text", (1, "two"), None, 3])
-def test_plain_inputs_that_are_left_alone_are_no_failure(given):
-    answer = run(lambda one: 5, question(given))
+@pytest.mark.parametrize("value", [{"a": 1}, [1, 2], "text", (1, "two"), None, 3])
+def test_plain_inputs_that_are_left_alone_are_no_failure(value):
+    answer = run(lambda arg: 5, question(value))
     assert answer.failure is None and answer.arrays[0] == 5
 
 

@@ -16,7 +16,9 @@ def test_three_tasks_have_variants_and_each_says_its_constants_in_the_text():
     assert {task.id for task in varied} == {"06.relative", "06.buckets", "06.alibi"}
     text = (ROOT / "solutions" / "06_positions.py").read_text(encoding="utf-8")
     for task in varied:
-        assert f"[[{task.id}:" in text and len({str(one) for one in constants_of(task)}) == len(constants_of(task))
+        assert f"[[{task.id}:" in text and len({str(constants) for constants in constants_of(task)}) == len(
+            constants_of(task)
+        )
 
 
 @pytest.mark.parametrize(

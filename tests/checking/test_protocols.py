@@ -15,12 +15,12 @@ from softlookup.grading.judging.remote import Remote
 class Remembered:
     """A student of somebody else's: the answers were noted before, one for each question."""
 
-    def __init__(self, noted: Sequence[Answer]) -> None:
-        self.noted = noted
+    def __init__(self, recorded: Sequence[Answer]) -> None:
+        self.recorded = recorded
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        assert len(cases) == len(self.noted) and results == 1 and not lent
-        return iter(self.noted)
+        assert len(cases) == len(self.recorded) and results == 1 and not lent
+        return iter(self.recorded)
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
         return ()
@@ -40,25 +40,28 @@ def test_a_front_end_of_its_own_gets_verdicts_and_names_of_mistakes():
         (lambda width, q, k: width**0.5 * q * k, False),
         (lambda width, q, k: width * q * k, True),
     ):
-        noted: list[Answer] = []
+        recorded: list[Answer] = []
 
         class Noting(LocalStudent):
-            def ask(self, case, results, lent=(), noted=noted):
-                noted.append(super().ask(case, results, lent))
-                return noted[-1]
+            def ask(self, case, results, lent=(), answers=recorded):
+                answers.append(super().ask(case, results, lent))
+                return answers[-1]
 
         direct = judge(variant, Noting(variant, function), seed=7)
-        result = verdict(judge, variant, Remembered(noted))
+        result = verdict(judge, variant, Remembered(recorded))
         assert (result.verdict, result.points, result.diagnosis) == (direct.verdict, direct.points, direct.diagnosis)
         assert bool(result.diagnosis) is is_named
-    wrong = verdict(judge, variant, Remembered([Answer((np.array(0.0),)) for _ in noted]))
+    wrong = verdict(judge, variant, Remembered([Answer((np.array(0.0),)) for _ in recorded]))
     assert wrong.verdict == "wrong" and wrong.points == 0
 
 
 def test_the_librarys_own_students_have_the_methods_that_are_published():
-    for own in (LocalStudent, Remote):
+    for student_class in (LocalStudent, Remote):
         for name in ("answers", "lendable", "differed"):
-            asked = inspect.signature(getattr(Student, name)).parameters
-            assert list(inspect.signature(getattr(own, name)).parameters) == list(asked), (own, name)
+            expected = inspect.signature(getattr(Student, name)).parameters
+            assert list(inspect.signature(getattr(student_class, name)).parameters) == list(expected), (
+                student_class,
+                name,
+            )
     published = inspect.signature(Judge.__call__).parameters
     assert set(published) - {"self"} <= set(inspect.signature(judge).parameters)

@@ -102,5 +102,5 @@ def test_no_answer_to_a_pencil_question_stands_in_the_refreshers():
     for table in (A_TD, B_DH, POWERS_TS):
         assert re.sub(r"[\s\[\]]", "", str(table.tolist())) not in bare
     for constants in next(task for task in tasks(0) if task.id == "00.slope").variants:
-        told = ", ".join(f"${name} = {value:g}$" for name, value in constants.items())
-        assert told not in PAGE
+        text = ", ".join(f"${name} = {value:g}$" for name, value in constants.items())
+        assert text not in PAGE

@@ -23,8 +23,8 @@ def test_gradients_by_hand_are_by_hand(call):
 def test_a_global_of_the_same_name_hides_no_shortcut(name):
     line = {"grad": "torch.autograd.grad(q, q)", "backward": "torch.tensor(1.0).backward()", "softmax": "q.softmax(-1)"}
     task, function = ("04.softmax", "softmax") if name == "softmax" else ("04.backward", "attention_backward")
-    given = "q" if name == "softmax" else "q, k, v, dz"
-    obj = world(4, {task.replace(".", "-"): f"{name} = 1\ndef {function}({given}):\n    return {line[name]}\n"})
+    parameters = "q" if name == "softmax" else "q, k, v, dz"
+    obj = world(4, {task.replace(".", "-"): f"{name} = 1\ndef {function}({parameters}):\n    return {line[name]}\n"})
     assert check(task, obj[function]).diagnosis == ("forbidden-shortcut",)
 
 

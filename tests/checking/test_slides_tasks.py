@@ -25,7 +25,9 @@ def test_at_least_nine_tasks_and_two_with_variants_that_say_what_they_ask():
     assert len(tasks(14)) >= 9
     varied = [task for task in tasks(14) if len(constants_of(task)) > 1]
     assert len(varied) >= 2
-    assert all(len({one["named"] for one in constants_of(task)}) == len(constants_of(task)) for task in varied)
+    assert all(
+        len({constants["named"] for constants in constants_of(task)}) == len(constants_of(task)) for task in varied
+    )
 
 
 @pytest.mark.parametrize("task", tasks(14), ids=lambda task: task.id)
@@ -36,8 +38,12 @@ def test_slides_page_names_the_task_and_has_the_section_it_links_to(task):
 
 @pytest.mark.parametrize("task", tasks(14), ids=lambda task: task.id)
 def test_no_sentence_of_a_mistake_on_slides_is_empty_or_said_twice_in_one_task(task):
-    said = [mistake.says for mistake in task.mistakes]
-    assert len(said) >= 5 and all(len(sentence) > 20 for sentence in said) and len(set(said)) == len(said)
+    sentences = [mistake.says for mistake in task.mistakes]
+    assert (
+        len(sentences) >= 5
+        and all(len(sentence) > 20 for sentence in sentences)
+        and len(set(sentences)) == len(sentences)
+    )
     assert solutions(14)[task.slug]
 
 
@@ -45,16 +51,16 @@ def test_no_sentence_of_a_mistake_on_slides_is_empty_or_said_twice_in_one_task(t
 def test_no_answer_fits_every_question(task):
     """Fresh tables have slips and have none: whoever always accuses, or never, is wrong somewhere."""
     cases = draw(variant_of(task), 3)
-    given = {float(one) for case in cases for one in expected_results(variant_of(task), case)[0].ravel()}
-    assert len(given) > 1
+    answers = {float(value) for case in cases for value in expected_results(variant_of(task), case)[0].ravel()}
+    assert len(answers) > 1
 
 
 def test_tables_of_the_first_slide_have_the_cells_that_are_listed_as_off():
-    found = next(item for item in read("first_head") if item.id == "E001").work()
+    result = next(item for item in read("first_head") if item.id == "E001").work()
     right = first_head.X @ first_head.W_Q
-    assert np.array_equal(answer("agrees", np.array(first_head.QUERIES), right, 2), ~found.off)
+    assert np.array_equal(answer("agrees", np.array(first_head.QUERIES), right, 2), ~result.off)
     recipes = np.stack([right, first_head.X @ first_head.W_Q.T])
-    assert answer("best_hypothesis", np.array(first_head.QUERIES), recipes, 2) == (0, (~found.off).sum())
+    assert answer("best_hypothesis", np.array(first_head.QUERIES), recipes, 2) == (0, (~result.off).sum())
     keys = answer("suspects", first_head.X, first_head.W_K, np.array(first_head.KEYS), 2)
     assert keys[:, 2].all() and not keys[:, 0].any()
 
@@ -83,7 +89,7 @@ def test_masks_of_the_slide_leak_where_they_are_joined_by_or():
 
 def test_quotients_and_intensities_of_the_slides_are_recognised():
     peaks = [intensity_001.PEAK / 1e12]
-    rates = [one / 1e9 for one in (intensity_001.SLIDE_BANDWIDTH, intensity_001.PCIE, intensity_001.SXM)]
+    rates = [bandwidth / 1e9 for bandwidth in (intensity_001.SLIDE_BANDWIDTH, intensity_001.PCIE, intensity_001.SXM)]
     assert answer("which_quotient", peaks, rates, 390) == (0, 0)
     assert answer("which_quotient", peaks, rates, 153) == (0, 2)
     assert answer("counted_how", 1, 2, 1, 4, 0.333, 3) == (1, 1 / 12)
@@ -133,7 +139,7 @@ def test_rows_of_the_two_models_come_from_different_data():
     ],
 )
 def test_mistakes_on_slides_as_students_write_them_are_named(slug, source, mistake):
-    task = next(one for one in tasks(14) if one.slug == slug)
+    task = next(task for task in tasks(14) if task.slug == slug)
     result = check(task.id, world(14, {slug: source})[task.name])
     assert (result.verdict, result.diagnosis) == ("wrong", (mistake,)), result.text()
 
@@ -141,5 +147,5 @@ def test_mistakes_on_slides_as_students_write_them_are_named(slug, source, mista
 def test_a_wrong_first_answer_costs_its_points_once():
     broken = {"14-printed": "def agrees(printed, true, places):\n    return printed == true\n"}
     for slug in ("14-hypothesis", "14-uniform", "14-split", "14-scores", "14-intensity"):
-        task = next(one for one in tasks(14) if one.slug == slug)
+        task = next(task for task in tasks(14) if task.slug == slug)
         assert check(task.id, world(14, broken)[task.name]).verdict == "pass", slug

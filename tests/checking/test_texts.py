@@ -25,8 +25,8 @@ VALUES = st.recursive(
 )
 
 
-def equal(one, other):
-    return np.array_equal(texts.to_bytes(one), texts.to_bytes(other))
+def equal(first, second):
+    return np.array_equal(texts.to_bytes(first), texts.to_bytes(second))
 
 
 @given(VALUES)
@@ -41,15 +41,15 @@ def test_values_come_back_as_they_were(value):
 
 
 @given(VALUES, VALUES)
-def test_bytes_are_equal_where_values_are(one, other):
+def test_bytes_are_equal_where_values_are(first, second):
     try:
-        assert equal(one, other) == (one == other)
+        assert equal(first, second) == (first == second)
     except Refused:
         pass
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (["a", "b"], ("a", "b")),
         ([1, 2], np.array([1, 2])),
@@ -62,16 +62,16 @@ def test_bytes_are_equal_where_values_are(one, other):
         ("é", np.str_("é")),
     ],
 )
-def test_the_same_answer_in_another_type_is_equal(one, other):
-    assert equal(one, other)
+def test_the_same_answer_in_another_type_is_equal(first, second):
+    assert equal(first, second)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [("1", 1), ("a", ["a"]), (["ab"], ["a", "b"]), ({}, []), ([], [[]]), ({"1": 2}, {1: 2}), ("é", "e\u0301")],
 )
-def test_different_answers_are_not_equal(one, other):
-    assert not equal(one, other)
+def test_different_answers_are_not_equal(first, second):
+    assert not equal(first, second)
 
 
 def _endless():
@@ -114,7 +114,7 @@ def test_several_results_are_taken_apart():
 
 
 @pytest.mark.parametrize(
-    ("got", "wanted", "says"),
+    ("got", "expected", "says"),
     [
         (["a", "b"], ["a", "c"], "item 1 is 'b', wanted is 'c'"),
         (["a"], ["a", "c"], "the result ends after 1 items, too early: 'c' is wanted as item 1"),
@@ -127,9 +127,9 @@ def test_several_results_are_taken_apart():
         ([], {}, "the result is [] (a list), wanted is {} (a dictionary)"),
     ],
 )
-def test_a_difference_is_told_where_it_begins(got, wanted, says):
-    said = texts.difference(texts.to_bytes(got), texts.to_bytes(wanted))
-    assert said.startswith(says)
+def test_a_difference_is_told_where_it_begins(got, expected, says):
+    message = texts.difference(texts.to_bytes(got), texts.to_bytes(expected))
+    assert message.startswith(says)
     hidden = texts.difference(texts.to_bytes(["zz1", 7]), texts.to_bytes(["yy2", 8]), reveals=False)
     assert "yy2" not in hidden and "zz1" in hidden
 

@@ -26,7 +26,7 @@ def asked_by(seed):
 @cache
 def cells(chapter, seed):
     """The code cells of a course's notebook but for the checks, in order, by grade_id."""
-    name = next(one for one in assignments(ROOT) if one.startswith(f"{chapter:02d}_"))
+    name = next(name for name in assignments(ROOT) if name.startswith(f"{chapter:02d}_"))
     source = read_solution(ROOT / "solutions" / f"{name}.py", asked_by(seed))
     return [
         (cell.metadata.nbgrader.grade_id, cell.source)
@@ -45,28 +45,28 @@ def world(chapter, seed, replaced=None):
 
 
 @cache
-def asked(variant):
+def questions_of(variant):
     return questions(variant, HOME_SEED)
 
 
 def points(task_id, seed, space):
-    known = {one: variant_of(get_task(one), number) for one, number in asked_by(seed).items()}
+    known = {other_id: variant_of(get_task(other_id), number) for other_id, number in asked_by(seed).items()}
     variant = known[task_id]
     student = LocalStudent(variant, space[variant.task.name], known)
     with calm_torch():
-        return judge(variant, student, task_questions=asked(variant), names=False).points
+        return judge(variant, student, task_questions=questions_of(variant), names=False).points
 
 
 @cache
 def leaning_on(task_id):
     """The later tasks of the notebook whose published solutions call a task's function, directly or through others."""
     used, chapter = {get_task(task_id).name}, tasks(get_task(task_id).chapter)
-    found = []
-    for task in chapter[[one.id for one in chapter].index(task_id) + 1 :]:
+    later_ids = []
+    for task in chapter[[other.id for other in chapter].index(task_id) + 1 :]:
         if used & names_used(task):
             used.add(task.name)
-            found.append(task.id)
-    return tuple(found)
+            later_ids.append(task.id)
+    return tuple(later_ids)
 
 
 EARLY = [task for chapter in sorted(CHAPTERS) for task in tasks(chapter) if leaning_on(task.id)]
@@ -87,7 +87,9 @@ def lost(task, slug, seed):
     except NoEdit:
         return None
     space = world(task.chapter, seed, {task.slug: wrong})
-    return {one: get_task(one).points - points(one, seed, space) for one in (task.id, *leaning_on(task.id))}
+    return {
+        task_id: get_task(task_id).points - points(task_id, seed, space) for task_id in (task.id, *leaning_on(task.id))
+    }
 
 
 def assert_costs_the_same(task, slugs):
@@ -106,4 +108,4 @@ def test_a_mistake_in_an_early_task_costs_what_it_costs_in_variant_0(task):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", EARLY, ids=lambda task: task.id)
 def test_every_mistake_in_an_early_task_costs_what_it_costs_in_variant_0(task):
-    assert_costs_the_same(task, [one.slug for one in task.mistakes])
+    assert_costs_the_same(task, [mistake.slug for mistake in task.mistakes])

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("verdicts_alone")
 
 
 @cache
-def own(chapter):
+def published_functions(chapter):
     """The published functions, by task."""
     space = world(chapter)
     return {task.id: space[task.name] for task in tasks(chapter)}
@@ -36,7 +36,7 @@ def own(chapter):
 def in_its_place(task_id, obj):
     """The first composition that goes wrong with one function in the place of the published one."""
     chapter = get_task(task_id).chapter
-    return first_failing(tasks(chapter), {**own(chapter), task_id: obj}, _Alone)
+    return first_failing(tasks(chapter), {**published_functions(chapter), task_id: obj}, _Alone)
 
 
 def as_judged(task, obj):
@@ -47,33 +47,33 @@ def as_judged(task, obj):
     def call(*args, **named):
         result = obj(*args, **named)
         if isinstance(result, torch.Tensor):
-            floats = [one.dtype for one in args if isinstance(one, torch.Tensor) and one.is_floating_point()]
+            floats = [arg.dtype for arg in args if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
             return result.to(floats[0]) if floats and result.is_floating_point() else result
         many = [result] if len(task.returns) == 1 else result
-        arrays = tuple(one if isinstance(one, torch.Tensor) else to_arrays(one, 1)[0] for one in many)
+        arrays = tuple(array if isinstance(array, torch.Tensor) else to_arrays(array, 1)[0] for array in many)
         return arrays if len(task.returns) > 1 else arrays[0]
 
     return call
 
 
 def used(chapter):
-    return {one.id for task in compositions(tasks(chapter)) for one in parts(task)}
+    return {part.id for task in compositions(tasks(chapter)) for part in parts(task)}
 
 
 def test_the_whole_head_is_made_of_its_parts():
     assert [task.id for task in compositions(tasks(4))] == ["04.head"]
-    assert [one.id for one in parts(get_task("04.head"))] == ["04.project", "04.attention"]
+    assert [part.id for part in parts(get_task("04.head"))] == ["04.project", "04.attention"]
 
 
 @pytest.mark.parametrize("chapter", COMPOSING)
 def test_published_functions_make_a_right_whole(chapter):
-    assert first_failing(tasks(chapter), own(chapter), _Alone) is None
+    assert first_failing(tasks(chapter), published_functions(chapter), _Alone) is None
 
 
 @pytest.mark.parametrize("chapter", COMPOSING)
 def test_every_mutant_that_passes_makes_a_right_whole(chapter):
     """One that does not was called right by a check that asks too little: a stand-in would be needed behind it."""
-    passing = {(one, line) for one, line, _ in import_module(f"equal_mutants_{chapter:02d}").EQUAL}
+    passing = {(task_id, line) for task_id, line, _ in import_module(f"equal_mutants_{chapter:02d}").EQUAL}
     tried = [m for m in mutants_of(chapter) if (m.task_id, m.line) in passing and m.task_id in used(chapter)]
     for mutant in tried:
         obj = world(chapter, {get_task(mutant.task_id).slug: mutant.source})[get_task(mutant.task_id).name]
@@ -87,7 +87,7 @@ def test_right_answers_in_other_words_make_a_right_whole(chapter):
         task = get_task(task_id)
         other = get_task(task_id).notebook.help_texts(task_id).other
         answers = [*RIGHT.get(task_id, ()), *([world(chapter, {task.slug: other})[task.name]] if other else [])]
-        for obj in (one for one in answers if one.__name__ != COARSE):
+        for obj in (answer for answer in answers if answer.__name__ != COARSE):
             failing = in_its_place(task_id, as_judged(task, obj))
             assert failing is None, f"{task_id}, {getattr(obj, '__name__', obj)}\n{failing.text()}"
 
@@ -99,17 +99,17 @@ def test_a_part_that_is_wrong_is_seen_in_the_whole():
 
 def test_the_last_right_task_says_that_all_work_together():
     space = world(4)
-    said = [check(task.id, space[task.name]).message for task in tasks(4)]
-    assert not any("work together" in one for one in said[:-1])
-    assert said[-1].endswith("All 14 tasks of this notebook are right, and your functions work together.")
+    messages = [check(task.id, space[task.name]).message for task in tasks(4)]
+    assert not any("work together" in message for message in messages[:-1])
+    assert messages[-1].endswith("All 14 tasks of this notebook are right, and your functions work together.")
 
 
 def test_what_is_right_is_never_said_to_need_a_stand_in():
     """Only functions whose own task has failed are lent, so no panel can call a task right and lend its function."""
-    for task in (one for chapter in COMPOSING for one in compositions(tasks(chapter))):
+    for task in (composition for chapter in COMPOSING for composition in compositions(tasks(chapter))):
         student = LocalStudent(variant_of(task), world(task.chapter)[task.name])
-        assert set(student.lendable(sound_too=True)) >= {one.id for one in parts(task) if one.lends and one.reveals}
+        assert set(student.lendable(sound_too=True)) >= {part.id for part in parts(task) if part.lends and part.reveals}
         assert student.lendable() == ()
     broken = world(4, {"04-softmax": solutions(4)["04-softmax"].replace("/ e.sum", "* e.sum")})
     lent = LocalStudent(variant_of(get_task("04.head")), broken["one_head"]).lendable()
-    assert all(check(one, broken[get_task(one).name]).verdict != "pass" for one in lent)
+    assert all(check(task_id, broken[get_task(task_id).name]).verdict != "pass" for task_id in lent)

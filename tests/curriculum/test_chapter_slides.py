@@ -69,7 +69,7 @@ def kinds(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
 
 
 def test_slides_follow_the_page(made):
-    assert [one for one in kinds(made) if one[0] in ("slide", "subslide")] == [
+    assert [slide for slide in kinds(made) if slide[0] in ("slide", "subslide")] == [
         ("slide", "# Heads"),
         ("slide", "## Scale"),
         ("subslide", "## Scale"),
@@ -94,7 +94,7 @@ def test_long_table_is_cut_and_keeps_its_heading():
     rows = "\n".join(f"| {i} | x |" for i in range(19))
     page = new_notebook(cells=[new_markdown_cell(f"# A\n\n## B\n\n| n | what |\n|---|---|\n{rows}\n")])
     tables = [cell.source for cell in slides_notebook(page, "x").cells[1:] if "| n | what |" in cell.source]
-    assert len(tables) == 3 and sum(one.count(" | x |") for one in tables) == 19
+    assert len(tables) == 3 and sum(table.count(" | x |") for table in tables) == 19
 
 
 def test_figure_is_shown_light_alone_with_its_caption(made):

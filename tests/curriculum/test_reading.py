@@ -64,7 +64,7 @@ def test_takeaways_are_collected_under_the_page_that_they_stand_on(tmp_path):
     box = "```{admonition} Takeaway\n:class: takeaway\nDivide by $\\sqrt{H}$,\nwhich is 8 at $H = 64$.\n```\n"
     (tmp_path / "04_one.md").write_text(f"# One head\n\nWords.\n\n{box}\nMore.\n\n{box}", encoding="utf-8")
     (tmp_path / "05_none.md").write_text("# Nothing to keep\n", encoding="utf-8")
-    assert [one.page for one in takeaways(tmp_path)] == ["04_one", "04_one"]
+    assert [takeaway.page for takeaway in takeaways(tmp_path)] == ["04_one", "04_one"]
     line = "- Divide by $\\sqrt{H}$, which is 8 at $H = 64$."
     assert takeaway_list(tmp_path).splitlines() == ["**[One head](04_one.md)**", "", line, line]
 

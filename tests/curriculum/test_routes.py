@@ -29,7 +29,7 @@ from softlookup.curriculum.tables import FIGURE_SAYS
 BOOK = Path(__file__).resolve().parents[2] / "book"
 PAGES = {number: read_page(BOOK, number) for number in (*range(14), 15, 16, 17)}
 
-every_route = pytest.mark.parametrize("route", ROUTES.values(), ids=lambda one: one.name)
+every_route = pytest.mark.parametrize("route", ROUTES.values(), ids=lambda route: route.name)
 every_length = pytest.mark.parametrize("length", LENGTHS)
 
 
@@ -48,8 +48,8 @@ def test_graph_has_every_chapter_once_and_no_circle():
 
 def test_short_edges_say_as_much_as_all():
     def reached(edges, chapter):
-        found = {edge.needs for edge in edges if edge.chapter == chapter}
-        return found.union(*(reached(edges, one) for one in found)) if found else found
+        direct = {edge.needs for edge in edges if edge.chapter == chapter}
+        return direct.union(*(reached(edges, other) for other in direct)) if direct else direct
 
     for chapter in NAMES:
         assert reached(shortest_edges(), chapter) == reached(EDGES, chapter)
@@ -71,19 +71,19 @@ def test_needed_names_what_there_is():
 @pytest.mark.parametrize("chapter", PAGES)
 def test_page_gives_every_task_to_one_section(chapter: int):
     page = PAGES[chapter]
-    given = [task.id for one in page.sections for task in one.tasks]
-    assert sorted(given) == sorted(task.id for task in tasks(chapter))
-    labels = [one.label for one in page.sections if one.label]
-    assert len(labels) == len(set(labels)) and all(one.minutes >= 1 for one in page.sections)
-    assert sum(one.minutes for one in page.sections) <= page.minutes + len(page.sections)
+    task_ids = [task.id for section in page.sections for task in section.tasks]
+    assert sorted(task_ids) == sorted(task.id for task in tasks(chapter))
+    labels = [section.label for section in page.sections if section.label]
+    assert len(labels) == len(set(labels)) and all(section.minutes >= 1 for section in page.sections)
+    assert sum(section.minutes for section in page.sections) <= page.minutes + len(page.sections)
 
 
 def test_every_interactive_figure_is_found_on_a_page_and_has_its_words():
     classes = {
         name for name in widgets.__all__ if issubclass(getattr(widgets, name), widgets.interactive.InteractiveFigure)
     }
-    found = [name for page in PAGES.values() for one in page.sections for name in one.figures]
-    assert set(found) == classes == set(FIGURE_SAYS)
+    figure_names = [name for page in PAGES.values() for section in page.sections for name in section.figures]
+    assert set(figure_names) == classes == set(FIGURE_SAYS)
 
 
 @every_route
@@ -110,30 +110,30 @@ def test_section_that_does_not_exist_is_refused():
 @every_length
 def test_sessions_never_exceed_their_length(route: Route, length: int):
     cut = sessions(BOOK, route, length)
-    for one in cut:
-        tasks_minutes = sum(task.minutes for task in one.tasks)
-        assert START_MINUTES + sum(map(taught_minutes, one.sections)) + tasks_minutes == one.minutes <= length
-        assert one.sections and len(cut) >= 5
-        assert one.minutes >= 0.6 * length or one is cut[-1], "a session that is nearly empty"
+    for session in cut:
+        tasks_minutes = sum(task.minutes for task in session.tasks)
+        assert START_MINUTES + sum(map(taught_minutes, session.sections)) + tasks_minutes == session.minutes <= length
+        assert session.sections and len(cut) >= 5
+        assert session.minutes >= 0.6 * length or session is cut[-1], "a session that is nearly empty"
 
 
 @every_route
 @every_length
 def test_sessions_hold_every_told_section_and_its_tasks_once_and_in_order(route: Route, length: int):
     cut = sessions(BOOK, route, length)
-    taught = [one for session in cut for one in session.sections]
-    wanted = [one for n in route.chapters if n not in OUTSIDE for one in taught_sections(route, PAGES[n])]
-    assert taught == wanted
+    taught = [section for session in cut for section in session.sections]
+    expected = [section for n in route.chapters if n not in OUTSIDE for section in taught_sections(route, PAGES[n])]
+    assert taught == expected
     for session in cut:
-        mine = [task.id for one in session.sections for task in one.tasks]
-        assert sorted(mine) == sorted(task.id for task in (*session.tasks, *session.homework))
-    given = {task.id for session in cut for task in (*session.tasks, *session.homework)}
+        task_ids = [task.id for section in session.sections for task in section.tasks]
+        assert sorted(task_ids) == sorted(task.id for task in (*session.tasks, *session.homework))
+    planned_ids = {task.id for session in cut for task in (*session.tasks, *session.homework)}
     every = {task.id for n in route.chapters if n not in OUTSIDE for task in tasks(n)}
-    assert given | {task.id for task in at_home(BOOK, route)} == every
+    assert planned_ids | {task.id for task in at_home(BOOK, route)} == every
 
 
 def test_longer_sessions_are_fewer():
-    assert all(len(sessions(BOOK, one, 75)) < len(sessions(BOOK, one, 50)) for one in ROUTES.values())
+    assert all(len(sessions(BOOK, route, 75)) < len(sessions(BOOK, route, 50)) for route in ROUTES.values())
 
 
 def test_section_that_fits_no_session_is_refused():
@@ -164,7 +164,7 @@ def test_figure_on_the_first_screen_belongs_to_the_first_section(tmp_path: Path)
         "from softlookup.widgets import MachineMap, Store\nMachineMap(translator, [Store()])\n```\n\n"
         "## First\n\nwords\n\n## Second\n\nwords\n"
     )
-    assert [one.figures for one in read_page(tmp_path, 4).sections] == [("MachineMap",), ()]
+    assert [section.figures for section in read_page(tmp_path, 4).sections] == [("MachineMap",), ()]
 
 
 def test_page_is_read_as_it_stands(tmp_path: Path):
@@ -177,5 +177,5 @@ def test_page_is_read_as_it_stands(tmp_path: Path):
     )
     (tmp_path / "03_tokens.md").write_text("(other-here)=\n## Here\n")
     page = read_page(tmp_path, 4)
-    assert [one.title for one in page.sections] == ["First"] and page.sections[0].label == "one-head-scale"
+    assert [section.title for section in page.sections] == ["First"] and page.sections[0].label == "one-head-scale"
     assert page.needs == {2, 3} and page.minutes == 30

@@ -17,11 +17,11 @@ from softlookup.curriculum.short_routes import (
 BOOK = Path(__file__).resolve().parents[2] / "book"
 
 
-@pytest.mark.parametrize(("asked", "chapter", "label"), QUESTIONS, ids=[label for _, _, label in QUESTIONS])
-def test_each_question_leads_to_a_section_and_says_its_minutes(asked, chapter, label):
+@pytest.mark.parametrize(("question", "chapter", "label"), QUESTIONS, ids=[label for _, _, label in QUESTIONS])
+def test_each_question_leads_to_a_section_and_says_its_minutes(question, chapter, label):
     section = find_section(BOOK, chapter, label)
-    row = questions_table(BOOK, [(asked, chapter, label)]).splitlines()[-1]
-    assert row == f"| {asked} | [{section.title}](#{label}) | {section.minutes} |"
+    row = questions_table(BOOK, [(question, chapter, label)]).splitlines()[-1]
+    assert row == f"| {question} | [{section.title}](#{label}) | {section.minutes} |"
 
 
 def test_two_hours_leave_room_for_figures_and_tasks():

@@ -23,11 +23,11 @@ def masked_softmax(first, second, hidden):
 
 
 def labels(words):
-    given, wanted = np.zeros((2, 5), dtype=int), np.zeros((2, 5), dtype=int)
+    inputs, targets = np.zeros((2, 5), dtype=int), np.zeros((2, 5), dtype=int)
     for row, sentence in enumerate(words):
         for place, (now, then) in enumerate(zip([1, *sentence], [*sentence, 2], strict=True)):
-            given[row, place], wanted[row, place] = now, then
-    return given, wanted, int((wanted != 0).sum())
+            inputs[row, place], targets[row, place] = now, then
+    return inputs, targets, int((targets != 0).sum())
 
 
 def cross(B, N, T, S):  # noqa: N803
@@ -68,13 +68,15 @@ def adam(gradient, rate):
 
 
 def top_p(shares, p):
-    left, kept = Fraction(p).limit_denominator(20), set()
+    left, chosen = Fraction(p).limit_denominator(20), set()
     for i in sorted(range(5), key=lambda i: -shares[i]):
         if left <= 0:
             break
-        kept.add(i)
+        chosen.add(i)
         left -= Fraction(int(shares[i]), 20)
-    return np.array([float(shares[i]) if i in kept else 0.0 for i in range(5)]) / sum(float(shares[i]) for i in kept)
+    return np.array([float(shares[i]) if i in chosen else 0.0 for i in range(5)]) / sum(
+        float(shares[i]) for i in chosen
+    )
 
 
 def draw(shares, u):
@@ -87,25 +89,25 @@ def odds(square, tau):
 
 
 def beam(totals, steps):
-    found = sorted(
+    candidates = sorted(
         ((int(totals[i]) + int(steps[i][j]), "XY"[i] + "abc"[j]) for i in range(2) for j in range(3)), reverse=True
     )
-    return tuple(name for _, name in found[:2]), tuple(total for total, _ in found[:2])
+    return tuple(name for _, name in candidates[:2]), tuple(total for total, _ in candidates[:2])
 
 
 def penalty(short, long, a, b):
-    one, other = a * 6 / (5 + short), b * 6 / (5 + long)
-    return one, other, "first" if one > other else "second"
+    first, second = a * 6 / (5 + short), b * 6 / (5 + long)
+    return first, second, "first" if first > second else "second"
 
 
 def model_cache(L, N, K, H, B, S, prompt, written):  # noqa: N803
-    kept = sum(2 * 2 * B * S * H for _ in range(L) for _ in range(K)) / 1024**2
+    mebibytes = sum(2 * 2 * B * S * H for _ in range(L) for _ in range(K)) / 1024**2
     text, without, with_one = prompt, 0, 0
     for step in range(written):
         without += text
         with_one += text if step == 0 else 1
         text += 1
-    return kept, without, with_one
+    return mebibytes, without, with_one
 
 
 def intensity(formula, size):
@@ -156,8 +158,8 @@ def fits(memory, billions, L, K, H, S, N):  # noqa: N803
 
 
 def step(billions, giga, cache, batch):
-    one, many = ((2 * billions + cache * n) / giga for n in (1, batch))
-    return one * 1e3, many * 1e3, batch / many
+    single, many = ((2 * billions + cache * n) / giga for n in (1, batch))
+    return single * 1e3, many * 1e3, batch / many
 
 
 def pairs(tokens, kept, wide):
@@ -212,12 +214,12 @@ def routed(gates, bias, factor):
 def drafts(p, q):
     drawn = [b / 10 * (1 - min(1, a / b)) for a, b in zip(p, q, strict=True)]
     more = [max(0, a - b) for a, b in zip(p, q, strict=True)]
-    return 1 - sum(drawn), np.array([one / sum(more) for one in more])
+    return 1 - sum(drawn), np.array([excess / sum(more) for excess in more])
 
 
 def windowed(layers, every, window, length):
-    held = [length if layer % every == every - 1 else min(window, length) for layer in range(layers)]
-    return sum(held), layers * length
+    lengths = [length if layer % every == every - 1 else min(window, length) for layer in range(layers)]
+    return sum(lengths), layers * length
 
 
 def waits(arrival, times):
@@ -238,12 +240,12 @@ def admitted(free, layers, kv_heads, width, size, prompt, new):
 
 
 def one_step(budget, left, first, second):
-    given = [0] * 5
-    for one, many in enumerate((1, 1, left, first, second)):
+    tokens = [0] * 5
+    for i, many in enumerate((1, 1, left, first, second)):
         for _ in range(many):
-            if sum(given) < budget:
-                given[one] += 1
-    return np.array(given)
+            if sum(tokens) < budget:
+                tokens[i] += 1
+    return np.array(tokens)
 
 
 def drafted(half, k, cost):

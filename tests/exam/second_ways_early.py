@@ -68,11 +68,11 @@ def lead(others, odds, tau):
 
 
 def merge(words, counts):
-    found = Counter()
+    pairs = Counter()
     for word, n in zip(words, counts, strict=True):
         for i in range(len(word) - 1):
-            found[word[i : i + 2]] += n
-    return found.most_common(1)[0]
+            pairs[word[i : i + 2]] += n
+    return pairs.most_common(1)[0]
 
 
 def cut(merges, word):

@@ -29,8 +29,8 @@ def far_gradient():
 
 def bad_draft():
     p, q = np.array([0.9, 0.1]), np.array([0.01, 0.99])
-    kept, left = q * np.minimum(1, p / q), np.maximum(p - q, 0)
-    return not np.allclose(kept + (1 - kept.sum()) * left / left.sum(), p)
+    accepted, left = q * np.minimum(1, p / q), np.maximum(p - q, 0)
+    return not np.allclose(accepted + (1 - accepted.sum()) * left / left.sum(), p)
 
 
 def delta_replaces():
@@ -125,9 +125,9 @@ def equal_token():
 
 
 def hidden_or():
-    one, other = np.array([1, 1, 0, 0], dtype=bool), np.array([1, 0, 1, 0], dtype=bool)
-    may_look = ~one & ~other
-    return bool((may_look == ~(one | other)).all())
+    first, second = np.array([1, 1, 0, 0], dtype=bool), np.array([1, 0, 1, 0], dtype=bool)
+    may_look = ~first & ~second
+    return bool((may_look == ~(first | second)).all())
 
 
 def two_layers():
@@ -139,8 +139,8 @@ def two_layers():
 
 
 def smoothed_floor():
-    asked = np.array([0.1 / 5] * 4 + [0.9 + 0.1 / 5])
-    return -(asked * np.log(asked)).sum() > 0.1
+    target = np.array([0.1 / 5] * 4 + [0.9 + 0.1 / 5])
+    return -(target * np.log(target)).sum() > 0.1
 
 
 def greedy_likeliest():
@@ -150,10 +150,10 @@ def greedy_likeliest():
 
 
 def same_number_kept():
-    def kept(p):
+    def count(p):
         return int((np.cumsum(np.sort(p)[::-1]) < 0.9).sum()) + 1
 
-    return kept([0.95, 0.03, 0.02]) == kept([0.4, 0.3, 0.3])
+    return count([0.95, 0.03, 0.02]) == count([0.4, 0.3, 0.3])
 
 
 def double_rows():
@@ -192,8 +192,8 @@ def perfect_probe():
     states, labels = RNG.normal(size=(60, 60)), RNG.choice([-1, 1], size=60)
     w = np.linalg.solve(states, labels)
     assert (np.sign(states @ w) == labels).all()
-    others, theirs = RNG.normal(size=(4000, 60)), RNG.choice([-1, 1], size=4000)
-    return bool((np.sign(others @ w) == theirs).mean() > 0.6)
+    others, other_labels = RNG.normal(size=(4000, 60)), RNG.choice([-1, 1], size=4000)
+    return bool((np.sign(others @ w) == other_labels).mean() > 0.6)
 
 
 TRIED = {

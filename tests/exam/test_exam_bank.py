@@ -22,57 +22,62 @@ def drawn(question: ExamQuestion) -> list[Drawn]:
     return [question.draw(seed) for seed in SEEDS]
 
 
-every_question = pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.id)
+every_question = pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
 
 
 def test_bank_has_questions_of_every_kind_on_every_chapter():
-    per_chapter = Counter(one.chapter for one in QUESTIONS)
+    per_chapter = Counter(question.chapter for question in QUESTIONS)
     assert len(QUESTIONS) >= 45
     assert set(per_chapter) == {*range(1, 14), 15, 16, 17} and min(per_chapter.values()) >= 3
-    assert {one.kind for one in QUESTIONS} == set(KINDS)
-    assert len({one.id for one in QUESTIONS}) == len(QUESTIONS)
+    assert {question.kind for question in QUESTIONS} == set(KINDS)
+    assert len({question.id for question in QUESTIONS}) == len(QUESTIONS)
 
 
 def test_bank_has_a_second_way_to_each_answer_and_no_more():
     words = {"explanation", "sketch", "true-false"}
-    assert set(SECOND) == {one.id for one in QUESTIONS if one.kind not in words}
+    assert set(SECOND) == {question.id for question in QUESTIONS if question.kind not in words}
 
 
 @every_question
 def test_answer_is_what_another_computation_gives(question: ExamQuestion):
-    for one in drawn(question):
+    for instance in drawn(question):
         if question.id in SECOND:
-            assert same(one.value, SECOND[question.id](**one.given)), one.given
+            assert same(instance.value, SECOND[question.id](**instance.given)), instance.given
         elif question.kind == "true-false":
-            assert bool(TRIED[one.given["statement"]]()) is one.value
+            assert bool(TRIED[instance.given["statement"]]()) is instance.value
         else:
-            assert one.value is None
+            assert instance.value is None
 
 
 @every_question
 def test_text_has_no_flaws(question: ExamQuestion):
-    for one in drawn(question):
-        for part in (one.text, one.answer, *(what for _, what in one.marks), *(s.words for s in one.expected)):
+    for instance in drawn(question):
+        for part in (
+            instance.text,
+            instance.answer,
+            *(what for _, what in instance.marks),
+            *(s.words for s in instance.expected),
+        ):
             rest = MATH.sub("x", part)
             assert part.strip() and part.count("$") % 2 == 0
-            if part in (one.text, one.answer):
+            if part in (instance.text, instance.answer):
                 assert not re.search(r"[\\{}$]|\bnan\b|\bNone\b|  ", rest.replace("\n\n", " ")), rest
             assert not re.search(r"\bnan\b|array\(|e[+-]\d\d", part)
             assert all(span.count("{") == span.count("}") for span in MATH.findall(part))
-        assert not one.gives_away() and "Answer" not in one.text
+        assert not instance.gives_away() and "Answer" not in instance.text
 
 
 @every_question
 def test_no_mistake_gives_the_right_answer(question: ExamQuestion):
-    for one in drawn(question):
-        assert not any(s.value is not None and same(s.value, one.value) for s in one.expected)
-        assert sum(points for points, _ in one.marks) == question.points
+    for instance in drawn(question):
+        assert not any(s.value is not None and same(s.value, instance.value) for s in instance.expected)
+        assert sum(points for points, _ in instance.marks) == question.points
 
 
 @every_question
 def test_numbers_of_the_question_are_those_that_were_drawn(question: ExamQuestion):
-    for one in drawn(question):
-        for name, value in one.given.items():
+    for instance in drawn(question):
+        for name, value in instance.given.items():
             if (
                 isinstance(value, int)
                 and value > 1
@@ -81,22 +86,24 @@ def test_numbers_of_the_question_are_those_that_were_drawn(question: ExamQuestio
                 shown = {str(value), tex(value), f"{value // 1000}", str(1 - value), str(value + 1)} | (
                     {str(2**value)} if value < 40 else set()
                 )
-                found = set(re.findall(r"\d+(?:\{,\}\d+)*", one.text))
-                said = {f"{value:,}", f"{value / 1e9:g}"} | shown
-                assert any(s in found or s in one.text for s in said), (name, value)
+                numbers = set(re.findall(r"\d+(?:\{,\}\d+)*", instance.text))
+                spellings = {f"{value:,}", f"{value / 1e9:g}"} | shown
+                assert any(s in numbers or s in instance.text for s in spellings), (name, value)
 
 
-@pytest.mark.parametrize("question", [one for one in QUESTIONS if one.id in SECOND], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "question", [question for question in QUESTIONS if question.id in SECOND], ids=lambda question: question.id
+)
 def test_other_seeds_give_other_numbers(question: ExamQuestion):
-    assert len({one.text for one in drawn(question)}) >= 3
+    assert len({instance.text for instance in drawn(question)}) >= 3
 
 
 def test_statements_are_all_met_and_of_both_kinds():
     seen = {}
-    for question in (one for one in QUESTIONS if one.kind == "true-false"):
+    for question in (question for question in QUESTIONS if question.kind == "true-false"):
         for seed in range(60):
-            one = question.draw(seed)
-            seen[one.given["statement"]] = one.value
+            instance = question.draw(seed)
+            seen[instance.given["statement"]] = instance.value
     assert set(seen) == set(TRIED) and 10 < sum(seen.values()) < len(seen) - 10
 
 

@@ -28,44 +28,44 @@ def test_same_seed_gives_the_same_sheet_and_others_others():
 @pytest.mark.parametrize("seed", range(5))
 def test_sheet_is_worth_what_was_asked_for(seed: int, points: int):
     sheet = draw_sheet(seed, points=points)
-    assert sheet.points == points == sum(one.question.points for one in sheet.questions)
-    assert [one.number for one in sheet.questions] == list(range(1, len(sheet.questions) + 1))
-    assert len({one.question.id for one in sheet.questions}) == len(sheet.questions)
+    assert sheet.points == points == sum(entry.question.points for entry in sheet.questions)
+    assert [entry.number for entry in sheet.questions] == list(range(1, len(sheet.questions) + 1))
+    assert len({entry.question.id for entry in sheet.questions}) == len(sheet.questions)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_every_chapter_is_asked_for_where_points_are_enough(seed: int):
-    assert {one.question.chapter for one in draw_sheet(seed, points=70).questions} == {*range(1, 14), 15, 16, 17}
-    assert {one.question.chapter for one in draw_sheet(seed, [4, 8], points=20).questions} == {4, 8}
+    assert {entry.question.chapter for entry in draw_sheet(seed, points=70).questions} == {*range(1, 14), 15, 16, 17}
+    assert {entry.question.chapter for entry in draw_sheet(seed, [4, 8], points=20).questions} == {4, 8}
 
 
 def test_question_has_the_same_numbers_whatever_else_is_on_the_sheet():
     long, short = draw_sheet(3, points=200), draw_sheet(3, [4], points=12)
-    texts = {one.question.id: one.drawn.text for one in long.questions}
-    shared = [one for one in short.questions if one.question.id in texts]
-    assert shared and all(one.drawn.text == texts[one.question.id] for one in shared)
+    texts = {entry.question.id: entry.drawn.text for entry in long.questions}
+    shared = [entry for entry in short.questions if entry.question.id in texts]
+    assert shared and all(entry.drawn.text == texts[entry.question.id] for entry in shared)
 
 
 def test_key_has_what_the_sheet_has_not():
     sheet = draw_sheet(5)
-    asked, key = sheet_markdown(sheet), key_markdown(sheet)
-    assert asked.count("\n## ") == key.count("\n## ") == key.count("**Answer.**") == key.count("**Marks.**")
+    sheet_text, key = sheet_markdown(sheet), key_markdown(sheet)
+    assert sheet_text.count("\n## ") == key.count("\n## ") == key.count("**Answer.**") == key.count("**Marks.**")
     assert key.count("**Marks.**") == len(sheet.questions)
     for word in ("Answer", "Marks", "Mistakes", "points: "):
-        assert word not in asked
-    for one in sheet.questions:
-        assert apart(one.drawn.text) in asked and apart(f"**Answer.** {one.drawn.answer}") in key
-        assert one.drawn.answer not in asked and apart(one.drawn.answer) not in asked
+        assert word not in sheet_text
+    for entry in sheet.questions:
+        assert apart(entry.drawn.text) in sheet_text and apart(f"**Answer.** {entry.drawn.answer}") in key
+        assert entry.drawn.answer not in sheet_text and apart(entry.drawn.answer) not in sheet_text
     assert (
-        f"{sheet.points} points" in asked
+        f"{sheet.points} points" in sheet_text
         and f"seed {sheet.seed}" in key
-        and "seed" not in asked
-        and f"{sheet.minutes} minutes" in asked
+        and "seed" not in sheet_text
+        and f"{sheet.minutes} minutes" in sheet_text
     )
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("options", "says"),
     [
         ({"seed": -1}, "the seed is -1: give a whole number"),
         ({"seed": 1, "chapters": [0, 3]}, "no questions on chapter 0: choose from chapters 1, 2, 3"),
@@ -75,9 +75,9 @@ def test_key_has_what_the_sheet_has_not():
         ({"seed": 1, "chapters": [4], "points": 5}, "add up to 5 points: give ."),
     ],
 )
-def test_sheet_that_cannot_be_had_is_refused(asked: dict, says: str):
+def test_sheet_that_cannot_be_had_is_refused(options: dict, says: str):
     with pytest.raises(ExamError, match=says):
-        draw_sheet(**asked)
+        draw_sheet(**options)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_displayed_formulas_stand_in_paragraphs_of_their_own():
 def test_files_are_written_with_what_typesets_them(tmp_path: Path):
     sheet = draw_sheet(6, [4], points=11)
     files = write_exam(sheet, tmp_path / "new")
-    assert [one.name for one in files] == ["sheet.md", "sheet.html", "key.md", "key.html"]
+    assert [path.name for path in files] == ["sheet.md", "sheet.html", "key.md", "key.html"]
     assert files[0].read_text() == sheet_markdown(sheet) and "$" not in files[1].read_text().split("<body>")[1]
     assert (tmp_path / "new" / "mathjax" / "tex-chtml.js").is_file()
     assert list((tmp_path / "new" / "mathjax").rglob("*.woff"))
@@ -154,17 +154,17 @@ def test_page_leaves_room_beside_each_question_and_keeps_both_together():
     sheet = draw_sheet(6, [4], points=11)
     page = as_html(sheet_markdown(sheet), "t")
     parts = page.split("<section>")[1:]
-    assert len(parts) == len(sheet.questions) and all('class="space" style="height: ' in one for one in parts)
+    assert len(parts) == len(sheet.questions) and all('class="space" style="height: ' in part for part in parts)
     assert "section:has(.space), table, .formula { break-inside: avoid }" in page and "<!--" not in page
     assert "<section>" in (key := as_html(key_markdown(sheet), "t")) and 'class="space"' not in key
 
 
 def test_versions_ask_the_same_with_other_numbers_in_another_order():
     plain, a, b = (draw_sheet(9, [4, 5, 8], 40, version=letter) for letter in ("", "A", "B"))
-    assert {one.question.id for one in a.questions} == {one.question.id for one in b.questions}
-    assert {one.question.id for one in a.questions} == {one.question.id for one in plain.questions}
-    assert [one.question.id for one in a.questions] != [one.question.id for one in b.questions]
-    texts = [{one.question.id: one.drawn.text for one in sheet.questions} for sheet in (plain, a, b)]
+    assert {entry.question.id for entry in a.questions} == {entry.question.id for entry in b.questions}
+    assert {entry.question.id for entry in a.questions} == {entry.question.id for entry in plain.questions}
+    assert [entry.question.id for entry in a.questions] != [entry.question.id for entry in b.questions]
+    texts = [{entry.question.id: entry.drawn.text for entry in sheet.questions} for sheet in (plain, a, b)]
     assert sum(texts[1][name] != texts[2][name] for name in texts[0]) > len(texts[0]) / 2
     assert "version A" in sheet_markdown(a) and "version B" in key_markdown(b)
     result = call("--seed", 9, "--versions", "A,B", "--points", 20)
@@ -175,10 +175,12 @@ def test_versions_ask_the_same_with_other_numbers_in_another_order():
 
 def test_questions_are_included_and_left_out():
     sheet = draw_sheet(3, [5], 21, include=["04/weights"], exclude=["05/shapes"])
-    ids = [one.question.id for one in sheet.questions]
+    ids = [entry.question.id for entry in sheet.questions]
     assert "04/weights" in ids and "05/shapes" not in ids and sheet.points == 21 and sheet.chapters == (4, 5)
     worth = sheet.questions[0].question.points
-    assert [one.question.id for one in draw_sheet(3, [5], worth, include=["04/weights"]).questions] == ["04/weights"]
+    assert [entry.question.id for entry in draw_sheet(3, [5], worth, include=["04/weights"]).questions] == [
+        "04/weights"
+    ]
     for words, says in (
         ({"include": ["04/nothing"]}, "there is no question 04/nothing"),
         ({"include": ["04/weights"], "exclude": ["04/weights"]}, "both included and excluded"),
@@ -191,7 +193,9 @@ def test_questions_are_included_and_left_out():
 
 def test_list_has_every_question():
     lines = call("--list").output.splitlines()
-    assert len(lines) == len(QUESTIONS) and all(one.id in line for one, line in zip(QUESTIONS, lines, strict=True))
+    assert len(lines) == len(QUESTIONS) and all(
+        question.id in line for question, line in zip(QUESTIONS, lines, strict=True)
+    )
 
 
 def test_edited_sheet_becomes_a_page_again(tmp_path: Path):
@@ -227,14 +231,18 @@ def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
     from softlookup.exam.bank import QUESTIONS
 
     folder = tmp_path / "course"
-    known = {one.id: {mistake.task for mistake in one.draw(0).expected} - {""} for one in QUESTIONS if one.chapter == 4}
+    known = {
+        question.id: {mistake.task for mistake in question.draw(0).expected} - {""}
+        for question in QUESTIONS
+        if question.chapter == 4
+    }
     dropped = sorted(set.union(*known.values()) - {"04.head"})[0]
-    about = {one for one, tasks in known.items() if dropped in tasks}
+    about = {question_id for question_id, tasks in known.items() if dropped in tasks}
     made = CliRunner().invoke(main, ["release", "04_one_head", "--course", str(folder), "--drop", dropped])
     assert made.exit_code == 0 and about, made.output
     how = {"route": None, "points": 10, "include": (), "exclude": (), "versions": "", "folder": folder}
     for seed in range(12):
         sheet = drawn(seed, chapters=None, **how)[0]
-        assert sheet.chapters == (4,) and not about & {one.question.id for one in sheet.questions}
+        assert sheet.chapters == (4,) and not about & {entry.question.id for entry in sheet.questions}
     with pytest.raises(ExamError, match="none of these chapters"):
         drawn(1, chapters="5-8", **how)

@@ -78,8 +78,8 @@ def test_tile_flow_counts_what_a_walk_through_the_tiles_moves():
     assert numbers_moved(n_queries, n_keys, width, tile)[0] == moved
     ends = 2 * n_queries * width + 2 * n_keys * width
     assert numbers_moved(n_queries, n_keys, width, tile)[1] == ends + 4 * n_queries * n_keys
-    queries, passing, scores, kept = tile * width, 2 * tile * width, tile * tile, tile * width + 2 * tile
-    assert numbers_kept(width, tile, tile) == queries + passing + scores + kept
+    queries, passing, scores, running = tile * width, 2 * tile * width, tile * tile, tile * width + 2 * tile
+    assert numbers_kept(width, tile, tile) == queries + passing + scores + running
 
 
 def test_tile_flow_shows_its_counts_on_a_phone_and_refuses_odd_tiles():

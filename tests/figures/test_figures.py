@@ -275,8 +275,8 @@ def test_drawing_stands_in_the_page_as_text_that_is_the_drawing_again(drawn):
     kind, data = drawn.shown.dark.split(",", 1)
     if kind == "data:image/svg+xml":
         assert re.search(r"[\"<>#&\n]|[^\x20-\x7e]", data) is None
-        again, wanted = ElementTree.fromstring(unquote(data)), ElementTree.fromstring(svg(drawn.name, "dark"))
-        assert ElementTree.tostring(again) == ElementTree.tostring(wanted)
+        again, expected = ElementTree.fromstring(unquote(data)), ElementTree.fromstring(svg(drawn.name, "dark"))
+        assert ElementTree.tostring(again) == ElementTree.tostring(expected)
 
 
 def test_large_figure_is_sent_as_png():
@@ -323,15 +323,15 @@ def test_weighted_mean_prints_the_output_it_draws():
 
 def test_gradient_flow_shows_the_slopes_that_nudges_find():
     dz, width = np.array([[0, 0], [0, 0], [1, -2.0]]), 1e-6
-    given = [RNG.normal(size=(3, 2)) for _ in range(3)]
-    figure = figures.gradient_flow(["a", "b", "c"], ["x", "y"], given, dz, palette=LIGHT)
+    inputs = [RNG.normal(size=(3, 2)) for _ in range(3)]
+    figure = figures.gradient_flow(["a", "b", "c"], ["x", "y"], inputs, dz, palette=LIGHT)
     cells = [text for text in figure.axes[0].texts if text.get_va() == "center" and text.get_ha() == "center"]
     shown = np.array([float(text.get_text().replace("\N{MINUS SIGN}", "-")) for text in cells])
-    for number, wanted in enumerate(shown[:18].reshape(3, 6)):
-        for place, slope in enumerate(wanted):
+    for number, slopes in enumerate(shown[:18].reshape(3, 6)):
+        for place, slope in enumerate(slopes):
             ends = []
             for nudge in (-width, width):
-                nudged = [one.copy() for one in given]
+                nudged = [array.copy() for array in inputs]
                 nudged[number].flat[place] += nudge
                 ends.append((reference.scaled_dot_product_attention(*nudged) * dz).sum())
             assert abs((ends[1] - ends[0]) / (2 * width) - slope) <= 0.00501
@@ -354,14 +354,14 @@ def test_chain_gathers_the_slope_that_a_nudge_finds(w, x, t):
 
 @pytest.mark.parametrize("name", ["head_maps", "logit_lens", "signal_paths", "beyond_length", "drifting"])
 def test_wide_figures_stand_on_a_phone_without_scrolling(name):
-    draw, given = FIGURES[name]
-    assert show(draw, *given).least_px <= 330
+    draw, args = FIGURES[name]
+    assert show(draw, *args).least_px <= 330
 
 
 def test_stretched_and_chain_show_their_point_on_a_phone_without_scrolling():
     """What they are about stood at the right end, out of sight."""
-    for name, given in (("stretched", ([3.0, 1.0, 2.0], [1.0, 5.0, 2.0])), ("chain", (3.0, 2.0, 4.0))):
-        assert show(getattr(figures, name), *given).least_px <= 330
+    for name, args in (("stretched", ([3.0, 1.0, 2.0], [1.0, 5.0, 2.0])), ("chain", (3.0, 2.0, 4.0))):
+        assert show(getattr(figures, name), *args).least_px <= 330
 
 
 def test_reading_order_keeps_the_memory_and_turns_or_cuts_the_table():
@@ -442,8 +442,8 @@ def test_say_refuses_what_a_sentence_cannot_show():
 def test_merging_frames_what_each_merge_has_made():
     passes = [["▁", "a", "b"], ["▁", "ab"], ["▁ab"]]
     figure = figures.merging(passes, palette=LIGHT)
-    said = words_of(figure)
-    assert [said.count(piece) for piece in ("letters", "merge 1", "merge 2")] == [1, 1, 1]
+    words = words_of(figure)
+    assert [words.count(piece) for piece in ("letters", "merge 1", "merge 2")] == [1, 1, 1]
     filled = [patch for patch in figure.axes[0].patches if patch.get_alpha() != 1.0]
     assert len(filled) == 2, "one new piece for each merge"
     with pytest.raises(ValueError, match="wanted the steps of one word"):

@@ -58,8 +58,8 @@ def test_names_of_curves_that_end_together_are_clear_of_each_other(kind):
         for axes in figure.axes:
             boxes = [text.get_window_extent() for text in axes.texts if text.get_text() != " trained"]
             assert len(boxes) == 4
-            for one, other in itertools.combinations(boxes, 2):
-                assert not one.overlaps(other)
+            for first, second in itertools.combinations(boxes, 2):
+                assert not first.overlaps(second)
 
 
 def test_a_layer_has_one_colour_in_all_figures_of_the_chapter():

@@ -27,7 +27,7 @@ def test_lookup_table_writes_every_weight_and_every_word():
     assert "p gives two; q gives mixed" in figure.get_label()
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
 def test_lookup_tables_ones_can_be_read_on_their_shade(palette):
     from matplotlib.colors import to_rgb
 
@@ -72,9 +72,9 @@ def test_temperature_curves_give_each_key_its_colour_in_the_interactive_figure()
 
 def test_one_weighted_mean_fits_a_phone_and_names_no_panel():
     panel = (["a", "b", "c"], np.array([[0.0, 0], [2, 0], [0, 2]]), np.array([0.2, 0.5, 0.3]))
-    one, two = (figures.weighted_mean([panel] * n, ("east", "north"), palette=LIGHT) for n in (1, 2))
+    single, double = (figures.weighted_mean([panel] * n, ("east", "north"), palette=LIGHT) for n in (1, 2))
     assert show(figures.weighted_mean, [panel], ("east", "north")).least_px < 340
-    assert [figure.axes[0].get_title() for figure in (one, two)] == ["", "a b c"]
+    assert [figure.axes[0].get_title() for figure in (single, double)] == ["", "a b c"]
 
 
 def test_temperature_curves_refuse_more_keys_than_there_are_colours():

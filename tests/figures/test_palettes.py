@@ -55,9 +55,9 @@ def test_text_stands_out_from_the_page(palette):
 
 @pytest.mark.parametrize("eye", EYES)
 def test_every_two_series_can_be_told_apart(palette, eye):
-    for one, other in combinations(palette.series, 2):
-        distance = np.linalg.norm(lab(one, eye) - lab(other, eye))
-        assert distance >= 20, f"{one} and {other} are {distance:.1f} apart to {eye} eyes"
+    for first, second in combinations(palette.series, 2):
+        distance = np.linalg.norm(lab(first, eye) - lab(second, eye))
+        assert distance >= 20, f"{first} and {second} are {distance:.1f} apart to {eye} eyes"
 
 
 def test_numbers_can_be_read_on_every_shade_of_a_heat_map(palette):

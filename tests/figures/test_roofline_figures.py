@@ -28,11 +28,11 @@ def test_an_intensity_of_thousands_is_said_in_full():
 
 
 def test_a_single_roof_has_its_regions_shaded_and_several_have_none():
-    one = figures.roofline({"x": (100.0, 10.0)}, palette=LIGHT)
-    two = figures.roofline({"x": (100.0, 10.0), "y": (50.0, 10.0)}, palette=LIGHT)
-    words = [{text.get_text() for text in figure.axes[0].texts} for figure in (one, two)]
-    assert {"memory-bound", "compute-bound", "ridge 10"} <= words[0] and len(one.axes[0].collections) == 2
-    assert words[1] == {"x", "y", "ridge 10", "ridge 5"} and not two.axes[0].collections
+    single = figures.roofline({"x": (100.0, 10.0)}, palette=LIGHT)
+    several = figures.roofline({"x": (100.0, 10.0), "y": (50.0, 10.0)}, palette=LIGHT)
+    words = [{text.get_text() for text in figure.axes[0].texts} for figure in (single, several)]
+    assert {"memory-bound", "compute-bound", "ridge 10"} <= words[0] and len(single.axes[0].collections) == 2
+    assert words[1] == {"x", "y", "ridge 10", "ridge 5"} and not several.axes[0].collections
 
 
 @pytest.mark.parametrize("roofs", [BOTH, {"bfloat16": BOTH["bfloat16"]}])
@@ -91,7 +91,7 @@ def test_words_of_the_product_box_stand_clear_of_each_other():
         figure.draw_without_rendering()
     for axes in figure.axes:
         boxes = [text.get_window_extent() for text in axes.texts]
-        assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+        assert not any(box.overlaps(other) for i, box in enumerate(boxes) for other in boxes[:i])
 
 
 def test_prediction_errors_name_the_median_and_the_slowest():

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_teacher_forcing_draws_one_row_in_training_and_a_row_for_each_word_in_inference():
     figure = teacher_forcing(["<s>", "a", "b", "c"], palette=LIGHT)
     rows = [[box.get_y() for box in axes.patches if isinstance(box, Rectangle)] for axes in figure.axes]
-    assert [len(found) for found in rows] == [3, 3]
-    assert [len(set(found)) for found in rows] == [1, 3]
+    assert [len(heights) for heights in rows] == [3, 3]
+    assert [len(set(heights)) for heights in rows] == [1, 3]
 
 
 def test_teacher_forcing_gives_each_box_the_token_before():

@@ -10,9 +10,9 @@ from softlookup.figures import LIGHT
 def test_one_hot_product_shows_the_rows_that_are_picked():
     table = np.array([[0.5, -1.5], [2.5, 3.5], [4.5, 5.5]])
     figure = figures.one_hot_product(["x", "y", "z"], [2, 0], table, palette=LIGHT)
-    said = [text.get_text() for text in figure.axes[0].texts]
-    assert said.count("4.5") == 2 and said.count("−1.5") == 2 and said.count("2.5") == 1
-    assert said.count("1") == 2 and said.count("0") == 4
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert words.count("4.5") == 2 and words.count("−1.5") == 2 and words.count("2.5") == 1
+    assert words.count("1") == 2 and words.count("0") == 4
     assert "z picks row 2" in figure.get_label()
 
 

@@ -22,20 +22,20 @@ def label(name):
 
 
 def test_shifted_labels_pair_each_token_with_the_next_and_leave_padding_out():
-    said = shifted_labels(["<s>", "un", "chien", "</s>"], 2, palette=LIGHT).get_label()
-    assert "after <s> comes un; after un comes chien; after chien comes </s>." in said
-    assert "2 positions of padding are" in said
+    text = shifted_labels(["<s>", "un", "chien", "</s>"], 2, palette=LIGHT).get_label()
+    assert "after <s> comes un; after un comes chien; after chien comes </s>." in text
+    assert "2 positions of padding are" in text
     assert "1 position of padding is left out" in shifted_labels(["a", "b"], 1, palette=LIGHT).get_label()
 
 
 def test_memory_bars_add_up():
-    said = memory_bars({"one": {"a": 4, "b": 8}, "two": {"a": 2, "b": 1}}, palette=LIGHT).get_label()
-    assert "12 in all" in said and "3 in all" in said
+    text = memory_bars({"one": {"a": 4, "b": 8}, "two": {"a": 2, "b": 1}}, palette=LIGHT).get_label()
+    assert "12 in all" in text and "3 in all" in text
 
 
 def test_rate_curves_name_each_peak():
-    said = rate_curves([1, 2, 3], {"up and down": [0.1, 0.5, 0.2]}, palette=LIGHT).get_label()
-    assert said == "Learning rate against step: up and down is highest at step 2, with 5.00e-01."
+    text = rate_curves([1, 2, 3], {"up and down": [0.1, 0.5, 0.2]}, palette=LIGHT).get_label()
+    assert text == "Learning rate against step: up and down is highest at step 2, with 5.00e-01."
 
 
 def test_names_of_rate_curves_stand_clear_of_each_other_and_of_the_lines():
@@ -48,8 +48,8 @@ def test_names_of_rate_curves_stand_clear_of_each_other_and_of_the_lines():
 
 
 def test_learning_curves_name_first_and_last_losses_of_each_run():
-    said = learning_curves({"": {"training": [[1, 4.0], [9, 1.5]]}}, palette=LIGHT).get_label()
-    assert said == "Loss against the step, from first to last. training 4.00 to 1.50."
+    text = learning_curves({"": {"training": [[1, 4.0], [9, 1.5]]}}, palette=LIGHT).get_label()
+    assert text == "Loss against the step, from first to last. training 4.00 to 1.50."
     assert "two: training 3.00 to 2.00, validation 3.00 to 2.50" in label("learning_curves")
 
 
@@ -61,23 +61,23 @@ def test_learning_curves_refuse_what_they_cannot_tell_apart():
 
 
 def test_adams_steps_stand_beside_their_gradients():
-    said = label("adam_steps")
-    assert "step 2: gradient 0.5, Adam's step 0.75 times the rate; step 3: gradient \N{MINUS SIGN}2, " in said
+    text = label("adam_steps")
+    assert "step 2: gradient 0.5, Adam's step 0.75 times the rate; step 3: gradient \N{MINUS SIGN}2, " in text
     for gradients, steps in (([], []), ([1.0, 2.0], [1.0])):
         with pytest.raises(ValueError, match=f"got {len(gradients)} gradients and {len(steps)} steps"):
             adam_steps(gradients, steps, palette=LIGHT)
 
 
 def test_smoothed_loss_is_lowest_where_the_model_gives_what_was_asked():
-    said = smoothing(1000, 0.2, palette=LIGHT).get_label()
-    lowest = float(said.split("lowest at ")[1].split(" ")[0])
+    text = smoothing(1000, 0.2, palette=LIGHT).get_label()
+    lowest = float(text.split("lowest at ")[1].split(" ")[0])
     assert lowest == round(1 - 0.2 + 0.2 / 1000, 3)
     assert "lowest at 0.900 " in smoothing(4000, 0.1, palette=LIGHT).get_label()
 
 
 def test_peaks_leave_lost_runs_out_and_count_them():
-    said = peaks(RECORD, palette=LIGHT).get_label()
-    assert "1 run diverged" in said and "no warm-up: 0.001 gives 2.50, 0.01 gives 2.00" in said
+    text = peaks(RECORD, palette=LIGHT).get_label()
+    assert "1 run diverged" in text and "no warm-up: 0.001 gives 2.50, 0.01 gives 2.00" in text
 
 
 def test_loss_of_stages_is_told_by_name():

@@ -73,9 +73,9 @@ class Page:
     def ask(self, request):
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        found = json.loads(self.process.stdout.readline())
-        assert "failed" not in found, found
-        return found.get("result", found)
+        reply = json.loads(self.process.stdout.readline())
+        assert "failed" not in reply, reply
+        return reply.get("result", reply)
 
     def load(self, chapter):
         file = base64.b64encode(gzip.compress(pack(chapter), 1)).decode()
@@ -107,7 +107,7 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
     assert page.load(chapter) == [task.id for task in chosen(chapter)]
     for task in chosen(chapter):
         cases = [case for case in questions_at_home(variant_of(task)).cases if not case.gradients]
-        shown = [one.slug for one in task.mistakes if one.symptom is None]
+        shown = [mistake.slug for mistake in task.mistakes if mistake.symptom is None]
         for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
             function = answer(variant_of(task), slugs)
             with calm_torch():
@@ -115,13 +115,15 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
                 home = check(task.id, function)
             if home.verdict == "error" or any(case.frame == "text" for case in cases):
                 continue  # what a text was made of is not in its bytes
-            given = pickle.dumps([one if one is None or len(one) > 1 else one[0] for one in arrays]).hex()
-            found = page.ask({"task": task.id, "given": given})
-            assert found["html"] > 500
-            if slugs and found["verdict"] != "pass":
-                assert found["named"] == list(home.diagnosis), (task.id, slugs)
-            assert slugs or found["verdict"] == "pass", (task.id, found)
-            if slugs and found["verdict"] == "pass":
+            pickled = pickle.dumps(
+                [results if results is None or len(results) > 1 else results[0] for results in arrays]
+            ).hex()
+            reply = page.ask({"task": task.id, "given": pickled})
+            assert reply["html"] > 500
+            if slugs and reply["verdict"] != "pass":
+                assert reply["named"] == list(home.diagnosis), (task.id, slugs)
+            assert slugs or reply["verdict"] == "pass", (task.id, reply)
+            if slugs and reply["verdict"] == "pass":
                 assert any(case.gradients for case in questions_at_home(variant_of(task)).cases), (task.id, slugs)
 
 
@@ -130,45 +132,45 @@ SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)\n"
 
 def test_page_tells_what_was_printed_what_was_raised_and_where(page):
     page.load(4)
-    found = page.check("04.scores", "print('hello')\n" + SCORES)
-    assert (found["printed"], found["error"], found["record"]["verdict"]) == ("hello", "", "pass")
-    found = page.check("04.scores", "def scores(q, k):\n    return q @ k.T\n")
-    assert found["record"]["diagnosis"] == ["all-axes"] or "axes" in found["text"]
-    found = page.check("04.scores", "\n\nimport torch\n")
-    assert "line 3" in found["error"] and "write it with numpy" in found["error"] and "html" not in found
-    found = page.check("04.scores", "def scores(q, k)\n    return 3\n")
-    assert "SyntaxError" in found["error"] and "line 1" in found["error"]
-    found = page.check("04.scores", "def score(q, k):\n    return 3\n")
-    assert "a function called `scores`" in found["text"]
-    found = page.check("04.scores", "def scores(q, k):\n    return 1 / 0\n")
-    assert found["record"]["verdict"] == "error" and "line 2 of `scores`" in found["text"]
+    reply = page.check("04.scores", "print('hello')\n" + SCORES)
+    assert (reply["printed"], reply["error"], reply["record"]["verdict"]) == ("hello", "", "pass")
+    reply = page.check("04.scores", "def scores(q, k):\n    return q @ k.T\n")
+    assert reply["record"]["diagnosis"] == ["all-axes"] or "axes" in reply["text"]
+    reply = page.check("04.scores", "\n\nimport torch\n")
+    assert "line 3" in reply["error"] and "write it with numpy" in reply["error"] and "html" not in reply
+    reply = page.check("04.scores", "def scores(q, k)\n    return 3\n")
+    assert "SyntaxError" in reply["error"] and "line 1" in reply["error"]
+    reply = page.check("04.scores", "def score(q, k):\n    return 3\n")
+    assert "a function called `scores`" in reply["text"]
+    reply = page.check("04.scores", "def scores(q, k):\n    return 1 / 0\n")
+    assert reply["record"]["verdict"] == "error" and "line 2 of `scores`" in reply["text"]
     assert len(page.check("04.scores", "print('x' * 50_000)\n" + SCORES)["printed"]) < 11_000
 
 
 def test_functions_of_earlier_tasks_are_at_hand_and_wrong_ones_are_replaced(page):
     page.load(2)
-    given = ("", "import torch\nTAU = 0.5\n")
+    preamble = ("", "import torch\nTAU = 0.5\n")
     weights = "def lookup_weights(scores, tau):\n    e = np.exp((scores - scores.max(-1, keepdims=True)) / tau)\n"
     right = ("02.weights", weights + "    return e / e.sum(-1, keepdims=True)\n")
     wrong = ("02.weights", weights + "    return e / e.sum()\n")
-    own = "def soft_lookup(q, k, v):\n    return lookup_weights(q @ k.T, TAU) @ v\n"
-    found = page.check("02.lookup", own, given, right)
-    assert found["record"]["verdict"] == "pass" and "stood in" not in found["text"]
-    found = page.check("02.lookup", own, given, wrong)
-    assert found["record"]["verdict"] == "pass" and "A sound function stood in for yours" in found["text"]
-    found = page.check("02.lookup", own.replace("q @ k.T", "-(q @ k.T)"), given, wrong)
-    assert found["record"]["verdict"] != "pass"
-    other = own.replace("q @ k.T, TAU", "q @ k.T / TAU, 1.0")
-    assert "correct 02.weights first" in page.check("02.lookup", other, given, wrong)["text"]
-    assert page.check("02.lookup", other, given, right)["record"]["verdict"] == "pass"
+    source = "def soft_lookup(q, k, v):\n    return lookup_weights(q @ k.T, TAU) @ v\n"
+    reply = page.check("02.lookup", source, preamble, right)
+    assert reply["record"]["verdict"] == "pass" and "stood in" not in reply["text"]
+    reply = page.check("02.lookup", source, preamble, wrong)
+    assert reply["record"]["verdict"] == "pass" and "A sound function stood in for yours" in reply["text"]
+    reply = page.check("02.lookup", source.replace("q @ k.T", "-(q @ k.T)"), preamble, wrong)
+    assert reply["record"]["verdict"] != "pass"
+    other = source.replace("q @ k.T, TAU", "q @ k.T / TAU, 1.0")
+    assert "correct 02.weights first" in page.check("02.lookup", other, preamble, wrong)["text"]
+    assert page.check("02.lookup", other, preamble, right)["record"]["verdict"] == "pass"
 
 
 def test_page_names_all_earlier_tasks_that_sound_functions_stood_in_for(page):
     page.load(8)
-    own = "def decoder_mask(ids, pad_id):\n    return causal_mask(*2 * ids.shape[1:]) & padding_mask(ids, pad_id)\n"
-    found = page.check("08.combine", own)
-    assert found["record"]["verdict"] == "pass"
-    assert "Sound functions stood in for yours from tasks 08.causal and 08.padding, which are" in found["text"]
+    source = "def decoder_mask(ids, pad_id):\n    return causal_mask(*2 * ids.shape[1:]) & padding_mask(ids, pad_id)\n"
+    reply = page.check("08.combine", source)
+    assert reply["record"]["verdict"] == "pass"
+    assert "Sound functions stood in for yours from tasks 08.causal and 08.padding, which are" in reply["text"]
 
 
 def test_page_says_that_large_counts_overflow_there(page):
@@ -187,10 +189,10 @@ def test_no_answer_changes_the_judge_for_the_next_one(page):
         assert page.check("04.scores", f"{spoils}\n{wrong}")["record"]["verdict"] != "pass", spoils
         assert page.check("04.scores", wrong)["record"]["verdict"] != "pass"
         assert page.check("04.scores", SCORES)["record"]["verdict"] == "pass", spoils
-    found = page.check("04.scores", "raise ValueError('x' * 3_000_000)")
-    assert len(found["error"]) < 11_000
-    found = page.check("04.scores", "class Shy:\n    def __repr__(self):\n        return 1 / 0\nShy()")
-    assert "ZeroDivisionError" in found["error"]
+    reply = page.check("04.scores", "raise ValueError('x' * 3_000_000)")
+    assert len(reply["error"]) < 11_000
+    reply = page.check("04.scores", "class Shy:\n    def __repr__(self):\n        return 1 / 0\nShy()")
+    assert "ZeroDivisionError" in reply["error"]
 
 
 def test_what_a_page_gets_holds_no_solution():
@@ -201,9 +203,9 @@ def test_what_a_page_gets_holds_no_solution():
         file = pack(chapter)
         for task in chosen(chapter):
             tree = next(
-                one for one in ast.parse(solution(variant_of(task))).body if getattr(one, "name", "") == task.name
+                node for node in ast.parse(solution(variant_of(task))).body if getattr(node, "name", "") == task.name
             )
-            body = [ast.unparse(one) for one in tree.body if not isinstance(one, ast.Expr)]
+            body = [ast.unparse(statement) for statement in tree.body if not isinstance(statement, ast.Expr)]
             whole = "\n".join(body)
             if len(whole) > 60:
                 assert whole not in code and json.dumps(whole)[1:-1].encode() not in file, task.id
@@ -215,8 +217,8 @@ def test_cells_of_a_chapter_run_after_those_before_them(page):
     first = page.ask({"do": "run", "cells": [*before, cell]})
     assert first["printed"].startswith("array([") and first["error"] == ""
     assert page.ask({"do": "run", "cells": [*before, cell]}) == first, "chance begins anew at each run"
-    found = page.ask({"do": "run", "cells": [*before, "model.DecoderLM"]})
-    assert "The models need torch" in found["error"] and "line 1" in found["error"]
+    reply = page.ask({"do": "run", "cells": [*before, "model.DecoderLM"]})
+    assert "The models need torch" in reply["error"] and "line 1" in reply["error"]
     table = "from softlookup.figures.page import table\ntable({'a': ['x|y', 2], 'b': [0.5, 0.25]})"
     assert page.ask({"do": "run", "cells": [table]})["tables"] == [[["a", "b"], ["x|y", "0.500"], ["2", "0.250"]]]
     drawn = "from softlookup.figures import show"

@@ -19,18 +19,18 @@ PAIRS = [
 def test_quick_run_gives_the_kept_records_fields(tmp_path):
     for side, language in enumerate(("en", "fr")):
         (tmp_path / f"val.{language}").write_text("\n".join(pair[side] for pair in PAIRS) + "\n", encoding="utf-8")
-    said = []
-    record = bench_int8(quick=True, folder=tmp_path, say=said.append)
-    kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    assert measured(record) == measured(kept)
-    assert record["sets"]["val"].keys() == kept["sets"]["val"].keys()
-    assert record["sets"]["val"]["pairs"] == 3 and len(said) == 1
+    lines = []
+    record = bench_int8(quick=True, folder=tmp_path, say=lines.append)
+    committed = json.loads(KEPT.read_text(encoding="utf-8"))
+    assert measured(record) == measured(committed)
+    assert record["sets"]["val"].keys() == committed["sets"]["val"].keys()
+    assert record["sets"]["val"]["pairs"] == 3 and len(lines) == 1
 
 
 def test_kept_record_loses_less_than_a_fifth_of_a_point():
-    kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    assert kept["least"] > -0.2
-    assert kept["parameters"] == 8_905_728
+    committed = json.loads(KEPT.read_text(encoding="utf-8"))
+    assert committed["least"] > -0.2
+    assert committed["parameters"] == 8_905_728
 
 
 def test_bench_without_a_folder_is_refused():

@@ -23,18 +23,18 @@ SCENE = "ANNA:\nWho goes there?\n\nBEN:\nNobody, my lord, and nobody is here."
 def test_quick_run_gives_the_kept_records_fields(tmp_path):
     text = "\n\n".join(f"ANNA:\n{pair.english}" for pair in sample(200, 0))
     (tmp_path / "input.txt").write_text(text, encoding="utf-8")
-    said = []
-    record = bench.bench_writer(quick=True, folder=tmp_path, say=said.append)
-    assert measured(record) == measured(KEPT) and len(said) == 2
+    lines = []
+    record = bench.bench_writer(quick=True, folder=tmp_path, say=lines.append)
+    assert measured(record) == measured(KEPT) and len(lines) == 2
     assert record["bits_per_character"].keys() == KEPT["bits_per_character"].keys()
     assert record["samples"].keys() == KEPT["samples"].keys() and record["samples"]["texts"] == 2
 
 
 def test_kept_record_shows_a_model_that_beats_all_else():
     bits = KEPT["bits_per_character"]
-    others = [one for name, one in bits.items() if not name.startswith("model")]
+    others = [value for name, value in bits.items() if not name.startswith("model")]
     assert bits["model"] < min(others) and abs(bits["model, int8"] - bits["model"]) < 0.01
-    assert KEPT["parameters"] == sum(one.numel() for one in load_writer().model.parameters())
+    assert KEPT["parameters"] == sum(parameter.numel() for parameter in load_writer().model.parameters())
 
 
 def test_count_models_give_the_bits_of_their_formulas():

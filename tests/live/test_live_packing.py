@@ -39,11 +39,11 @@ def test_quantise_is_off_by_half_a_step_at_most():
 
 
 def test_rounded_changes_matrices_alone_and_leaves_the_shipped_model(shipped):
-    before = {name: one.clone() for name, one in shipped.model.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in shipped.model.state_dict().items()}
     after = rounded(shipped).model
-    for name, one in after.named_parameters():
-        assert torch.equal(one, before[name]) == (one.ndim == 1), name
-    assert all(torch.equal(one, before[name]) for name, one in shipped.model.state_dict().items())
+    for name, parameter in after.named_parameters():
+        assert torch.equal(parameter, before[name]) == (parameter.ndim == 1), name
+    assert all(torch.equal(tensor, before[name]) for name, tensor in shipped.model.state_dict().items())
     for w in matrices(after).values():  # rounding twice is rounding once
         numbers, scales = quantise(w)
         torch.testing.assert_close(numbers * scales[:, None], w, rtol=1e-6, atol=0)

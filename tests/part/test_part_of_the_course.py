@@ -47,5 +47,5 @@ def test_pages_leave_other_variants_to_the_notebook(tmp_path: Path) -> None:
     record = {"tasks": ["04.mix", "04.head"], "not": {"04.scale": "why"}}
     facts.write_text(f"globalThis.softlookupFacts={json.dumps(record)};")
     assert keep_to_notebook(tmp_path, facts) == ["04.mix"]
-    told = json.loads(facts.read_text().removeprefix("globalThis.softlookupFacts=").removesuffix(";"))
-    assert told["tasks"] == ["04.head"] and set(told["not"]) == {"04.scale", "04.mix"}
+    content = json.loads(facts.read_text().removeprefix("globalThis.softlookupFacts=").removesuffix(";"))
+    assert content["tasks"] == ["04.head"] and set(content["not"]) == {"04.scale", "04.mix"}

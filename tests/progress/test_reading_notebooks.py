@@ -30,11 +30,11 @@ def release() -> NotebookNode:
     return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
 
 
-def told(task: str, verdict: str = "pass", points: object = 2.0, **more: object) -> dict[str, object]:
+def verdict_record(task: str, verdict: str = "pass", points: object = 2.0, **more: object) -> dict[str, object]:
     return {"task": task, "verdict": verdict, "points": points, "max": 2, "diagnosis": [], "message": "", **more}
 
 
-def put(notebook: NotebookNode, name: str, record: dict[str, object]) -> None:
+def leave_verdict(notebook: NotebookNode, name: str, record: dict[str, object]) -> None:
     """Leave a verdict beneath the check of that grade id, as a notebook keeps it."""
     cell = next(cell for cell in notebook.cells if grade_id(cell) == f"{name}-check")
     data = {"text/plain": "2.0", "text/html": "<b>panel</b>", MIME: record}
@@ -42,7 +42,7 @@ def put(notebook: NotebookNode, name: str, record: dict[str, object]) -> None:
 
 
 def state(notebook: NotebookNode, task: str):
-    return next(one for one in read_chapter(notebook, 4, STANDARD).tasks if one.task.id == task)
+    return next(task_state for task_state in read_chapter(notebook, 4, STANDARD).tasks if task_state.task.id == task)
 
 
 def save(folder: Path, text: str, name: str = NAME) -> Path:
@@ -54,7 +54,7 @@ def save(folder: Path, text: str, name: str = NAME) -> Path:
 
 def test_an_untouched_notebook_is_blank(release):
     chapter = read_chapter(release, 4, STANDARD)
-    assert {one.state for one in chapter.tasks} == {"blank"} and len(chapter.tasks) == len(tasks(4))
+    assert {task_state.state for task_state in chapter.tasks} == {"blank"} and len(chapter.tasks) == len(tasks(4))
     assert chapter.written == {"04-uniform": False}
     assert not chapter.begun and not chapter.done and chapter.points == 0
     assert chapter.minutes_left == sum(task.minutes for task in tasks(4))
@@ -90,7 +90,7 @@ def test_a_hash_is_of_the_text_alone():
 
 
 @pytest.mark.parametrize(
-    ("source", "verdict", "wanted"),
+    ("source", "verdict", "expected"),
     [
         ("def mix(weights, v):\n    raise NotImplementedError()", "pass", "blank"),
         ("def mix(weights, v):\n    return v", "blank", "changed"),
@@ -99,10 +99,12 @@ def test_a_hash_is_of_the_text_alone():
         ("%time\ndef mix(weights, v):\n    return v", "pass", "pass"),
     ],
 )
-def test_a_verdict_is_read_with_its_answer(release, source, verdict, wanted):
+def test_a_verdict_is_read_with_its_answer(release, source, verdict, expected):
     notebook = filled(release, {"04-mix": source})
-    put(notebook, "04-mix", told("04.mix", verdict, 1.0, answer="0" * 16 if source.startswith("%") else ""))
-    assert state(notebook, "04.mix").state == wanted
+    leave_verdict(
+        notebook, "04-mix", verdict_record("04.mix", verdict, 1.0, answer="0" * 16 if source.startswith("%") else "")
+    )
+    assert state(notebook, "04.mix").state == expected
 
 
 def test_an_answer_without_a_check_is_told_so(release):
@@ -112,7 +114,7 @@ def test_an_answer_without_a_check_is_told_so(release):
 @pytest.mark.parametrize("points", [1e9, -3, float("nan"), float("inf"), True, "2", None, [], {}])
 def test_points_that_an_output_claims_stay_within_the_tasks(release, points):
     notebook = filled(release, {"04-mix": SOLVED["04-mix"]})
-    put(notebook, "04-mix", told("04.mix", "partial", points))
+    leave_verdict(notebook, "04-mix", verdict_record("04.mix", "partial", points))
     assert 0 <= state(notebook, "04.mix").points <= get_task("04.mix").points
 
 
@@ -121,8 +123,12 @@ HOSTILE = "<script>alert(1)</script>\x1b[2J"
 
 def test_no_word_of_a_hostile_output_is_passed_on(release, tmp_path):
     notebook = filled(release, {"04-mix": SOLVED["04-mix"], "04-scores": SOLVED["04-scores"]})
-    put(notebook, "04-mix", told("04.mix", "wrong", diagnosis=[HOSTILE, "no-sqrt"], message=HOSTILE, more=HOSTILE))
-    put(notebook, "04-scores", told("04.mix"))  # another task's verdict
+    leave_verdict(
+        notebook,
+        "04-mix",
+        verdict_record("04.mix", "wrong", diagnosis=[HOSTILE, "no-sqrt"], message=HOSTILE, more=HOSTILE),
+    )
+    leave_verdict(notebook, "04-scores", verdict_record("04.mix"))  # another task's verdict
     for cell in notebook.cells:
         if grade_id(cell) == "04-uniform":
             cell.metadata.nbgrader.grade_id = HOSTILE
@@ -141,7 +147,7 @@ def test_no_word_of_a_hostile_output_is_passed_on(release, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("", "is empty"),
         ('{"cells": [', "not JSON"),
@@ -149,29 +155,29 @@ def test_no_word_of_a_hostile_output_is_passed_on(release, tmp_path):
         ('{"nbformat": 4, "cells": 3}', "not a sound notebook"),
     ],
 )
-def test_a_broken_notebook_is_one_sentence_and_the_others_are_read(release, tmp_path, text, said):
+def test_a_broken_notebook_is_one_sentence_and_the_others_are_read(release, tmp_path, text, problem):
     save(tmp_path, text, "05_many_heads")
     save(tmp_path, nbformat.writes(filled(release, {"04-mix": SOLVED["04-mix"]})))
-    found = {one.chapter: one for one in read_folder(tmp_path, STANDARD)}
-    assert said in found[5].problem and not found[5].begun
-    assert found[4].count("unchecked") == 1 and not found[4].problem
+    chapters = {chapter.chapter: chapter for chapter in read_folder(tmp_path, STANDARD)}
+    assert problem in chapters[5].problem and not chapters[5].begun
+    assert chapters[4].count("unchecked") == 1 and not chapters[4].problem
 
 
 def test_other_notebooks_are_none_of_the_courses(release, tmp_path):
     save(tmp_path, nbformat.writes(release), "welcome")
     save(tmp_path, nbformat.writes(release), "04x_other")
-    assert all(one.file is None for one in read_folder(tmp_path, STANDARD))
+    assert all(chapter.file is None for chapter in read_folder(tmp_path, STANDARD))
     foreign = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
     (tmp_path / f"{NAME}.ipynb").write_text(nbformat.writes(foreign), encoding="utf-8")
-    found = next(one for one in read_folder(tmp_path, STANDARD) if one.chapter == 4)
-    assert found.file is not None and not found.begun and len(found.tasks) == len(tasks(4))
+    chapter = next(chapter for chapter in read_folder(tmp_path, STANDARD) if chapter.chapter == 4)
+    assert chapter.file is not None and not chapter.begun and len(chapter.tasks) == len(tasks(4))
 
 
 def test_the_notebook_in_a_folder_of_its_own_name_comes_before_copies(release, tmp_path):
     right = save(tmp_path, nbformat.writes(release))
     (tmp_path / f"{NAME}.ipynb").write_text("{}", encoding="utf-8")
     (right.parent / f"{NAME}-Copy1.ipynb").write_text("{}", encoding="utf-8")
-    assert next(one for one in read_folder(tmp_path, STANDARD) if one.chapter == 4).file == right
+    assert next(chapter for chapter in read_folder(tmp_path, STANDARD) if chapter.chapter == 4).file == right
 
 
 def test_run_reads_fresh_outputs_and_leaves_blank_notebooks_alone(release, tmp_path):
@@ -181,11 +187,11 @@ def test_run_reads_fresh_outputs_and_leaves_blank_notebooks_alone(release, tmp_p
 
     def run(file: Path) -> NotebookNode:
         notebook = nbformat.read(file, as_version=4)
-        put(notebook, "04-mix", told("04.mix"))
+        leave_verdict(notebook, "04-mix", verdict_record("04.mix"))
         return notebook
 
-    found = next(one for one in read_folder(tmp_path, STANDARD, run, ran.append) if one.chapter == 4)
-    assert ran == [path.name] and found.count("pass") == 1
+    chapter = next(chapter for chapter in read_folder(tmp_path, STANDARD, run, ran.append) if chapter.chapter == 4)
+    assert ran == [path.name] and chapter.count("pass") == 1
 
 
 def test_every_answer_of_every_notebook_is_blank_at_first():
@@ -197,12 +203,12 @@ def test_every_answer_of_every_notebook_is_blank_at_first():
 
 def test_help_that_was_asked_for_is_kept_beside_the_verdict_and_in_cells_of_ones_own(release, tmp_path):
     next(cell for cell in release.cells if grade_id(cell) == "04-mix").source = SOLVED["04-mix"]
-    put(release, "04-mix", told("04.mix", help=2))
-    put(release, "04-scale", told("04.scale", "wrong", 0.0, help=99))
+    leave_verdict(release, "04-mix", verdict_record("04.mix", help=2))
+    leave_verdict(release, "04-scale", verdict_record("04.scale", "wrong", 0.0, help=99))
     data = {"text/plain": "One solution", HELP_MIME: {"task": "04.mix", "help": 4}}
-    own = nbformat.v4.new_code_cell('hint("04.mix")', outputs=[nbformat.v4.new_output("display_data", data=data)])
-    release.cells.append(own)
-    assert [one.help for one in read_chapter(release, 4, STANDARD).tasks if one.help] == [4]
+    hint_cell = nbformat.v4.new_code_cell('hint("04.mix")', outputs=[nbformat.v4.new_output("display_data", data=data)])
+    release.cells.append(hint_cell)
+    assert [task_state.help for task_state in read_chapter(release, 4, STANDARD).tasks if task_state.help] == [4]
     save(tmp_path, nbformat.writes(release))
     chapters = read_folder(tmp_path, STANDARD)
     assert as_json(chapters, datetime.now(UTC))["tasks"]["04.mix"]["help"] == 4

@@ -44,10 +44,10 @@ def copy_of(root: Path, folder: str = WORK) -> Path:
 
 def same_cells(*notebooks: Path) -> bool:
     """Whether notebooks are the same but for the language, which a copy names as this Python's kernel does."""
-    read = [json.loads(one.read_text()) for one in notebooks]
-    for one in read:
-        one["metadata"].pop("language_info")
-    return all(one == read[0] for one in read)
+    read = [json.loads(path.read_text()) for path in notebooks]
+    for notebook in read:
+        notebook["metadata"].pop("language_info")
+    return all(other == read[0] for other in read)
 
 
 def test_notebooks_are_given_out_once(checkout):
@@ -76,11 +76,11 @@ def test_answers_that_stood_in_exercises_come_along_and_are_nobodys_to_renew(che
     pristine = released.read_text()
     released.write_text(pristine.replace("    raise NotImplementedError()", "    return (2, 3)", 1))
     give_out(checkout)
-    mine = copy_of(checkout).read_text()
-    assert "return (2, 3)" in mine
+    student_text = copy_of(checkout).read_text()
+    assert "return (2, 3)" in student_text
     released.write_text(pristine)
-    told = give_out(checkout)
-    assert (told.renewed, told.edited) == ([], [NAME]) and copy_of(checkout).read_text() == mine
+    result = give_out(checkout)
+    assert (result.renewed, result.edited) == ([], [NAME]) and copy_of(checkout).read_text() == student_text
 
 
 def test_every_exercise_can_be_renewed_while_it_is_untouched(tmp_path):
@@ -97,14 +97,14 @@ def test_a_lost_list_of_what_was_given_costs_nobody_their_work(checkout):
 
 
 def test_git_leaves_the_copies_alone():
-    asked = subprocess.run(["git", "check-ignore", "-q", WELCOME], cwd=ROOT)
-    assert asked.returncode == 0
+    done = subprocess.run(["git", "check-ignore", "-q", WELCOME], cwd=ROOT)
+    assert done.returncode == 0
 
 
 def test_lab_opens_on_the_welcome_notebook_with_this_python(tmp_path):
     command = lab_command(tmp_path, ["--no-browser"])
     assert command[0] == sys.executable and command[-1] == "--no-browser"
-    [opens] = [one.partition("=")[2] for one in command if one.startswith("--LabApp.default_url=")]
+    [opens] = [option.partition("=")[2] for option in command if option.startswith("--LabApp.default_url=")]
     assert opens == f"/{START}", "Jupyter adds ?token=..., so a query here would not log in"
     assert lab_environment()["PATH"].startswith(str(Path(sys.executable).parent))
 
@@ -142,11 +142,11 @@ def test_the_welcome_notebook_runs_passes_once_and_names_the_mistake(tmp_path, m
     copy = tmp_path / "my_work" / NAME / f"{NAME}.ipynb"
     copy.parent.mkdir()
     shutil.copy(ROOT / "exercises" / NAME / f"{NAME}.ipynb", copy)
-    outputs = [one for cell in executed(path).cells for one in cell.get("outputs", [])]
-    assert [one for one in outputs if one.output_type == "error"] == []
-    verdicts = [one.data[MIME] for one in outputs if MIME in one.get("data", {})]
-    assert [(one["verdict"], bool(one["diagnosis"])) for one in verdicts] == [("pass", False), ("wrong", True)]
-    assert any("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)
-    said = "".join(one.text for one in outputs if one.output_type == "stream")
-    assert "0 of 10" in said and "Begin with: 0" in said, said
+    outputs = [output for cell in executed(path).cells for output in cell.get("outputs", [])]
+    assert [output for output in outputs if output.output_type == "error"] == []
+    verdicts = [output.data[MIME] for output in outputs if MIME in output.get("data", {})]
+    assert [(output["verdict"], bool(output["diagnosis"])) for output in verdicts] == [("pass", False), ("wrong", True)]
+    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    assert "0 of 10" in text and "Begin with: 0" in text, text
     assert read_ungraded(ungraded(ROOT)[0]).metadata.get("nbgrader") is None

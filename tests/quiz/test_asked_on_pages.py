@@ -18,17 +18,17 @@ ASKED = [(page.stem, cell["code"]) for page in PAGES for cell in CELL.finditer(p
 
 @pytest.mark.parametrize(("page", "code"), ASKED, ids=[f"{page}-{i}" for i, (page, _) in enumerate(ASKED)])
 def test_question_has_an_answer_and_names_a_mistake(page, code):
-    found = []
+    questions = []
     names = {name: getattr(quiz, name) for name in quiz.__all__}
-    names |= {"np": np, "grid": grid, "ask": lambda *a, **k: found.append(quiz.ask(*a, **k))}
+    names |= {"np": np, "grid": grid, "ask": lambda *a, **k: questions.append(quiz.ask(*a, **k))}
     exec(code, names)  # noqa: S102  (the page's own cell)
-    assert len(found) == 1
-    question = found[0]
+    assert len(questions) == 1
+    question = questions[0]
     assert question.task_id[:2] == page[:2] and question.wrong
     assert np.isfinite(question.right).all()
     assert not quiz.asking.near(question.right, question.wrong[0][0], question.kind.tolerance)
 
 
 def test_chapters_ask_what_is_typed_or_pointed_at():
-    asked = {page[:2] for page, _ in ASKED}
-    assert asked >= {f"{chapter:02}" for chapter in range(15)}
+    chapters = {page[:2] for page, _ in ASKED}
+    assert chapters >= {f"{chapter:02}" for chapter in range(15)}

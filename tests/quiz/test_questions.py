@@ -46,8 +46,10 @@ def test_a_row_a_shape_and_a_cell():
 
 
 def test_the_page_is_told_everything_and_works_without_a_script():
-    found, html = written(ask("04.scale", "A $x^2$, **now** `here` & there?", ([[12]], 16), Number((0, 0), unit="m")))
-    assert found["right"] == [3.0] and found["kind"] == "number" and found["tolerance"] == pytest.approx(0.006)
+    question, html = written(
+        ask("04.scale", "A $x^2$, **now** `here` & there?", ([[12]], 16), Number((0, 0), unit="m"))
+    )
+    assert question["right"] == [3.0] and question["kind"] == "number" and question["tolerance"] == pytest.approx(0.006)
     assert "\\(x^2\\)" in html and "<strong>now</strong>" in html and "<code>here</code> &amp; there?" in html
     assert "<summary>Answer</summary><p>3.00 m</p>" in html
 
@@ -58,7 +60,7 @@ def test_a_question_that_changes_has_another_key():
 
 
 @pytest.mark.parametrize(
-    ("given", "want", "why"),
+    ("inputs", "want", "why"),
     [
         (([[0]], 16), Number((0, 0)), "no known mistake gives another answer"),
         (([[12.0]], 16), Row((0, 0)), "a row is asked for"),
@@ -66,9 +68,9 @@ def test_a_question_that_changes_has_another_key():
         (([[1.0, 2.0]], 16), Cell([[1.0, 2.0, 3.0]], ("a",), ("x", "y", "z")), "the map has the shape"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_refused(given, want, why):
+def test_a_question_that_cannot_be_asked_is_refused(inputs, want, why):
     with pytest.raises(ValueError, match=why):
-        ask("04.scale", "?", given, want)
+        ask("04.scale", "?", inputs, want)
 
 
 def test_a_map_needs_names_for_its_rows_and_columns():

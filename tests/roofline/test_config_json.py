@@ -64,7 +64,7 @@ def test_layers_and_caches_follow_the_windows():
     gemma, oss, mistral = (config_json.QUOTED[name] for name in ("Gemma 3 1B", "gpt-oss 20B", "Mistral 7B"))
     assert [i for i, window in enumerate(config_json.read(gemma).windows) if window is None] == [5, 11, 17, 23]
     assert config_json.read(oss).windows[:3] == (128, None, 128)
-    assert config_json.held(gemma, 600)[:6] == [512] * 5 + [600]
+    assert config_json.cached_positions(gemma, 600)[:6] == [512] * 5 + [600]
     assert config_json.cache_bytes(mistral, 10**6) == config_json.cache_bytes(mistral, 4096)
     assert config_json.cache_bytes(config_json.QUOTED["DeepSeek-V3"], 100, 1) == 100 * 61 * (512 + 64)
 

@@ -20,15 +20,15 @@ each_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
 
 @each_item
 def test_what_is_computed_fits_the_verdict(item):
-    found = item.work()
-    assert len(found.truth) > 20
+    result = item.work()
+    assert len(result.truth) > 20
     if item.kind == "cited":
         return
-    if item.kind == "damage" and found.agrees is None:
+    if item.kind == "damage" and result.agrees is None:
         return
-    assert found.agrees == (item.verdict == "correct"), found
+    assert result.agrees == (item.verdict == "correct"), result
     if item.verdict == "rounding":
-        assert 0 < found.largest < 1.5, "off by more than one unit of the last place"
+        assert 0 < result.largest < 1.5, "off by more than one unit of the last place"
 
 
 @each_item
@@ -55,9 +55,9 @@ def test_words_say_something_of_their_own(item):
 
 
 def test_items_on_the_glue_table_say_which_column_of_mnli_they_take():
-    found = {item.id: item.work().truth for item in ITEMS if item.id in ("E120", "E124")}
-    assert "MNLI mismatched -3.6" in found["E120"] and "the other is -4.4" in found["E120"]
-    assert "MNLI matched" in found["E124"] and "at -3.7" in found["E124"]
+    truths = {item.id: item.work().truth for item in ITEMS if item.id in ("E120", "E124")}
+    assert "MNLI mismatched -3.6" in truths["E120"] and "the other is -4.4" in truths["E120"]
+    assert "MNLI matched" in truths["E124"] and "at -3.7" in truths["E124"]
 
 
 def test_an_item_with_an_unknown_verdict_is_refused():
@@ -85,10 +85,10 @@ def without(*words, **others):
 
 
 def test_a_row_computes_what_its_sentence_says():
-    found = made("E000", ROW, MODULE).work()
-    assert (found.truth, found.agrees) == ("Twice that is 2.0, 5.0, 2 numbers.", False)
-    found = made("E000", without("steps", work="given"), MODULE).work()
-    assert (found.truth, found.agrees) == ("Twice that is 0.0, 0.0, 0.0, 3 numbers.", True)
+    result = made("E000", ROW, MODULE).work()
+    assert (result.truth, result.agrees) == ("Twice that is 2.0, 5.0, 2 numbers.", False)
+    result = made("E000", without("steps", work="given"), MODULE).work()
+    assert (result.truth, result.agrees) == ("Twice that is 0.0, 0.0, 0.0, 3 numbers.", True)
     row = without("agrees", printed="[1, 3.5]", true="X", places=1, truth="Off is {X[off][0]}.")
     assert made("E000", row, MODULE).work().truth == "1 of 2 numbers are off, the largest by 1.0. Off is 2.5."
 
@@ -134,4 +134,4 @@ def test_a_table_tells_rounding_from_a_slip():
 
 
 def test_verdicts_are_those_of_the_audit():
-    assert {one["verdict"] for one in AUDITED.values()} == set(VERDICTS)
+    assert {row["verdict"] for row in AUDITED.values()} == set(VERDICTS)

@@ -92,7 +92,8 @@ def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
         failed += bool(sentences)
         many = "1 known mistake is" if len(task.mistakes) == 1 else f"{len(task.mistakes)} known mistakes are"
         click.echo(
-            f"{task.id}: the answer agrees with the oracle; {many} rejected and named" * (not sentences), nl=not sentences
+            f"{task.id}: the answer agrees with the oracle; {many} rejected and named" * (not sentences),
+            nl=not sentences,
         )
         for sentence in sentences:
             click.echo(click.wrap_text(f"{task.id}: {sentence}", 100, "", "    "))

@@ -53,14 +53,20 @@ def _packages() -> Iterator[tuple[str, str]]:
     from packaging.requirements import Requirement
 
     requirements = [Requirement(requirement) for requirement in requires("softlookup") or ()]
-    requirements = [requirement for requirement in requirements if requirement.marker is None or requirement.marker.evaluate({"extra": ""})]
+    requirements = [
+        requirement
+        for requirement in requirements
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
     wrong = []
-    for one in requirements:
+    for requirement in requirements:
         try:
-            if not one.specifier.contains(there := version(one.name), prereleases=True):
-                wrong.append(f"{one.name} is {there}, needed is {one.specifier}: install it with pip")
+            if not requirement.specifier.contains(there := version(requirement.name), prereleases=True):
+                wrong.append(f"{requirement.name} is {there}, needed is {requirement.specifier}: install it with pip")
         except PackageNotFoundError:
-            wrong.append(f"{one.name} is not installed: install '{one.name}{one.specifier}' with pip")
+            wrong.append(
+                f"{requirement.name} is not installed: install '{requirement.name}{requirement.specifier}' with pip"
+            )
     yield from ((MISSING, sentence) for sentence in wrong)
     if not wrong:
         some = f"torch {version('torch')} and nbgrader {version('nbgrader')} among them"

@@ -67,7 +67,11 @@ def _about(tasks: set[str]) -> list[str]:
     """The questions that expect a mistake known from one of these tasks."""
     from softlookup.exam.bank import QUESTIONS
 
-    return [question.id for question in QUESTIONS if tasks & {mistake.task for mistake in question.draw(0).expected}] if tasks else []
+    return (
+        [question.id for question in QUESTIONS if tasks & {mistake.task for mistake in question.draw(0).expected}]
+        if tasks
+        else []
+    )
 
 
 def show(sheet: "Sheet | None" = None, key_alone: bool = False) -> str:
@@ -77,7 +81,10 @@ def show(sheet: "Sheet | None" = None, key_alone: bool = False) -> str:
     from softlookup.exam.written import KIND_SAYS
 
     if sheet is None:
-        rows = [f"{question.id:32} {question.points:2} points {question.minutes:3} min  {KIND_SAYS[question.kind]}" for question in QUESTIONS]
+        rows = [
+            f"{question.id:32} {question.points:2} points {question.minutes:3} min  {KIND_SAYS[question.kind]}"
+            for question in QUESTIONS
+        ]
         return "\n".join(rows)
     key = key_markdown(sheet) + "\n"
     return key if key_alone else f"{sheet_markdown(sheet)}\n---\n\n{key}"

@@ -25,11 +25,11 @@ def times(assignment: str, table: Path, folder: Path | None, zone: str) -> None:
     from softlookup.grading.platforms.times import read_times, write_times
 
     course = course_in(folder)
-    submission_times = read_times(course, assignment, read_table(table), zone_named(zone) if zone else course.zone)
-    for line in (submission_times.understood, *(f"note: {note}" for note in submission_times.notes)):
+    arrivals = read_times(course, assignment, read_table(table), zone_named(zone) if zone else course.zone)
+    for line in (arrivals.understood, *(f"note: {note}" for note in arrivals.notes)):
         click.echo(line)
-    write_times(course, assignment, submission_times.came)
-    click.echo(f"wrote the times of {len(submission_times.came)} {'student' if len(submission_times.came) == 1 else 'students'}")
+    write_times(course, assignment, arrivals.came)
+    click.echo(f"wrote the times of {len(arrivals.came)} {'student' if len(arrivals.came) == 1 else 'students'}")
 
 
 @click.command()

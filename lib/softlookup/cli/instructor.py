@@ -214,7 +214,9 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 @click.argument("assignment", metavar="NN_topic")
 @click.option("--to", "kind", type=click.Choice(["csv", "canvas", "moodle"]), default="csv", show_default=True)
 @COURSE
-@click.option("--class", "given", type=FILE, help="canvas, moodle: the file that was exported there, to be filled in.")
+@click.option(
+    "--class", "exported", type=FILE, help="canvas, moodle: the file that was exported there, to be filled in."
+)
 @click.option("--out", type=FILE, help="Write here. Default: in the course's folder reports.")
 @click.option("--column", help="canvas, moodle: the column for the grades, if it is not recognised.")
 @click.option("--match", help="canvas, moodle: the column of the students' ids, if it is not recognised.")
@@ -353,7 +355,7 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
 )
 @click.option(
     "--tasks",
-    "own",
+    "task_folder",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder of own tasks, which is copied into DIR.",
 )

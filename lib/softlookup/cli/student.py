@@ -29,11 +29,15 @@ def lab(options: tuple[str, ...]) -> None:
         raise click.ClickException(str(error)) from None
     copies = give_out(root)
     if copies.new:
-        click.echo(f"Copied {len(copies.new)} notebooks to {WORK}/, where you can change them. Git ignores this folder.")
+        click.echo(
+            f"Copied {len(copies.new)} notebooks to {WORK}/, where you can change them. Git ignores this folder."
+        )
     if copies.renewed:
         click.echo(f"Updated, since you had not changed them: {', '.join(copies.renewed)}")
     if copies.edited:
-        click.echo(f"Not updated, since they hold your work (exercises/ has newer versions): {', '.join(copies.edited)}")
+        click.echo(
+            f"Not updated, since they hold your work (exercises/ has newer versions): {', '.join(copies.edited)}"
+        )
     try:
         done = subprocess.run(command, cwd=root, env=lab_environment())
     except KeyboardInterrupt:  # JupyterLab had it too, and has asked what it means
@@ -62,12 +66,12 @@ def check(notebook: Path, timeout: float) -> None:
     if not outcomes:
         refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
     blank = [outcome.task for outcome in outcomes if outcome.verdict == "blank"]
-    for one in outcomes:
-        if one.verdict == "blank":
+    for outcome in outcomes:
+        if outcome.verdict == "blank":
             continue
-        click.echo(f"{one.task}: {HEADLINES[one.verdict]}, {one.points:g} of {one.max:g} points")
-        if one.verdict != "pass" and one.message:
-            click.echo(click.wrap_text(one.message, 100, "    ", "    "))
+        click.echo(f"{outcome.task}: {HEADLINES[outcome.verdict]}, {outcome.points:g} of {outcome.max:g} points")
+        if outcome.verdict != "pass" and outcome.message:
+            click.echo(click.wrap_text(outcome.message, 100, "    ", "    "))
     if blank:
         click.echo(click.wrap_text(f"{HEADLINES['blank']}: {', '.join(blank)}", 100, "", "    "))
     earned, best = sum(outcome.points for outcome in outcomes), sum(outcome.max for outcome in outcomes)

@@ -35,7 +35,7 @@ class Kind:
 
     entries: Named
     window: Literal["none", "all", "named"] = "none"
-    slides: Callable[[Named, int], bool] = lambda said, layer: False
+    slides: Callable[[Named, int], bool] = lambda stated, layer: False
     qkv_bias: bool = False
     qk_norm: bool = False
     sinks: bool = False
@@ -45,24 +45,24 @@ class Kind:
     latent: bool = False
 
 
-def _after(said: Named, layer: int) -> bool:
-    return said["sliding_window"] is not None and layer >= said["max_window_layers"]
+def _after(stated: Named, layer: int) -> bool:
+    return stated["sliding_window"] is not None and layer >= stated["max_window_layers"]
 
 
-def _every_other(said: Named, layer: int) -> bool:
+def _every_other(stated: Named, layer: int) -> bool:
     return layer % 2 == 0
 
 
-def _every_other_before(said: Named, layer: int) -> bool:
-    return said["sliding_window"] is not None and layer % 2 == 0 and layer < said["max_window_layers"]
+def _every_other_before(stated: Named, layer: int) -> bool:
+    return stated["sliding_window"] is not None and layer % 2 == 0 and layer < stated["max_window_layers"]
 
 
-def _but_every_nth(said: Named, layer: int) -> bool:
-    return (layer + 1) % said["sliding_window_pattern"] != 0
+def _but_every_nth(stated: Named, layer: int) -> bool:
+    return (layer + 1) % stated["sliding_window_pattern"] != 0
 
 
-def _without_rotary(said: Named, layer: int) -> bool:
-    return said["sliding_window"] is not None and not said["no_rope_layers"][layer]
+def _without_rotary(stated: Named, layer: int) -> bool:
+    return stated["sliding_window"] is not None and not stated["no_rope_layers"][layer]
 
 
 _PLAIN: dict[str, Any] = {"num_key_value_heads": None, "head_dim": None, "tie_word_embeddings": False}
@@ -259,18 +259,18 @@ def decoder(entries: Entries) -> DecoderDescription:
         ValueError: If an entry is missing, or has a value that is not understood; the message names it.
     """
     kind = KINDS[entries.model_type]
-    said = _said(entries, kind)
+    stated = _said(entries, kind)
     n_layers, d_model = entries.size("num_hidden_layers"), entries.size("hidden_size")
-    n_heads = entries.size("num_attention_heads", said.get("num_attention_heads"))
-    n_kv_heads = said["num_key_value_heads"] or n_heads
-    said["no_rope_layers"] = rotary = _rotary(said, n_layers)
-    latent = _latent(entries, said) if kind.latent else None
-    head_width = said.get("head_dim") or d_model // n_heads
-    if not said.get("head_dim") and d_model % n_heads:
+    n_heads = entries.size("num_attention_heads", stated.get("num_attention_heads"))
+    n_kv_heads = stated["num_key_value_heads"] or n_heads
+    stated["no_rope_layers"] = rotary = _rotary(stated, n_layers)
+    latent = _latent(entries, stated) if kind.latent else None
+    head_width = stated.get("head_dim") or d_model // n_heads
+    if not stated.get("head_dim") and d_model % n_heads:
         raise ValueError(f"hidden_size {d_model} does not divide by {n_heads} heads; give the heads' width as head_dim")
     if n_heads % n_kv_heads:
         raise ValueError(f"num_attention_heads {n_heads} does not divide by num_key_value_heads {n_kv_heads}")
-    biased = said.get("attention_bias", False)
+    biased = stated.get("attention_bias", False)
     return DecoderDescription(
         model_type=entries.model_type,
         d_model=d_model,
@@ -279,68 +279,70 @@ def decoder(entries: Entries) -> DecoderDescription:
         n_kv_heads=n_kv_heads,
         head_width=head_width,
         d_hidden=entries.size("intermediate_size"),
-        vocab_size=entries.size("vocab_size", said.get("vocab_size")),
-        tied=said["tie_word_embeddings"],
-        windows=_windows(kind, said, n_layers),
+        vocab_size=entries.size("vocab_size", stated.get("vocab_size")),
+        tied=stated["tie_word_embeddings"],
+        windows=_windows(kind, stated, n_layers),
         rotary=rotary,
-        qkv_bias=biased or said.get("qkv_bias", False) or kind.qkv_bias,
+        qkv_bias=biased or stated.get("qkv_bias", False) or kind.qkv_bias,
         output_bias=biased,
-        hidden_bias=said.get("mlp_bias", False),
+        hidden_bias=stated.get("mlp_bias", False),
         qk_norm=kind.qk_norm,
         sinks=kind.sinks,
         norms=kind.norms,
         latent=latent,
-        experts=_experts(entries, kind, said, n_layers),
+        experts=_experts(entries, kind, stated, n_layers),
     )
 
 
 def _said(entries: Entries, kind: Kind) -> dict[str, Any]:
     """Read the entries that a description of this kind may leave out; those that it does leave out have the default."""
-    said: dict[str, Any] = {}
+    stated: dict[str, Any] = {}
     for name, default in kind.entries.items():
-        given = entries.same(name, _ALSO.get(name, name))
-        null = name in _NULL_IS_NONE and entries.says(given) and entries.get(given) is None
-        off = name == "sliding_window" and not said.get("use_sliding_window", True)  # then its value stands for nothing
-        if null or off or (default is None and entries.get(given) is None):
-            said[name] = None
+        entry_name = entries.same(name, _ALSO.get(name, name))
+        null = name in _NULL_IS_NONE and entries.says(entry_name) and entries.get(entry_name) is None
+        off = name == "sliding_window" and not stated.get(
+            "use_sliding_window", True
+        )  # then its value stands for nothing
+        if null or off or (default is None and entries.get(entry_name) is None):
+            stated[name] = None
         elif name in _LISTS:
-            said[name] = value = entries.get(given, default)
+            stated[name] = value = entries.get(entry_name, default)
             if not isinstance(value, list | tuple):
                 raise ValueError(f"{name} is {value!r}; wanted a list")
         elif isinstance(default, bool):
-            said[name] = entries.flag(given, default)
+            stated[name] = entries.flag(entry_name, default)
         else:
-            said[name] = entries.size(given, default, least=0 if name in _FROM_ZERO else 1)
-    return said
+            stated[name] = entries.size(entry_name, default, least=0 if name in _FROM_ZERO else 1)
+    return stated
 
 
-def _windows(kind: Kind, said: Named, n_layers: int) -> tuple[int | None, ...]:
-    window = said.get("sliding_window")
+def _windows(kind: Kind, stated: Named, n_layers: int) -> tuple[int | None, ...]:
+    window = stated.get("sliding_window")
     if kind.window != "named":
         return (window if kind.window == "all" else None,) * n_layers
     known = {"full_attention": False, "sliding_attention": True}
-    types = said["layer_types"]
+    types = stated["layer_types"]
     if types is None:
-        slides = [kind.slides(said, layer) for layer in range(n_layers)]
+        slides = [kind.slides(stated, layer) for layer in range(n_layers)]
     else:
         _one_for_each("layer_types", types, n_layers)
-        if strange := sorted({str(one) for one in types} - known.keys()):
+        if strange := sorted({str(layer_type) for layer_type in types} - known.keys()):
             raise ValueError(f"layer_types has {', '.join(strange)}; this library has {' and '.join(known)} alone")
-        slides = [known[str(one)] for one in types]
+        slides = [known[str(layer_type)] for layer_type in types]
     if any(slides) and window is None:
         first = slides.index(True)
-        switch = " (use_sliding_window is false)" if said.get("use_sliding_window") is False else ""
+        switch = " (use_sliding_window is false)" if stated.get("use_sliding_window") is False else ""
         raise ValueError(f"layer {first} has sliding_attention, but there is no sliding_window{switch}; give its size")
-    return tuple(window if one else None for one in slides)
+    return tuple(window if is_sliding else None for is_sliding in slides)
 
 
-def _rotary(said: Named, n_layers: int) -> tuple[bool, ...]:
-    if "no_rope_layers" not in said:
+def _rotary(stated: Named, n_layers: int) -> tuple[bool, ...]:
+    if "no_rope_layers" not in stated:
         return (True,) * n_layers
-    if (listed := said["no_rope_layers"]) is None:
-        return tuple((layer + 1) % said["no_rope_layer_interval"] != 0 for layer in range(n_layers))
+    if (listed := stated["no_rope_layers"]) is None:
+        return tuple((layer + 1) % stated["no_rope_layer_interval"] != 0 for layer in range(n_layers))
     _one_for_each("no_rope_layers", listed[:n_layers], n_layers)  # transformers takes a longer list
-    return tuple(bool(one) for one in listed[:n_layers])
+    return tuple(bool(flag) for flag in listed[:n_layers])
 
 
 def _one_for_each(name: str, listed: Sequence[object], n_layers: int) -> None:
@@ -348,13 +350,13 @@ def _one_for_each(name: str, listed: Sequence[object], n_layers: int) -> None:
         raise ValueError(f"{name} has {len(listed)} values; wanted {n_layers}, one for each layer")
 
 
-def _latent(entries: Entries, said: Named) -> Latent:
+def _latent(entries: Entries, stated: Named) -> Latent:
     plain, rotary = entries.size("qk_nope_head_dim"), entries.size("qk_rope_head_dim")
     entries.only(qk_head_dim=plain + rotary, head_dim=rotary)
-    return Latent(entries.size("kv_lora_rank"), rotary, said["q_lora_rank"], plain, entries.size("v_head_dim"))
+    return Latent(entries.size("kv_lora_rank"), rotary, stated["q_lora_rank"], plain, entries.size("v_head_dim"))
 
 
-def _experts(entries: Entries, kind: Kind, said: Named, n_layers: int) -> ExpertsDescription | None:
+def _experts(entries: Entries, kind: Kind, stated: Named, n_layers: int) -> ExpertsDescription | None:
     if kind.expert_width is None:
         return None
     total = entries.size(entries.same("num_experts", "num_local_experts", "n_routed_experts"))
@@ -363,17 +365,17 @@ def _experts(entries: Entries, kind: Kind, said: Named, n_layers: int) -> Expert
         raise ValueError(f"num_experts_per_tok is {chosen}; wanted at most {total}, the number of experts")
     width = entries.size(kind.expert_width)
     entries.only(moe_layer_freq=1)
-    dense, every = said.get("first_k_dense_replace", 0), said.get("decoder_sparse_step", 1)
+    dense, every = stated.get("first_k_dense_replace", 0), stated.get("decoder_sparse_step", 1)
     layers = [
-        layer >= dense and (layer + 1) % every == 0 and layer not in said.get("mlp_only_layers", ())
+        layer >= dense and (layer + 1) % every == 0 and layer not in stated.get("mlp_only_layers", ())
         for layer in range(n_layers)
     ]
     return ExpertsDescription(
         total=total,
         chosen=chosen,
         width=width,
-        shared_width=said.get("shared_expert_intermediate_size") or said.get("n_shared_experts", 0) * width,
-        shared_gate="shared_expert_intermediate_size" in said,
+        shared_width=stated.get("shared_expert_intermediate_size") or stated.get("n_shared_experts", 0) * width,
+        shared_gate="shared_expert_intermediate_size" in stated,
         biases=kind.expert_biases,
         layers=tuple(layers),
     )

@@ -237,9 +237,9 @@ class Entries:
             and (value or name not in NO_EFFECT_WHILE_OFF)
         }
         if rest:
-            remainder = ", ".join(f"{name} = {_short(value)}" for name, value in sorted(rest.items()))
+            text = ", ".join(f"{name} = {_short(value)}" for name, value in sorted(rest.items()))
             raise ValueError(
-                f"{remainder}: not understood for model_type {self.model_type!r}. If it changes nothing, take it out of the "
+                f"{text}: not understood for model_type {self.model_type!r}. If it changes nothing, take it out of the "
                 "description; otherwise the published model is another one than this library would make of it"
             )
 

@@ -31,7 +31,8 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
             raise ValueError(f"{name} has the steps {list(intensities)}, wanted {steps}")
     figure = Figure(figsize=(5.6, 0.7 + (0.12 + 0.1 * len(ways)) * (len(steps) + 1)))
     descriptions = [
-        f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in numbers.items())}" for name, numbers in ways.items()
+        f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in numbers.items())}"
+        for name, numbers in ways.items()
     ]
     figure.set_label(
         f"Operations per byte of every step, logarithmic, with the ridge at {ridge:.0f}. {'; '.join(descriptions)}."
@@ -39,7 +40,9 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
     axes = figure.subplots()
     rows = np.arange(len(steps))
     apart = 0.72 / len(ways)
-    for index, ((name, intensities), color, marker) in enumerate(zip(ways.items(), palette.series, "os^D", strict=False)):
+    for index, ((name, intensities), color, marker) in enumerate(
+        zip(ways.items(), palette.series, "os^D", strict=False)
+    ):
         lower = rows + apart * (index - (len(ways) - 1) / 2)  # marks of equal intensity must not hide each other
         axes.semilogx(list(intensities.values()), lower, marker, color=color, markersize=6)
         axes.text(intensities[steps[0]], -0.85, name, color=color, ha="center", va="center", size=8.5)

@@ -34,5 +34,7 @@ def gradient_by_layer(curves: Mapping[str, np.ndarray], *, palette: Palette) -> 
     axes.set_ylim(bottom=0)
     axes.set_xticks(np.arange(1, length + 1, max(1, length // 6)))
     axes.grid(axis="y")
-    figure.set_label(f"Norm of the gradient of the loss with respect to the weights of each layer. {'; '.join(descriptions)}.")
+    figure.set_label(
+        f"Norm of the gradient of the loss with respect to the weights of each layer. {'; '.join(descriptions)}."
+    )
     return figure

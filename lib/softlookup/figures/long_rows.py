@@ -48,7 +48,9 @@ def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, lengths: np.ndarray, measurements: Mapping[str, Any], unit: float, name: str, palette: Palette) -> None:
+def _panel(
+    axes: Axes, lengths: np.ndarray, measurements: Mapping[str, Any], unit: float, name: str, palette: Palette
+) -> None:
     ends = []
     query, key, value, mixed = palette.series
     styles = {"full": (query, "o-"), "tiled": (key, "s-"), "torch": (key, "v--"), "local": (value, "D-")}

@@ -35,7 +35,9 @@ def norm_runs(record: Mapping[str, Any], *, palette: Palette) -> Figure:
         axes.set_xlabel("layers")
     for row in panels:
         row[0].set_ylabel("final loss")
-    figure.set_label(f"Final training loss against the number of layers. At {depths[-1]} layers: {'; '.join(descriptions)}.")
+    figure.set_label(
+        f"Final training loss against the number of layers. At {depths[-1]} layers: {'; '.join(descriptions)}."
+    )
     return figure
 
 

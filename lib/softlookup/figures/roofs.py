@@ -146,7 +146,8 @@ def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palet
     axes.tick_params(axis="y", length=0)
     axes.minorticks_off()
     figure.set_label(
-        f"Operations against the ridge of {intensity_words(ridge)} FLOP/B, from prefill to decode: {'; '.join(descriptions)}."
+        f"Operations against the ridge of {intensity_words(ridge)} FLOP/B, from prefill to decode: "
+        f"{'; '.join(descriptions)}."
     )
     return figure
 

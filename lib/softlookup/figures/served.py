@@ -85,5 +85,7 @@ def latency_curves(
         axes.set_xlabel("load")
     panels[0].set_ylabel("milliseconds")
     shares = ", ".join(f"{load:g}" for load in loads)
-    figure.set_label(f"Latencies at the loads {shares}, measured (predicted), in milliseconds. {'; '.join(descriptions)}.")
+    figure.set_label(
+        f"Latencies at the loads {shares}, measured (predicted), in milliseconds. {'; '.join(descriptions)}."
+    )
     return figure

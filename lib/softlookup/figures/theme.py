@@ -166,19 +166,19 @@ def luminance(color: str | tuple[float, float, float]) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str | tuple[float, float, float], other: str | tuple[float, float, float]) -> float:
+def contrast(color: str | tuple[float, float, float], background: str | tuple[float, float, float]) -> float:
     """Measure how well one colour can be read on another.
 
     Args:
-        one: Any colour that matplotlib knows.
-        other: The colour behind it; the order does not matter.
+        color: Any colour that matplotlib knows.
+        background: The colour behind it; the order does not matter.
 
     Returns:
         The contrast ratio, 1 (the same) to 21 (black on white). Text wants 4.5, shapes want 3.
 
     Source: W3C, Web Content Accessibility Guidelines 2.2, "contrast ratio".
     """
-    dark, bright = sorted((luminance(one), luminance(other)))
+    dark, bright = sorted((luminance(color), luminance(background)))
     return (bright + 0.05) / (dark + 0.05)
 
 

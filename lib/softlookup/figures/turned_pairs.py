@@ -66,8 +66,8 @@ def turned_pairs(
         who = " and ".join(f"{name} at {place}" for place, name in ordered)
         descriptions.append(f"{who}: {abs(between):.0f} degrees, dot product {product:.2f}")
     figure.set_label(
-        f"A query and a key in a plane, rotated by {theta:g} radians per position; {'; '.join(descriptions)}. Pale lines "
-        "show them before the rotation."
+        f"A query and a key in a plane, rotated by {theta:g} radians per position; {'; '.join(descriptions)}. "
+        "Pale lines show them before the rotation."
     )
     return figure
 

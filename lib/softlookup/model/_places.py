@@ -100,7 +100,9 @@ def run_of_positions(
     check_integers("offset", offset)
     if offset.ndim != 1 or shape not in (None, offset.shape):
         expected = "(B,)" if shape is None else tuple(shape)
-        raise ValueError(f"offset has shape {tuple(offset.shape)}; wanted a number, or one for each sequence, {expected}")
+        raise ValueError(
+            f"offset has shape {tuple(offset.shape)}; wanted a number, or one for each sequence, {expected}"
+        )
     return offset[:, None] + torch.arange(length, device=offset.device)
 
 

@@ -35,9 +35,15 @@ def spread(rows: Mapping[str, str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for library_name, published_name in rows.items():
         if "{}" in library_name:
-            names |= {library_name.format("w"): f"{published_name}.weight", library_name.format("b"): f"{published_name}.bias"}
+            names |= {
+                library_name.format("w"): f"{published_name}.weight",
+                library_name.format("b"): f"{published_name}.bias",
+            }
         elif library_name.endswith("norm"):
-            names |= {f"{library_name}.gain": f"{published_name}.weight", f"{library_name}.shift": f"{published_name}.bias"}
+            names |= {
+                f"{library_name}.gain": f"{published_name}.weight",
+                f"{library_name}.shift": f"{published_name}.bias",
+            }
         else:
             names[library_name] = f"{published_name}.weight" if library_name.endswith("table") else published_name
     return names
@@ -48,15 +54,19 @@ def layers(n_layers: int, library_prefix: str, published_prefix: str, rows: Mapp
 
     Args:
         n_layers: L.
-        ours: Where our layers are, without their number.
-        theirs: Where theirs are.
+        library_prefix: Where our layers are, without their number.
+        published_prefix: Where theirs are.
         rows: The table of one layer.
 
     Returns:
         The name of their tensor for each name of ours.
     """
     names = spread(rows).items()
-    return {f"{library_prefix}.{i}.{our}": f"{published_prefix}.{i}.{their}" for i in range(n_layers) for our, their in names}
+    return {
+        f"{library_prefix}.{i}.{our}": f"{published_prefix}.{i}.{their}"
+        for i in range(n_layers)
+        for our, their in names
+    }
 
 
 def shapes(model: type[nn.Module], config: Config) -> dict[str, torch.Size]:
@@ -86,7 +96,7 @@ def translated(
 
     Args:
         tensors: Theirs by name.
-        wanted: The shapes of ours by name.
+        expected_shapes: The shapes of ours by name.
         names: Theirs for each of ours. It may hold more than is wanted: biases that a model does without.
         same: Tables that go by several names in one model: the first name for each other. A file may hold any of them.
         unused: Patterns of names of tensors that are not needed.
@@ -116,7 +126,10 @@ def translated(
         is_matrix = library_name.rpartition(".")[2].startswith("w")
         if is_matrix and not (as_they_are and library_name.startswith(as_they_are)):
             tensor = tensor.mT
-        if tensor.shape != expected_shapes[library_name]:
-            raise ValueError(f"{published_name} gives a shape of {tuple(tensor.shape)}; {library_name} wants {tuple(expected_shapes[library_name])}")
+        expected = tuple(expected_shapes[library_name])
+        if tuple(tensor.shape) != expected:
+            raise ValueError(
+                f"{published_name} gives a shape of {tuple(tensor.shape)}; {library_name} wants {expected}"
+            )
         result[library_name] = tensor.contiguous()
     return result

@@ -134,7 +134,7 @@ def check_state(state: Tensor, expected: tuple[int, ...], q: Tensor) -> None:
 
     Args:
         state: What an earlier call handed back.
-        wanted: The shape that the queries, keys and values want.
+        expected: The shape that the queries, keys and values want.
         q: The queries.
 
     Raises:

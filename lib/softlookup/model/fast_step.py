@@ -96,7 +96,7 @@ class FastStep:
         """Make ready to write, as the model itself does.
 
         Args:
-            given: What the model's own start takes: the sources of an encoder-decoder, or the prompts' mask.
+            args: What the model's own start takes: the sources of an encoder-decoder, or the prompts' mask.
 
         Returns:
             An empty state, which the model itself would take as well.
@@ -165,7 +165,10 @@ class _FastLayer:
             _norm_of(layer.attention_residual.norm),
             _norm_of(layer.feed_forward_residual.norm),
         )
-        self.heads, self.head_width = (attention.n_heads, attention.n_kv_heads, attention.n_kv_heads), attention.head_width
+        self.heads, self.head_width = (
+            (attention.n_heads, attention.n_kv_heads, attention.n_kv_heads),
+            attention.head_width,
+        )
         self.scale, self.grouped = attention.scale, attention.n_kv_heads < attention.n_heads
         b_qkv = None
         if attention.b_q is not None and attention.b_k is not None and attention.b_v is not None:

@@ -120,11 +120,11 @@ class _Cursor:
         self.place += struct.calcsize("<" + letters)
         return values
 
-    def one(self, letter: str) -> Any:
+    def scalar(self, letter: str) -> Any:
         return self.take(letter)[0]
 
     def text(self) -> str:
-        length = self.one("Q")
+        length = self.scalar("Q")
         if length > len(self.bytes) - self.place:
             raise struct.error(f"a text of {length} bytes runs over the end")
         self.place += length
@@ -132,7 +132,7 @@ class _Cursor:
 
     def value(self, kind: int) -> Any:
         if kind in _SIMPLE:
-            return self.one(_SIMPLE[kind])
+            return self.scalar(_SIMPLE[kind])
         if kind == _TEXT:
             return self.text()
         if kind != _ARRAY:
@@ -173,10 +173,10 @@ def _parsed(data: np.ndarray) -> GgufFile:
     description = {}
     for _ in range(n_values):
         name = cursor.text()
-        description[name] = cursor.value(cursor.one("I"))
+        description[name] = cursor.value(cursor.scalar("I"))
     places = []
     for _ in range(n_tensors):
-        name, n_axes = cursor.text(), cursor.one("I")
+        name, n_axes = cursor.text(), cursor.scalar("I")
         places.append((name, cursor.take(f"{n_axes}Q")[::-1], *cursor.take("IQ")))
     step = description.get("general.alignment", 32)
     start = math.ceil(cursor.place / step) * step

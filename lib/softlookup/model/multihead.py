@@ -272,7 +272,9 @@ class MultiHeadAttention(nn.Module):
         bias = layer.in_proj_bias is not None
         attention = cls(d_model, n_heads, bias=bias).to(layer.in_proj_weight)
         with torch.no_grad():
-            for w, torch_weight in zip((attention.w_q, attention.w_k, attention.w_v), layer.in_proj_weight.chunk(3), strict=True):
+            for w, torch_weight in zip(
+                (attention.w_q, attention.w_k, attention.w_v), layer.in_proj_weight.chunk(3), strict=True
+            ):
                 w.copy_(torch_weight.mT)
             attention.w_o.copy_(layer.out_proj.weight.mT)
             if bias:

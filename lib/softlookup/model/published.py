@@ -144,7 +144,9 @@ def bert_weights(tensors: Mapping[str, Tensor], config: Config, *, head: bool = 
     # The first files call a norm's gain and shift gamma and beta.
     tensors = {re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name)): t for name, t in tensors.items()}
     tensors = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
-    expected_shapes = {name: shape for name, shape in shapes(EncoderLM, config).items() if head or not name.startswith("head.")}
+    expected_shapes = {
+        name: shape for name, shape in shapes(EncoderLM, config).items() if head or not name.startswith("head.")
+    }
     same = {
         "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
         "cls.predictions.decoder.bias": "cls.predictions.bias",

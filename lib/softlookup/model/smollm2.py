@@ -205,5 +205,7 @@ def tokenizer_of(file: GgufFile) -> ByteLevelTokenizer:
     ids = ("padding_token_id", "unknown_token_id", "bos_token_id", "eos_token_id")
     specials = Specials(*(tokens[description[f"tokenizer.ggml.{name}"]] for name in ids))
     merges = [(left, right) for left, right in (pair.split(" ") for pair in description["tokenizer.ggml.merges"])]
-    names = [token for token, kind in zip(tokens, description["tokenizer.ggml.token_type"], strict=True) if kind == _SPECIAL]
+    names = [
+        token for token, kind in zip(tokens, description["tokenizer.ggml.token_type"], strict=True) if kind == _SPECIAL
+    ]
     return ByteLevelTokenizer(Vocabulary(tokens, specials), merges, names)

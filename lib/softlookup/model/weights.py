@@ -104,7 +104,7 @@ def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | P
     """Copy tensors into others of the same names, or say all that does not fit.
 
     Args:
-        wanted: The tensors to be overwritten in place.
+        targets: The tensors to be overwritten in place.
         got: What to write into them; the device may differ, and the precision.
         path: The file they came from, for the message.
 

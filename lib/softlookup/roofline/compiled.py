@@ -52,7 +52,9 @@ def loops() -> "ctypes.CDLL":
     if compiler_path is None:
         names = os.environ.get("CC") or ", ".join(COMPILERS)
         raise NoCompiler(f"no C compiler (looked for {names}): the compiled loops are left out")
-    key = hashlib.sha256("\0".join([SOURCE.read_text("utf-8"), compiler_path, _processor(), *FLAGS]).encode()).hexdigest()[:16]
+    key = hashlib.sha256(
+        "\0".join([SOURCE.read_text("utf-8"), compiler_path, _processor(), *FLAGS]).encode()
+    ).hexdigest()[:16]
     try:
         folder = kept_in()
         folder.mkdir(parents=True, exist_ok=True)

@@ -179,8 +179,8 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
 
 def _meeting(tensor: Moved) -> Operation:
     """Two gradients of one tensor become one."""
-    first, other, both = (replace(tensor, name=f"{which}d {tensor.name}") for which in ("a ", "another ", ""))
-    return Operation(f"d {tensor.name} added", 0, tensor.elements, (first, other), (both,))
+    first, second, both = (replace(tensor, name=f"{which}d {tensor.name}") for which in ("a ", "another ", ""))
+    return Operation(f"d {tensor.name} added", 0, tensor.elements, (first, second), (both,))
 
 
 def _turned(operation: Operation, sizes: TransformerSizes) -> list[Operation]:
@@ -197,7 +197,9 @@ def _turned(operation: Operation, sizes: TransformerSizes) -> list[Operation]:
         added = after[0].elements if before[2:] else 0
         return [
             Operation(f"d {left.name} of {operation.name}", operation.product_flops, 0, (*after, right), before[:1]),
-            Operation(f"d {right.name} of {operation.name}", operation.product_flops, added, (*after, left), before[1:]),
+            Operation(
+                f"d {right.name} of {operation.name}", operation.product_flops, added, (*after, left), before[1:]
+            ),
         ]
     if operation.name == "embed":  # added to the rows of the table's gradient
         ids, rows = inputs[0], before[1]
@@ -235,7 +237,9 @@ def loss(sizes: TransformerSizes, batch: int, tokens: int, *, number_bytes: int 
     logits = Moved("logits", (batch, tokens, sizes.V), number_bytes)
     labels = Moved("labels", (batch, tokens), 8)
     probabilities = Moved("probabilities", logits.shape, number_bytes)
-    return Operation("loss", 0, ELEMENTWISE["loss"][0] * logits.elements, (logits, labels), (probabilities,), part="loss")
+    return Operation(
+        "loss", 0, ELEMENTWISE["loss"][0] * logits.elements, (logits, labels), (probabilities,), part="loss"
+    )
 
 
 def adam_step(n_parameters: int, *, master: bool = True) -> Operation:

@@ -256,9 +256,9 @@ class Rows(KVCache):
             raise ValueError(f"rows of lengths {ends.tolist()} compute {new} tokens each; wanted one, or equal lengths")
         size = blocks.block_size
         slots_BS = torch.zeros(len(sequences), longest, dtype=torch.long, device=device)
-        for row, one in zip(slots_BS, sequences, strict=True):
-            table = torch.tensor(blocks.table(one), device=device)
-            positions = torch.arange(blocks.length(one), device=device)
+        for row, sequence in zip(slots_BS, sequences, strict=True):
+            table = torch.tensor(blocks.table(sequence), device=device)
+            positions = torch.arange(blocks.length(sequence), device=device)
             row[: len(positions)] = table[positions // size] * size + positions % size
         self.places = ends[:, None] - new + torch.arange(new, device=device)
         self.mask = (torch.arange(longest, device=device) < ends[:, None])[:, None, None] if ragged else None

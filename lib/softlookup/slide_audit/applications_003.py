@@ -9,7 +9,7 @@ from softlookup.slide_audit.operations import drawn
 def who_asks_whom() -> dict[str, Any]:
     words, picture, sound, english = drawn((3, 4), (7, 4), (5, 4), (2, 4))
     sides = ((words, picture), (words, english))  # of a picture's question, and of a translation, both text
-    two = [scaled_dot_product_attention(queries, other, other).shape for queries, other in sides]
+    two = [scaled_dot_product_attention(queries, memory, memory).shape for queries, memory in sides]
     try:
         scaled_dot_product_attention(words, picture, sound)
         three = True

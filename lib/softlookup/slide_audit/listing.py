@@ -93,7 +93,7 @@ def as_html(
     Args:
         items: What to show.
         titles: What each lecture is called, by its number.
-        found: What working out each item gave, by its id.
+        results: What working out each item gave, by its id.
         headings: The heading of each section that explains an item, by ``Item.section``; `headings_of` reads them.
 
     Returns:
@@ -223,7 +223,9 @@ def _article(item: Item, titles: dict[str, str], result: Found, heading: str) ->
 def _tables(result: Found) -> str:
     if result.printed is None or result.true is None or result.off is None or result.agrees:
         return ""
-    shown = _table("printed", result.printed, result.places, result.off) + _table("computed", result.true, result.places)
+    shown = _table("printed", result.printed, result.places, result.off) + _table(
+        "computed", result.true, result.places
+    )
     return f'<div class="tables">{shown}</div>'
 
 

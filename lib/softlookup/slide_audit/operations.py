@@ -21,19 +21,19 @@ def off_cells(printed: Any, true: Any, places: int = 2) -> np.ndarray:
     return np.asarray(table(printed, true, places).off)
 
 
-def largest_gap(first: Any, other: Any) -> float:
+def largest_gap(first: Any, second: Any) -> float:
     """The largest difference of two arrays, cell by cell."""
-    return float(abs(first - other).max())
+    return float(abs(first - second).max())
 
 
-def differing(first: Iterable[Any], other: Iterable[Any]) -> int:
+def differing(first: Iterable[Any], second: Iterable[Any]) -> int:
     """In how many places two words, or lists of one length, differ."""
-    return sum(left != right for left, right in zip(first, other, strict=True))
+    return sum(left != right for left, right in zip(first, second, strict=True))
 
 
-def equal(first: float, other: float) -> bool:
+def equal(first: float, second: float) -> bool:
     """Whether two numbers are the same, to nine digits."""
-    return math.isclose(first, other)
+    return math.isclose(first, second)
 
 
 def listed(template: str, *columns: Iterable[Any], between: str = ", ") -> str:

@@ -64,8 +64,8 @@ class Verb:
 def _nouns(table: str) -> tuple[Noun, ...]:
     nouns = []
     for row in table.strip().splitlines():
-        singular, many, un, plusieurs, gender, *kinds = row.split()
-        nouns.append(Noun((singular, many), (un, plusieurs), "m" if gender == "m" else "f", frozenset(kinds)))
+        singular, plural, un, plusieurs, gender, *kinds = row.split()
+        nouns.append(Noun((singular, plural), (un, plusieurs), "m" if gender == "m" else "f", frozenset(kinds)))
     return tuple(nouns)
 
 

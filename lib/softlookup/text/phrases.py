@@ -66,10 +66,10 @@ class NounPhrase:
         Returns:
             The French words.
         """
-        singular, many, forms, before_vowel = lexicon.DETERMINERS[self.determiner]
+        singular, plural, forms, before_vowel = lexicon.DETERMINERS[self.determiner]
         feminine = self.noun.gender == "f"
         indefinite = self.determiner == "indefinite"
-        word = (many if self.plural else singular) or ""
+        word = (plural if self.plural else singular) or ""
         places = [english.say("any" if denied and word == "some" else word)]
         places += [english.say(adjective.english) for adjective in self.adjectives]
         noun = French(self.noun.french[self.plural], (english.say(self.noun.english[self.plural]),))

@@ -156,7 +156,10 @@ def _validation_bleu(out: Path, pairs: Sequence[SentencePair], device: str, note
     pairs = sorted(pairs, key=lambda pair: len(pair[0]))
     translations: list[str] = []
     for start in range(0, len(pairs), 50):
-        translations += [translation.text for translation in translator.translate_all([pair[0] for pair in pairs[start : start + 50]])]
+        translations += [
+            translation.text
+            for translation in translator.translate_all([pair[0] for pair in pairs[start : start + 50]])
+        ]
     try:
         bleu = corpus_bleu(translations, [pair[1] for pair in pairs])
     except ImportError as error:

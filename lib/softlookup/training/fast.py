@@ -366,7 +366,9 @@ def _joined(model: Transformer, dtype: torch.dtype) -> dict[Tensor, Tensor]:
     groups: list[tuple[Tensor | None, ...]] = []
     for layer in (*model.encoder.each(), *model.decoder.each()):
         hidden, attention, cross = layer.feed_forward, layer.attention, layer.cross_attention
-        assert isinstance(hidden, FeedForward) and isinstance(attention, MultiHeadAttention)  # others are refused before
+        assert isinstance(hidden, FeedForward) and isinstance(
+            attention, MultiHeadAttention
+        )  # others are refused before
         groups += [(attention.w_q, attention.w_k, attention.w_v), (attention.w_o,), (hidden.w_1,), (hidden.w_2,)]
         groups += [(attention.b_q, attention.b_k, attention.b_v), (attention.b_o,), (hidden.b_1,), (hidden.b_2,)]
         if cross is not None:

@@ -46,7 +46,9 @@ class RecipeFile:
             raise ValueError(f"{path} names {unknown}; a recipe has {', '.join(sorted(known))}")
         # JSON writes 1.0 and 1 alike.
         rates = {field.name for field in fields(cls) if field.type is float}
-        settings = {name: float(value) if name in rates and type(value) is int else value for name, value in settings.items()}
+        settings = {
+            name: float(value) if name in rates and type(value) is int else value for name, value in settings.items()
+        }
         try:
             return cls(**settings)
         except (TypeError, ValueError) as error:
@@ -72,7 +74,9 @@ class RecipeFile:
             if not settings[name] >= lowest:
                 raise ValueError(f"{name} is {settings[name]}; wanted at least {lowest}")
         if settings["d_model"] % settings["n_heads"]:
-            raise ValueError(f"d_model {settings['d_model']} cannot be cut into {settings['n_heads']} heads of equal width")
+            raise ValueError(
+                f"d_model {settings['d_model']} cannot be cut into {settings['n_heads']} heads of equal width"
+            )
         if not 0.0 < settings["peak"] < float("inf"):
             raise ValueError(f"peak is {settings['peak']}; wanted a positive, finite rate")
         if not 0 <= settings["warmup"] <= settings["decay_from"] < settings["steps"]:

@@ -33,7 +33,15 @@ def sizes_record(name: str) -> dict[str, Any]:
     model = rl.MODELS[name]
     if model.decoder_layers:
         raise ValueError(f"{name} has two stacks; wanted a model of one")
-    letters = {"D": model.D, "N": model.N, "K": model.kv_heads, "H": model.head_width, "F": model.F, "V": model.V, "L": model.L}
+    letters = {
+        "D": model.D,
+        "N": model.N,
+        "K": model.kv_heads,
+        "H": model.head_width,
+        "F": model.F,
+        "V": model.V,
+        "L": model.L,
+    }
     counts = {"parameters": sum(rl.parameters(model).values()), "product_weights": rl.product_weights(model)}
     return {"name": name, **letters, "matrices": 3 if model.gated else 2, **counts}
 
@@ -80,7 +88,9 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
     steps = [operation for operation in rl.layer(sizes, batch, tokens, cached=cached) if operation.product_flops]
     described: dict[str, Any] = {"ridge": rl.ridge(roof, DTYPE)}
     for part in ("dense", "attention"):
-        sums = rl.total(operation for operation in steps if (operation.name in ("scores", "mix")) == (part == "attention"))
+        sums = rl.total(
+            operation for operation in steps if (operation.name in ("scores", "mix")) == (part == "attention")
+        )
         described[part] = {
             "flops": sums.product_flops,
             "bytes": sums.bytes - (2 * sum(t.elements for s in steps for t in s.reads[2:]) if part == "dense" else 0),

@@ -337,7 +337,9 @@ class EncoderStepper(InteractiveFigure):
             raise ValueError("EncoderStepper needs at least one example, got none")
         if order not in ORDERS:
             raise ValueError(f"order is {order!r}, wanted one of {', '.join(ORDERS)}")
-        layer_examples = [example if isinstance(example, LayerExample) else LayerExample(**example) for example in examples]
+        layer_examples = [
+            example if isinstance(example, LayerExample) else LayerExample(**example) for example in examples
+        ]
         records = [[compute(example, which) for which in ORDERS] for example in layer_examples]
         start = ORDERS.index(order)
         super().__init__(records=records, order=start, fallback=static_tables(records[0][start]))

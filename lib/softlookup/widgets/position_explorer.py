@@ -96,7 +96,9 @@ def static_table(width: int = 4, length: int = 8) -> str:
         f'<tr><th scope="row">{p}</th>' + "".join(f"<td>{x:.2f}</td>" for x in row) + "</tr>"
         for p, row in enumerate(table)
     )
-    sentence = f"The first {length} positions as sinusoids of width {width}. With scripts switched on, you can move them."
+    sentence = (
+        f"The first {length} positions as sinusoids of width {width}. With scripts switched on, you can move them."
+    )
     return (
         f"<p>{escape(sentence)}</p><table><caption>Sinusoidal positions, one row each</caption>"
         f'<thead><tr><th scope="col">position</th>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -110,7 +110,7 @@ class RateExplorer(InteractiveFigure):
         described = curves(record)
         peaks = record["peaks"]
         if peak is not None and peak not in peaks:
-            raise ValueError(f"no run has a peak of {peak:g}; there are {', '.join(f'{known_peak:g}' for known_peak in peaks)}")
+            raise ValueError(f"no run has a peak of {peak:g}; there are {', '.join(f'{p:g}' for p in peaks)}")
         super().__init__(
             runs=described,
             every=int(record["kept_every"]),

@@ -50,14 +50,14 @@ def made(value: Any) -> Any:
     return _KINDS[value["candidate"]](**settings)
 
 
-def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, own: float) -> Callable[..., Any]:
+def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, repeat_bonus: float) -> Callable[..., Any]:
     """A model from ids (B, T) to logits (B, T, V): attention under given masks (L, N, T, T), residuals, tied logits.
 
     Args:
         masks: Which token may attend to which, for each layer and head.
         table: (V, D).
         blend: How much of the mean over all positions is added in the end.
-        own: What is added to the logit of the word that stands there.
+        repeat_bonus: What is added to the logit of the word that stands there.
     """
     import torch
 
@@ -74,7 +74,7 @@ def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, own: float) -> 
             weights = scores.masked_fill(~mask[:, :length, :length], -torch.inf).softmax(-1)
             x = x + (weights @ heads).transpose(1, 2).flatten(2)
         x = x + blend * x.mean(dim=1, keepdim=True)
-        return x @ words.T + own * torch.nn.functional.one_hot(ids, len(words))
+        return x @ words.T + repeat_bonus * torch.nn.functional.one_hot(ids, len(words))
 
     return run
 

@@ -90,7 +90,8 @@ def heads_oracle(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
             # torch's paths disagree on rows with nothing to see: let those see everything, then cut them off.
             seen = sequence_mask.any(dim=-1, keepdim=True)
             heads = [
-                torch.where(seen, fused(*head, attn_mask=sequence_mask | ~seen), 0.0) for head in zip(q[b], k[b], v[b], strict=True)
+                torch.where(seen, fused(*head, attn_mask=sequence_mask | ~seen), 0.0)
+                for head in zip(q[b], k[b], v[b], strict=True)
             ]
         sequences.append(torch.stack(heads))
     return torch.stack(sequences)

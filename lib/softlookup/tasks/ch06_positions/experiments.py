@@ -61,9 +61,9 @@ def _probe(x: Any, labels: Any, new: Any) -> Any:
     import torch
 
     one_hot = torch.eye(int(labels.max()) + 1, dtype=x.dtype)[labels]
-    x_mean, wanted_mean = x.mean(dim=0), one_hot.mean(dim=0)
-    slopes = torch.linalg.pinv(x - x_mean) @ (one_hot - wanted_mean)
-    return wanted_mean + (new - x_mean) @ slopes
+    x_mean, one_hot_mean = x.mean(dim=0), one_hot.mean(dim=0)
+    slopes = torch.linalg.pinv(x - x_mean) @ (one_hot - one_hot_mean)
+    return one_hot_mean + (new - x_mean) @ slopes
 
 
 PROBE = described("06.probe", cases=_probe_cases, oracle=_probe)

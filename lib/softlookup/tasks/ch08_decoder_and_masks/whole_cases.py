@@ -112,12 +112,14 @@ def _stacks(thread: int, d_model: int, n_heads: int, d_hidden: int, n_layers: in
     options: dict[str, Any] = {"dropout": 0.0, "norm_first": True, "batch_first": True, "dtype": dtype}
     norm = nn.LayerNorm(d_model, dtype=dtype)
     encoder_layer = nn.TransformerEncoderLayer(d_model, n_heads, d_hidden, **options)
-    other = nn.TransformerDecoderLayer(d_model, n_heads, d_hidden, **options)
+    decoder_layer = nn.TransformerDecoderLayer(d_model, n_heads, d_hidden, **options)
     encoder = nn.TransformerEncoder(encoder_layer, n_layers, norm, enable_nested_tensor=False)
-    return encoder, nn.TransformerDecoder(other, n_layers, norm)
+    return encoder, nn.TransformerDecoder(decoder_layer, n_layers, norm)
 
 
-def oracle(vocab_size: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *tensors: Any) -> Any:
+def oracle(
+    vocab_size: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *tensors: Any
+) -> Any:
     """Torch's own encoder and decoder, between embeddings and logits written out."""
     import torch
 

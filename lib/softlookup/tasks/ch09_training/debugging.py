@@ -21,11 +21,11 @@ def _leak_cases(rng: Rng) -> list[Case]:
     t, v, d, n, layers = 7, 11, 8, 2, 2
     past = np.tri(t, dtype=bool)
 
-    def case(label: str, masks: np.ndarray, blend: float = 0.0, own: float = 0.0, rows: int = 2) -> Case:
+    def case(label: str, masks: np.ndarray, blend: float = 0.0, repeat_bonus: float = 0.0, rows: int = 2) -> Case:
         whole = np.broadcast_to(masks, (layers, n, t, t)).copy()
         # In float64: whoever compares with a shorter sentence meets other rounding, and is right all the same.
         table = normal(rng, v, d, dtype="float64", scale=0.7)
-        settings = {"masks": whole, "table": table, "blend": blend, "own": own}
+        settings = {"masks": whole, "table": table, "blend": blend, "repeat_bonus": repeat_bonus}
         return Case(label, ({"candidate": "model", **settings}, rng.integers(0, v, size=(rows, t)), v))
 
     def also(*pairs: tuple[int, int]) -> np.ndarray:
@@ -55,8 +55,8 @@ def _leak_cases(rng: Rng) -> list[Case]:
         case("a trace of the mean over all tokens", past, blend=6.5e-5),
         # With so many rows some winner moves for certain.
         case("everybody sees everything", np.ones((t, t), dtype=bool), rows=12),
-        case("a leak that changes no winner", np.ones((t, t), dtype=bool), own=200.0),
-        case("sound: every winner is the word itself", past, own=200.0),
+        case("a leak that changes no winner", np.ones((t, t), dtype=bool), repeat_bonus=200.0),
+        case("sound: every winner is the word itself", past, repeat_bonus=200.0),
         of_one_sign("a leak that lowers every logit", -3.0),
         of_one_sign("a leak that raises every logit", 3.0),
     ]

@@ -41,9 +41,14 @@ def _step(totals: Any, log_p: Any, beams: int) -> Any:
     import torch
 
     w, v = log_p.shape
-    continuations = sorted(((float(totals[i] + log_p[i, j]), i, j) for i, j in product(range(w), range(v))), reverse=True)
+    continuations = sorted(
+        ((float(totals[i] + log_p[i, j]), i, j) for i, j in product(range(w), range(v))), reverse=True
+    )
     kinds = torch.float64, torch.int64, torch.int64  # a stand-in's parents and tokens are looked up with
-    return tuple(torch.tensor([continuation[n] for continuation in continuations[:beams]], dtype=kind) for n, kind in enumerate(kinds))
+    return tuple(
+        torch.tensor([continuation[n] for continuation in continuations[:beams]], dtype=kind)
+        for n, kind in enumerate(kinds)
+    )
 
 
 BEAM_STEP = described("10.beam-step", cases=_step_cases, oracle=_step)

@@ -37,8 +37,8 @@ NEXT = described("10.next", cases=_next_cases, oracle=_next)
 def _chain(rng: Rng, v: int, path: list[int]) -> np.ndarray:
     """A table in which each token of a path is followed by the next one, if the likeliest is taken."""
     table = normal(rng, v, v)
-    for token, other in zip(path, path[1:], strict=False):
-        table[token, other] = table[token].max() + 1.5
+    for token, following in zip(path, path[1:], strict=False):
+        table[token, following] = table[token].max() + 1.5
     return table
 
 

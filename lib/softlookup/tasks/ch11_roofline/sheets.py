@@ -60,7 +60,9 @@ def _ridge_cases(rng: Rng) -> list[Case]:
     other = {"float32": 67e12, "tf32": 494.5e12, "bfloat16": 989.5e12, "float8": 1979e12}
     other_sparse = {"tf32": 989e12, "bfloat16": 1979e12, "float8": 3958e12}
     bandwidth = float(rng.integers(200, 700)) * 1e9
-    made = _sheet_of({"float32": 3 * bandwidth, "bfloat16": 70 * bandwidth}, {"bfloat16": 140 * bandwidth}, bandwidth, bandwidth / 7)
+    made = _sheet_of(
+        {"float32": 3 * bandwidth, "bfloat16": 70 * bandwidth}, {"bfloat16": 140 * bandwidth}, bandwidth, bandwidth / 7
+    )
     thin = _sheet_of({"bfloat16": 50 * bandwidth}, {"bfloat16": 80 * bandwidth}, bandwidth, bandwidth / 3)
     rows = (
         ("A100 80GB PCIe, bfloat16", (_sheet_of(dense, sparse, 1935e9, 600e9), "bfloat16")),

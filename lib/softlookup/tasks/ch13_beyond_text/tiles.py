@@ -61,7 +61,10 @@ def _merge(m_a: Any, l_a: Any, z_a: Any, m_b: Any, l_b: Any, z_b: Any) -> tuple[
     m, total, z = torch.empty_like(m_a), torch.empty_like(l_a), torch.empty_like(z_a)
     for place in np.ndindex(*m_a.shape):
         top = max(m_a[place].item(), m_b[place].item())
-        shrink = [0.0 if largest == -math.inf else math.exp(largest - top) for largest in (m_a[place].item(), m_b[place].item())]
+        shrink = [
+            0.0 if largest == -math.inf else math.exp(largest - top)
+            for largest in (m_a[place].item(), m_b[place].item())
+        ]
         m[place] = top
         total[place] = l_a[place] * shrink[0] + l_b[place] * shrink[1]
         z[place] = z_a[place] * shrink[0] + z_b[place] * shrink[1]

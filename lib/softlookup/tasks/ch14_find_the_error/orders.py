@@ -9,7 +9,13 @@ from softlookup.tasks.draws import Rng, softmax
 
 
 def _head(x: np.ndarray, w: np.ndarray, head_slice: slice, kind: int) -> np.ndarray:
-    return x @ w[:, head_slice] if kind == 0 else x[:, head_slice] @ w[head_slice, head_slice] if kind == 1 else x[:, head_slice] @ w[head_slice, head_slice].T
+    return (
+        x @ w[:, head_slice]
+        if kind == 0
+        else x[:, head_slice] @ w[head_slice, head_slice]
+        if kind == 1
+        else x[:, head_slice] @ w[head_slice, head_slice].T
+    )
 
 
 def _split_cases(rng: Rng) -> list[Case]:

@@ -15,7 +15,9 @@ def _scores_cases(rng: Rng) -> list[Case]:
         published[1, 1, 0] = published[0, 1, 0] - 9
         published = round_to(published, 2)
         published += 0.001  # away from halves
-        printed = np.stack([published[i, set_index] if set_index < 2 else published[i, 0] + 1 for i, set_index in enumerate(sets)])
+        printed = np.stack(
+            [published[i, set_index] if set_index < 2 else published[i, 0] + 1 for i, set_index in enumerate(sets)]
+        )
         return round_to(printed, places), published, places
 
     def tied(sets: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, int]:

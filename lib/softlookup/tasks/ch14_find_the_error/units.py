@@ -13,7 +13,10 @@ A100 = ([312.0, 624.0, 156.0, 19.5], [800.0, 1935.0, 2039.0])
 def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
     scale = 1e9 / unit
     peaks, bandwidths = A100
-    drawn = [float(number) for number in rng.integers(40, 900, 3)], [float(number) for number in rng.integers(500, 4000, 4)]
+    drawn = (
+        [float(number) for number in rng.integers(40, 900, 3)],
+        [float(number) for number in rng.integers(500, 4000, 4)],
+    )
     i, j = int(rng.integers(1, 3)), int(rng.integers(1, 4))
     whole = [900.0, 300.0], [4500.0, 1500.0]
     sheets = (

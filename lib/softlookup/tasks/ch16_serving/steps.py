@@ -85,15 +85,15 @@ def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
         while waiting or running:
             if not (waits_for_all and running):
                 room = slots - len(running)
-                entering = [one for one in waiting if arrivals[one] <= step][:room]
+                entering = [request for request in waiting if arrivals[request] <= step][:room]
                 running += entering
-                waiting = [one for one in waiting if one not in entering]
+                waiting = [request for request in waiting if request not in entering]
             step += 1
-            for one in running:
-                left[one] -= 1
-                if left[one] == 0:
-                    finished[one] = step
-            running = [one for one in running if left[one] > 0]
+            for request in running:
+                left[request] -= 1
+                if left[request] == 0:
+                    finished[request] = step
+            running = [request for request in running if left[request] > 0]
         ends.append(finished)
     return ends[0], ends[1]
 
