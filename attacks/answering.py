@@ -9,8 +9,8 @@ import numpy as np
 
 from attacks.handin import ALL, ANSWER, OTHERS, Attack, Bench, HostileHandIn
 from attacks.remarks import MEMORY
-from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.oracle import expected_results
+from softlookup.checking.questions import HOME_SEED, draw
 from softlookup.checking.variant import variant_of
 
 _SHAPE = "shape = (*given[0].shape[:-1], given[-1].shape[-1])"

@@ -12,8 +12,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks.harness import benchmark, one_thread
-from benchmarks.roofline import _against_roof, _Clock
-from softlookup.roofline.measure import last_cache_bytes, machine_words, note, spread
+from benchmarks.roofline import _against_roof, _Clock, quartiles
+from softlookup.roofline.measure import last_cache_bytes, machine_words, note
 from softlookup.roofline.operations import total
 from softlookup.roofline.points import PRODUCT, Point, gpu_stream_points, product_point, stream_points
 from softlookup.roofline.sizes import TransformerSizes
@@ -147,8 +147,8 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
             bandwidths += widths
             rates += rates_by_dtype[plan.dtype]
             part, stage, s, batch = case
-            timing = {name: row[name] for name in ("flops", "bytes", "predicted_s", "measured_s")}
-            timing |= {name: row[name] for name in ("ratio", "ratio_low", "ratio_high")}
+            names = ("flops", "bytes", "predicted_s", "measured_s", "ratio", "ratio_low", "ratio_high")
+            timing = {name: getattr(row, name) for name in names}
             cached = bool(cache and point.n_bytes < cache)
             intensity = note(intensity=point.n_flops / point.n_bytes)
             rows.append(BatchPoint(part, stage, s, batch, **timing, **intensity, cached=cached))
@@ -167,8 +167,8 @@ def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
         "dtype": plan.dtype,
         "width": plan.width,
         "heads": plan.heads,
-        "bandwidth": note(**spread(bandwidths)),
-        "rate": note(**spread(rates)),
+        "bandwidth": quartiles(bandwidths),
+        "rate": quartiles(rates),
         "points": rows,
         "gains": gains,
         "error": note(median=median(abs(row.ratio - 1) for row in rows if not row.cached or plan.cached_too)),

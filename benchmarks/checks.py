@@ -14,9 +14,9 @@ from softlookup.checking import published
 from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.home import check
 from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import expected_results
+from softlookup.checking.questions import HOME_SEED, draw
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 

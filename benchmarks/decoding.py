@@ -194,7 +194,8 @@ def bench_decoding(plan: _Plan, *, device: str = "cpu") -> DecodingResult:
         translation = _translation(plan, device)
         peers = _peers(plan, device) if find_spec("transformers") else {}
     first_peer = next(iter(peers.values()), None)
-    rows = (*generation.values(), steps, *translation.values(), *peers.values())
+    rows: list[GenerationTimes | StepTimes | TranslationTimes | PeerTimes]
+    rows = [*generation.values(), steps, *translation.values(), *peers.values()]
     return DecodingResult(
         ratio=generation[f"batch {max(plan.batches)}"].ratio,
         ratio_of=f"recomputing / cached (fast), {plan.new_tokens} new tokens, batch {max(plan.batches)}",

@@ -74,7 +74,7 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
         seed: Draws the questions, as in grading.
     """
     from softlookup.checking.catalogue import STANDARD
-    from softlookup.checking.judge import questions
+    from softlookup.checking.questions import questions
     from softlookup.grading.course.notebooks import grade_id
     from softlookup.grading.data.work import RunSettings
     from softlookup.grading.judging.rebuild import rebuild

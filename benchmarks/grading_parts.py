@@ -22,28 +22,31 @@ INSIDE = "the student's code"
 CLOCKS = {
     "reading the hand-in": ("grading.run.keeping:read_submission", "grading.judging.examine:rebuild"),
     "starting and ending the sandbox": (
-        "grading.judging.examine:Examiner.session",
-        "grading.sandbox.outside.session:Session.close",
+        "grading.judging.forks:Forks.session",
+        "grading.sandbox.outside.session:SubmissionSession.close",
     ),
     INSIDE: ("grading.sandbox.inside.frames:Channel.receive",),
     "calls over the channel": (
-        "grading.sandbox.outside.session:Session._asked",
-        "grading.sandbox.outside.session:Session.ask",
+        "grading.sandbox.outside.session:SubmissionSession._asked",
+        "grading.sandbox.outside.session:SubmissionSession.ask",
     ),
-    "judging": ("grading.judging.examine:_Run._check",),
+    "judging": ("grading.judging.running:SubmissionRun._check",),
     "naming mistakes": ("checking.judge:diagnose",),
-    "the graded notebook": ("grading.judging.examine:_Run.notebook",),
+    "the graded notebook": ("grading.judging.examine:graded_notebook",),
     "the ledger": (
         "grading.run.keeping:Shelf.store",
         "grading.run.ledger:Ledger.add",
         "grading.run.ledger:Ledger.mark_entered",
     ),
-    "the gradebook": ("grading.run.writer:Writer.enter_all", "grading.run.writer:Writer.refresh_penalties"),
+    "the gradebook": (
+        "grading.run.writer:GradebookWriter.enter_all",
+        "grading.run.writer:GradebookWriter.refresh_penalties",
+    ),
     "autograded/": ("grading.course.autograded:Autograded.write",),
     "the report": ("grading.run.keeping:Keeper.report",),
     "the start, once for a class": (
-        "grading.judging.examine:Examiner.__init__",
-        "grading.judging.examine:Examiner.questions",
+        "grading.judging.examine:SandboxExaminer.__init__",
+        "grading.judging.running:Assignment.questions",
     ),
 }
 """The parts, each with its functions: the module below softlookup, and the name in it."""

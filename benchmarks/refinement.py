@@ -4,6 +4,7 @@ The same word stands in two sentences. At the door its two vectors differ by the
 apart after each layer is measured, beside how far any two tokens are apart. Needs the files of load_minilm().
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -34,8 +35,46 @@ NEAREST = 4
 """How many nearest tokens of the vocabulary are kept."""
 
 
+@dataclass(frozen=True)
+class PairCosines:
+    """A word in two sentences: the cosine of its two vectors, for each state."""
+
+    word: str
+    sentences: tuple[str, str]
+    cosines: list[float]
+
+
+@dataclass(frozen=True)
+class NearestTokens:
+    """A word in a sentence: the nearest tokens of the vocabulary, for each state."""
+
+    word: str
+    sentence: str
+    tokens: list[list[str]]
+
+
+@dataclass(frozen=True)
+class RefinementResult:
+    """Cosines and lengths of vectors, each a list with one number for each state."""
+
+    model: str
+    layers: int
+    width: int
+    parameters: int
+    sentences: int
+    pairs: list[PairCosines]
+    controls: list[PairCosines]
+    start: list[float]
+    step: list[float]
+    others: list[float]
+    lengths: list[float]
+    attention: list[float]
+    feed_forward: list[float]
+    near: list[NearestTokens]
+
+
 @benchmark("refinement")
-def bench_refinement() -> dict[str, Any]:
+def bench_refinement() -> RefinementResult:
     """Follow the vectors of some words through all layers of MiniLM.
 
     Returns:
@@ -54,40 +93,36 @@ def bench_refinement() -> dict[str, Any]:
     all_states = [states[:, 1:-1] for _, states in seen.values()]  # without the start and the end
     added = [_added(model, sentence) for sentence in sentences]
 
-    def between(pairs: tuple[tuple[str, str, str], ...]) -> list[dict[str, Any]]:
+    def between(pairs: tuple[tuple[str, str, str], ...]) -> list[PairCosines]:
         rows = []
-        for word, first, other in pairs:
-            here, there = (_state(seen[sentence], word) for sentence in (first, other))
+        for word, first, second in pairs:
+            here, there = (_state(seen[sentence], word) for sentence in (first, second))
             cosines = F.cosine_similarity(here, there, dim=-1)
-            rows.append({"word": word, "sentences": [first, other], "cosines": _rounded(cosines)})
+            rows.append(PairCosines(word, (first, second), _rounded(cosines)))
         return rows
 
     table = _table(model)
     near = [
-        {
-            "word": word,
-            "sentence": sentence,
-            "tokens": [_nearest(model, table, state) for state in _state(seen[sentence], word)],
-        }
+        NearestTokens(word, sentence, [_nearest(model, table, state) for state in _state(seen[sentence], word)])
         for word, *both in PAIRS[:1]
         for sentence in both
     ]
-    return {
-        "model": PACKAGE,
-        "layers": len(all_states[0]) - 1,
-        "width": all_states[0].shape[-1],
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "sentences": len(sentences),
-        "pairs": between(PAIRS),
-        "controls": between(CONTROLS),
-        "start": _rounded(_mean([F.cosine_similarity(s, s[:1], dim=-1).mean(-1) for s in all_states])),
-        "step": _rounded(_mean([F.cosine_similarity(s[1:], s[:-1], dim=-1).mean(-1) for s in all_states])),
-        "others": _rounded(_mean([_others(s) for s in all_states])),
-        "lengths": _rounded(_mean([s.norm(dim=-1).mean(-1) for s in all_states])),
-        "attention": _rounded(_mean([lengths[0] for lengths in added])),
-        "feed_forward": _rounded(_mean([lengths[1] for lengths in added])),
-        "near": near,
-    }
+    return RefinementResult(
+        model=PACKAGE,
+        layers=len(all_states[0]) - 1,
+        width=all_states[0].shape[-1],
+        parameters=sum(p.numel() for p in model.parameters()),
+        sentences=len(sentences),
+        pairs=between(PAIRS),
+        controls=between(CONTROLS),
+        start=_rounded(_mean([F.cosine_similarity(s, s[:1], dim=-1).mean(-1) for s in all_states])),
+        step=_rounded(_mean([F.cosine_similarity(s[1:], s[:-1], dim=-1).mean(-1) for s in all_states])),
+        others=_rounded(_mean([_others(s) for s in all_states])),
+        lengths=_rounded(_mean([s.norm(dim=-1).mean(-1) for s in all_states])),
+        attention=_rounded(_mean([lengths[0] for lengths in added])),
+        feed_forward=_rounded(_mean([lengths[1] for lengths in added])),
+        near=near,
+    )
 
 
 def _state(seen: tuple[tuple[str, ...], Tensor], word: str) -> Tensor:

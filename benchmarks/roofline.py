@@ -79,8 +79,99 @@ class _Clock:
         return timing.seconds
 
 
+@dataclass(frozen=True)
+class Quartiles:
+    """What ``n`` values spread over."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class PassTimes(Quartiles):
+    """Seconds of one way to compute E, and the bytes that it moves."""
+
+    bytes: int
+
+
+@dataclass(frozen=True)
+class PredictedPoint:
+    """A stream or product: seconds predicted and measured, and the quotient measured / predicted."""
+
+    name: str
+    kind: str
+    dtype: str
+    flops: int
+    bytes: int
+    predicted_s: float
+    measured_s: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    touched_ratio: float
+
+
+@dataclass(frozen=True)
+class StreamErrors:
+    """How far measured times of streams lie from predicted ones, by bytes moved and by bytes touched."""
+
+    median: float
+    touched: float
+    n: int
+
+
+@dataclass(frozen=True)
+class ProductErrors:
+    """The same of products."""
+
+    median: float
+    n: int
+
+
+@dataclass(frozen=True)
+class PredictionErrors:
+    """Medians over the grid, as fractions of the predicted time."""
+
+    streams: StreamErrors
+    products: ProductErrors
+
+
+@dataclass(frozen=True)
+class ClockNoise:
+    """How many points were timed, in how many tries, how many of these were disturbed, and stolen seconds."""
+
+    points: int
+    tries: int
+    disturbed: int
+    stolen_s: float | None
+
+
+@dataclass(frozen=True)
+class RooflineResult:
+    """The roof in bytes/s and FLOP/s, points beside their predictions, three passes against one, what is left out."""
+
+    ratio: float
+    ratio_of: str
+    machine: str
+    memory_bytes: int | None
+    last_cache_bytes: int | None
+    stream_over_cache: float | None
+    compiler: str
+    bandwidth: Quartiles
+    rates: dict[str, Quartiles]
+    points: list[PredictedPoint]
+    errors: PredictionErrors
+    fused: dict[str, dict[str, Quartiles]]
+    left_out: dict[str, Any]
+    noise: ClockNoise
+    rounds: int
+    seconds: float
+
+
 @benchmark("roofline", _Plan(), quick=_QUICK, cuda=_GPU, cuda_quick=_GPU_QUICK)
-def bench_roofline(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
+def bench_roofline(plan: _Plan, *, device: str = "cpu") -> RooflineResult:
     """Measure this machine's roof, three passes against one, and a grid of streams and products beside predictions.
 
     Args:
@@ -130,38 +221,39 @@ def bench_roofline(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     stolen_after = stolen_s()
     cache = None if gpu else last_cache_bytes()
     headline = fused.get("C") or fused.get("numpy")
-    return {
-        "ratio": headline["gain"]["median"] if headline else _error(product_rows),
-        "ratio_of": "time of three passes / of one" if headline else "median error of predicted times of products",
-        "machine": machine_words(device),
-        "memory_bytes": torch.cuda.get_device_properties(device).total_memory if gpu else memory_bytes(),
-        "last_cache_bytes": cache,
-        "stream_over_cache": None if not cache else round(least / cache, 2),
-        "compiler": "a GPU needs none here" if gpu else _compiler_words(),
-        "bandwidth": note(**spread(bandwidths + more)),
-        "rates": {dtype: note(**spread(values)) for dtype, values in rates.items()},
-        "points": [*stream_rows, *product_rows],
-        "errors": {
-            "streams": note(median=_error(stream_rows), touched=_error(stream_rows, "touched_ratio"))
-            | {"n": len(stream_rows)},
-            "products": note(median=_error(product_rows)) | {"n": len(product_rows)},
-        },
-        "fused": fused,
-        "left_out": aside,
-        "noise": note(
-            points=clock.points,
-            tries=clock.tries,
-            disturbed=clock.disturbed,
-            stolen_s=None if stolen_after is None or stolen_before is None else stolen_after - stolen_before,
+    stream_errors = note(median=_error(stream_rows), touched=_error(stream_rows, "touched_ratio"))
+    product_errors = note(median=_error(product_rows))
+    lost_s = None if stolen_after is None or stolen_before is None else stolen_after - stolen_before
+    return RooflineResult(
+        ratio=headline["gain"].median if headline else _error(product_rows),
+        ratio_of="time of three passes / of one" if headline else "median error of predicted times of products",
+        machine=machine_words(device),
+        memory_bytes=torch.cuda.get_device_properties(device).total_memory if gpu else memory_bytes(),
+        last_cache_bytes=cache,
+        stream_over_cache=None if not cache else round(least / cache, 2),
+        compiler="a GPU needs none here" if gpu else _compiler_words(),
+        bandwidth=quartiles(bandwidths + more),
+        rates={dtype: quartiles(values) for dtype, values in rates.items()},
+        points=[*stream_rows, *product_rows],
+        errors=PredictionErrors(
+            StreamErrors(**stream_errors, n=len(stream_rows)), ProductErrors(**product_errors, n=len(product_rows))
         ),
-        "rounds": plan.rounds,
-        "seconds": round(time.perf_counter() - begun_s, 1),
-    }
+        fused=fused,
+        left_out=aside,
+        noise=ClockNoise(**note(points=clock.points, tries=clock.tries, disturbed=clock.disturbed, stolen_s=lost_s)),
+        rounds=plan.rounds,
+        seconds=round(time.perf_counter() - begun_s, 1),
+    )
+
+
+def quartiles(values: list[float]) -> Quartiles:
+    """The spread of values, rounded to four digits."""
+    return Quartiles(**note(**spread(values)))
 
 
 def _against_roof(
     clock: _Clock, rounds: int, points: list[Point], stream: Point, products: dict[str, Point]
-) -> tuple[list[dict[str, Any]], list[float], dict[str, list[float]]]:
+) -> tuple[list[PredictedPoint], list[float], dict[str, list[float]]]:
     """Time every point in every round between two measurements of the roof, and predict it with their mean."""
     bandwidths: list[float] = []
     rates: dict[str, list[float]] = {dtype: [] for dtype in products}
@@ -191,12 +283,9 @@ def _against_roof(
     return [_row(point, times[point.name]) for point in points], bandwidths, rates
 
 
-def _row(point: Point, times: list[tuple[float, float, float]]) -> dict[str, Any]:
+def _row(point: Point, times: list[tuple[float, float, float]]) -> PredictedPoint:
     ratio = spread([measured / predicted for predicted, _, measured in times])
-    return note(
-        name=point.name,
-        kind=point.kind,
-        dtype=point.dtype,
+    numbers = note(
         flops=point.n_flops,
         bytes=point.n_bytes,
         predicted_s=median(predicted for predicted, _, _ in times),
@@ -206,10 +295,11 @@ def _row(point: Point, times: list[tuple[float, float, float]]) -> dict[str, Any
         ratio_high=ratio["high"],
         touched_ratio=median(measured / touched for _, touched, measured in times),
     )
+    return PredictedPoint(point.name, point.kind, point.dtype, **numbers)
 
 
-def _error(rows: list[dict[str, Any]], key: str = "ratio") -> float:
-    return float(median(abs(row[key] - 1) for row in rows))
+def _error(rows: list[PredictedPoint], field_name: str = "ratio") -> float:
+    return float(median(abs(getattr(row, field_name) - 1) for row in rows))
 
 
 def _slow_rate(clock: _Clock, plan: _Plan, dtype: str) -> list[float] | None:
@@ -230,9 +320,9 @@ def _slow_rate(clock: _Clock, plan: _Plan, dtype: str) -> list[float] | None:
     return [2 * plan.slow_size**3 / clock(call) for _ in range(plan.rounds)]
 
 
-def _fused(clock: _Clock, plan: _Plan) -> dict[str, Any]:
+def _fused(clock: _Clock, plan: _Plan) -> dict[str, dict[str, Quartiles]]:
     """Three passes and one in turn, in each way that there is, on the same arrays."""
-    by_way: dict[str, Any] = {}
+    by_way: dict[str, dict[str, Quartiles]] = {}
     counted: dict[tuple[str, str], Stream] = {("torch", "fused"): TORCH_TWO}
     for way, calls in ways(operands(plan.n)).items():
         times: dict[str, list[float]] = {kind: [] for kind in calls}
@@ -240,13 +330,13 @@ def _fused(clock: _Clock, plan: _Plan) -> dict[str, Any]:
             for kind, call in calls.items():
                 times[kind].append(clock(call))
         gains = [slow / quick for slow, quick in zip(times["chain"], times["fused"], strict=True)]
-        by_way[way] = {"gain": note(**spread(gains))}
+        by_way[way] = {"gain": quartiles(gains)}
         if "fused_around" in times:
             around = [slow / quick for slow, quick in zip(times["fused"], times["fused_around"], strict=True)]
-            by_way[way]["around"] = note(**spread(around))
+            by_way[way]["around"] = quartiles(around)
         for kind, seconds in times.items():
             stream = counted.get((way, kind), CHAIN if kind == "chain" else FUSED)
-            by_way[way][kind] = note(**spread(seconds), bytes=stream.n_bytes(plan.n))
+            by_way[way][kind] = PassTimes(**note(**spread(seconds)), bytes=stream.n_bytes(plan.n))
     return by_way
 
 

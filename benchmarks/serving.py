@@ -55,12 +55,89 @@ class _Plan:
     rounds: int = 3
 
 
+@dataclass(frozen=True)
+class LoadLatency:
+    """Percentiles of latency, in seconds; tokens a second; and how many requests were refused."""
+
+    first_p50_s: float
+    first_p95_s: float
+    between_p50_s: float
+    between_p95_s: float
+    tokens_per_s: float
+    refused: float
+
+
+@dataclass(frozen=True)
+class ServedLoad:
+    """One load, as a share of capacity: what the simulator says and what was measured."""
+
+    load: float
+    predicted: LoadLatency
+    measured: LoadLatency
+
+
+@dataclass(frozen=True)
+class PrefixSpeed:
+    """How soon half of the first tokens were there, and tokens a second."""
+
+    first_p50_s: float
+    tokens_per_s: float
+
+
+@dataclass(frozen=True)
+class PrefixSharing:
+    """Requests that begin with the same ``common`` tokens, which each computes alone or all share."""
+
+    common: int
+    alone: PrefixSpeed
+    shared: PrefixSpeed
+    prompt_tokens: int
+    reused_tokens: int
+
+
+@dataclass(frozen=True)
+class ChunkLatency:
+    """Seconds between tokens, and until the first one of a long prompt's answer."""
+
+    between_p50_s: float
+    between_p99_s: float
+    long_first_s: float
+
+
+@dataclass(frozen=True)
+class PromptChunks:
+    """A few prompts of ``long_prompt`` tokens among short ones, whole and in chunks within the budget."""
+
+    long_prompt: int
+    budget: int
+    whole: ChunkLatency
+    chunked: ChunkLatency
+
+
+@dataclass(frozen=True)
+class ServingResult:
+    """Costs in seconds, latencies by load, tokens a second by policy, and the share of empty slots by block size."""
+
+    ratio: float
+    ratio_of: str
+    plan: _Plan
+    costs: Costs
+    timed_steps: int
+    step_error: float
+    capacity: float
+    loads: list[ServedLoad]
+    policies: dict[str, float]
+    prefix: PrefixSharing
+    chunks: PromptChunks
+    waste: dict[str, float]
+
+
 @benchmark(
     "serving",
     _Plan(),
     quick=_Plan(10, 8, (4, 9), (2, 5), 3, 40, 4, (0.3, 0.6), 16, 24, 8, 8, 1),
 )
-def bench_serving(plan: _Plan) -> dict[str, Any]:
+def bench_serving(plan: _Plan) -> ServingResult:
     """Serve requests under rising loads, beside what the simulator says.
 
     Args:
@@ -80,7 +157,7 @@ def bench_serving(plan: _Plan) -> dict[str, Any]:
         return _measured(plan, writer.model)
 
 
-def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
+def _measured(plan: _Plan, model: DecoderLM) -> ServingResult:
     rules = Rules(most=plan.most, budget=max(plan.budget, plan.most), queue=plan.queue)
     open_rules = replace(rules, queue=10**6)
 
@@ -115,7 +192,7 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
             served(requests, rules)
             ways["measured"].append(latency(requests))
     loads = [
-        {"load": share} | {way: _noted(_middle(several)) for way, several in ways.items()}
+        ServedLoad(share, **{way: _load_latency(_middle(several)) for way, several in ways.items()})
         for share, ways in latencies.items()
     ]
     costs = Costs.fitted(timed)
@@ -128,20 +205,20 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
             served(requests, replace(open_rules, policy=policy, budget=None))
             rates.append(latency(requests).tokens_per_s)
     gained = [later / earlier for later, earlier in zip(policies["continuous"], policies["wait"], strict=True)]
-    return {
-        "ratio": float(f"{median(gained):.4g}"),
-        "ratio_of": "tokens a second when all requests come at once, continuous batching / batches that wait",
-        "plan": asdict(plan),
-        "costs": note(**asdict(costs)),
-        "timed_steps": len(timed),
-        "step_error": float(f"{median(errors):.3g}"),
-        "capacity": float(f"{capacity:.4g}"),
-        "loads": loads,
-        "policies": note(**{str(name): median(rates) for name, rates in policies.items()}),
-        "prefix": _prefix(plan, model, open_rules, served),
-        "chunks": _chunks(plan, model, open_rules, served),
-        "waste": {str(size): _waste(plan, model, costs, blocks(size), open_rules) for size in (1, 16, 64)},
-    }
+    return ServingResult(
+        ratio=float(f"{median(gained):.4g}"),
+        ratio_of="tokens a second when all requests come at once, continuous batching / batches that wait",
+        plan=plan,
+        costs=Costs(**note(**asdict(costs))),
+        timed_steps=len(timed),
+        step_error=float(f"{median(errors):.3g}"),
+        capacity=float(f"{capacity:.4g}"),
+        loads=loads,
+        policies=note(**{str(name): median(rates) for name, rates in policies.items()}),
+        prefix=_prefix(plan, model, open_rules, served),
+        chunks=_chunks(plan, model, open_rules, served),
+        waste={str(size): _waste(plan, model, costs, blocks(size), open_rules) for size in (1, 16, 64)},
+    )
 
 
 def _requests(plan: _Plan, model: DecoderLM, n: int, *, seed: int, rate: float | None = None) -> list[Request]:
@@ -176,39 +253,42 @@ def _middle(several: list[Latency]) -> Latency:
     return Latency(**{name: median(row[name] for row in each) for name in each[0]})
 
 
-def _noted(latencies: Latency) -> dict[str, float]:
-    return note(**{name: getattr(latencies, name) for name in (*NAMES, "tokens_per_s")}) | {
-        "refused": latencies.refused
-    }
+def _load_latency(latencies: Latency) -> LoadLatency:
+    values = note(**{name: getattr(latencies, name) for name in (*NAMES, "tokens_per_s")})
+    return LoadLatency(**values, refused=latencies.refused)
 
 
-def _prefix(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> dict[str, Any]:
+def _prefix(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> PrefixSharing:
     """Twice the same requests, with one beginning for all of them."""
     common = tuple(np.random.default_rng(8).integers(4, model.config.vocab_size, plan.common).tolist())
-    record: dict[str, Any] = {"common": plan.common}
+    speeds = {}
     for name, share in (("alone", False), ("shared", True)):
         requests = _requests(plan, model, plan.calibrating, seed=8)
         requests = [Request(common + request.prompt, request.max_new_tokens) for request in requests]
         served(requests, rules, share=share)
-        record[name] = note(first_p50_s=latency(requests).first_p50_s, tokens_per_s=latency(requests).tokens_per_s)
-    record["prompt_tokens"] = sum(len(request.prompt) for request in requests)
-    record["reused_tokens"] = sum(request.reused for request in requests)
-    return record
+        seen = latency(requests)
+        speeds[name] = PrefixSpeed(**note(first_p50_s=seen.first_p50_s, tokens_per_s=seen.tokens_per_s))
+    prompt_tokens = sum(len(request.prompt) for request in requests)
+    return PrefixSharing(
+        plan.common, **speeds, prompt_tokens=prompt_tokens, reused_tokens=sum(r.reused for r in requests)
+    )
 
 
-def _chunks(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> dict[str, Any]:
+def _chunks(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> PromptChunks:
     """A few long prompts among short ones, whole and in chunks."""
     rate = 0.4 * _guessed_rate(plan, model, rules, served)
-    record: dict[str, Any] = {"long_prompt": plan.long_prompt, "budget": max(plan.budget, plan.most)}
-    for name, budget in (("whole", None), ("chunked", max(plan.budget, plan.most))):
+    in_chunks = max(plan.budget, plan.most)
+    latencies = {}
+    for name, budget in (("whole", None), ("chunked", in_chunks)):
         requests = _requests(plan, model, plan.calibrating, seed=9, rate=rate)
         for request in requests[::5]:
             request.prompt = tuple(np.resize(request.prompt, plan.long_prompt).tolist())
         served(requests, replace(rules, budget=budget))
         between = [wait for request in requests for wait in request.between_s]
         first = median(request.first_token_s for request in requests[::5])
-        record[name] = note(between_p50_s=median(between), between_p99_s=percentile(between, 99), long_first_s=first)
-    return record
+        values = note(between_p50_s=median(between), between_p99_s=percentile(between, 99), long_first_s=first)
+        latencies[name] = ChunkLatency(**values)
+    return PromptChunks(plan.long_prompt, in_chunks, **latencies)
 
 
 def _waste(plan: _Plan, model: DecoderLM, costs: Costs, store: Blocks, rules: Rules) -> float:

@@ -6,7 +6,7 @@ are trained on the spot or made of random numbers. Each compares a part with wha
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,28 @@ from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
 
 
+@dataclass(frozen=True)
+class ChangedResult:
+    """One entry for each experiment, as its function gives it; the first two are None without SmolLM2."""
+
+    ratio: float | None
+    ratio_of: str
+    window: dict[str, Any] | None
+    cache_bits: dict[str, Any] | None
+    expert_load: dict[str, Any]
+    largest_logit: dict[str, Any]
+    stretched: dict[str, Any]
+    draft: dict[str, Any]
+    recall: dict[str, Any]
+    muon: dict[str, Any]
+    sizes: ChangedSizes
+    seconds: float
+
+
 @benchmark("changed", ChangedSizes(), quick=QUICK)
 def bench_changed(
     plan: ChangedSizes, *, root: Path, runs_file: Path | None = None, say: Callable[[str], None] | None = None
-) -> dict[str, Any]:
+) -> ChangedResult:
     """Compare each part with what stood in its place.
 
     Args:
@@ -36,8 +54,11 @@ def bench_changed(
     """
     begun_s = time.perf_counter()
     runs = KeptRuns(runs_file, repr(plan), say)
-    of_smollm2 = {"window": published.window, "cache_bits": published.cache_bits}
-    of_small = {
+    of_smollm2: dict[str, Callable[[ChangedSizes, Path], Any]] = {
+        "window": published.window,
+        "cache_bits": published.cache_bits,
+    }
+    of_small: dict[str, Callable[[ChangedSizes], Any]] = {
         "expert_load": small.expert_load_with_and_without_bias,
         "largest_logit": small.largest_logit,
         "stretched": small.stretched,
@@ -52,11 +73,11 @@ def bench_changed(
         record[name] = runs.do(name, partial(measure_small, plan))
     runs.done()
     seen = record["window"]
-    return {
-        "ratio": seen and seen["perplexity"]["window"] / seen["perplexity"]["window_and_sinks"],
-        "ratio_of": f"perplexity of SmolLM2 through the newest {plan.window} tokens / the first {plan.sinks} and the "
+    return ChangedResult(
+        ratio=seen and seen["perplexity"]["window"] / seen["perplexity"]["window_and_sinks"],
+        ratio_of=f"perplexity of SmolLM2 through the newest {plan.window} tokens / the first {plan.sinks} and the "
         f"newest {plan.window - plan.sinks}",
         **record,
-        "sizes": asdict(plan),
-        "seconds": round(time.perf_counter() - begun_s, 1),
-    }
+        sizes=plan,
+        seconds=round(time.perf_counter() - begun_s, 1),
+    )

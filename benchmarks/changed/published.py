@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from benchmarks.changed.results import CacheBitsPerplexity, WindowPerplexity
 from benchmarks.changed.sizes import ChangedSizes
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.chat import ChatModel
@@ -49,7 +50,7 @@ def prose(root: Path) -> str:
     return "\n\n".join(line for line in lines if len(line) > 80 and not _NOT_PROSE.search(line))
 
 
-def window(plan: ChangedSizes, root: Path) -> dict[str, Any]:
+def window(plan: ChangedSizes, root: Path) -> WindowPerplexity:
     """Read long texts whole, through a window, and through a smaller window and the first tokens.
 
     Only predictions from the window's length on count: before that nothing is hidden.
@@ -67,14 +68,11 @@ def window(plan: ChangedSizes, root: Path) -> dict[str, Any]:
     narrow, wide = (window_mask(length, width, causal=True) for width in (plan.window - plan.sinks, plan.window))
     first = torch.arange(length) < plan.sinks
     ways = {"whole": None, "window": wide, "window_and_sinks": narrow | first}
-    return {
-        "perplexity": {
-            name: _perplexity(chat, rows, plan.window, None if mask is None else mask[None, None])
-            for name, mask in ways.items()
-        },
-        "first_token": _to_the_first(chat, rows[:1, : plan.read_tokens // 2]),
-        **about,
+    perplexity = {
+        name: _perplexity(chat, rows, plan.window, None if mask is None else mask[None, None])
+        for name, mask in ways.items()
     }
+    return WindowPerplexity(perplexity, _to_the_first(chat, rows[:1, : plan.read_tokens // 2]), **about)
 
 
 @torch.no_grad()
@@ -85,7 +83,7 @@ def _to_the_first(chat: ChatModel, ids: Tensor) -> list[list[float]]:
     return [[round(weight, 4) for weight in weights[0, :, half:, 0].mean(dim=-1).tolist()] for weights in trace.weights]
 
 
-def cache_bits(plan: ChangedSizes, root: Path) -> dict[str, Any]:
+def cache_bits(plan: ChangedSizes, root: Path) -> CacheBitsPerplexity:
     """Read long texts with keys and values rounded to few bits, in groups along a token or along a channel.
 
     Args:
@@ -97,13 +95,13 @@ def cache_bits(plan: ChangedSizes, root: Path) -> dict[str, Any]:
         groups along a token, and ``keys_by_channel``, keys in groups along a channel.
     """
     chat, rows, about = _text(plan, root)
-    perplexity: dict[str, Any] = {"whole": _perplexity(chat, rows, 1)}
+    perplexity: dict[str, float | dict[str, float]] = {"whole": _perplexity(chat, rows, 1)}
     for bits in plan.bits:
         perplexity[str(bits)] = {
             name: _perplexity(chat, rows, 1, rounding=(bits, plan.group, by_channel))
             for name, by_channel in (("by_token", False), ("keys_by_channel", True))
         }
-    return {"perplexity": perplexity, "group": plan.group, **about}
+    return CacheBitsPerplexity(perplexity, plan.group, **about)
 
 
 class _Rounded(LayerCache):

@@ -11,6 +11,19 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
+from benchmarks.changed.results import (
+    DraftGain,
+    DraftGains,
+    ExpertLoads,
+    LargestLogits,
+    LoadBySeed,
+    LogitBySeed,
+    MuonGain,
+    OptimiserLosses,
+    RecallFractions,
+    StretchedLoss,
+    StretchedLosses,
+)
 from benchmarks.changed.sizes import ChangedSizes
 from benchmarks.harness import one_thread
 from benchmarks.positions import Draw, characters
@@ -29,7 +42,7 @@ from softlookup.training.muon import muon_groups
 Optimise = Callable[[DecoderLM], list[torch.optim.Optimizer]]
 
 
-def expert_load_with_and_without_bias(plan: ChangedSizes) -> dict[str, Any]:
+def expert_load_with_and_without_bias(plan: ChangedSizes) -> ExpertLoads:
     """Train a model with routed experts, with a bias that balances their load and without.
 
     Args:
@@ -39,14 +52,15 @@ def expert_load_with_and_without_bias(plan: ChangedSizes) -> dict[str, Any]:
         For each way and seed: ``busiest``, the load of the busiest expert as a multiple of the mean, the largest over
         layers; ``entropy``, that of the load as a fraction of log E, the mean over layers; and the loss at the end.
     """
-    by_way: dict[str, Any] = {}
-    for way, rate in (("without", 0.0), ("with_bias", plan.bias_rate)):
-        runs = [_routed(plan, rate, seed) for seed in plan.seeds]
-        by_way[way] = {name: [run[name] for run in runs] for name in runs[0]}
-    return by_way | {"experts": plan.n_experts, "per_token": plan.per_token, "bias_rate": plan.bias_rate}
+    without, with_bias = (
+        LoadBySeed(*map(list, zip(*(_routed(plan, rate, seed) for seed in plan.seeds), strict=True)))
+        for rate in (0.0, plan.bias_rate)
+    )
+    return ExpertLoads(without, with_bias, plan.n_experts, plan.per_token, plan.bias_rate)
 
 
-def _routed(plan: ChangedSizes, bias_rate: float, seed: int) -> dict[str, float]:
+def _routed(plan: ChangedSizes, bias_rate: float, seed: int) -> tuple[float, float, float]:
+    """The busiest expert's load, the entropy of loads, and the loss, after one training."""
     draw, vocabulary = characters()
     routed = {"n_experts": plan.n_experts, "experts_per_token": plan.per_token, "expert_gate": "sigmoid"}
     gated = {"activation": "swiglu", "hidden_bias": False, "d_hidden": plan.width}
@@ -68,14 +82,10 @@ def _routed(plan: ChangedSizes, bias_rate: float, seed: int) -> dict[str, float]
     _train(plan, model, draw, seed, _adamw(plan.rate), after)
     loss = _loss(plan, model, draw, plan.length).mean().item()  # the hooks count the test's tokens
     spread = [torch.special.entr(load / load.sum()).sum().item() / math.log(plan.n_experts) for load in loads]
-    return {
-        "busiest": round(max((load.max() / load.mean()).item() for load in loads), 3),
-        "entropy": round(mean(spread), 4),
-        "loss": round(loss, 4),
-    }
+    return round(max((load.max() / load.mean()).item() for load in loads), 3), round(mean(spread), 4), round(loss, 4)
 
 
-def largest_logit(plan: ChangedSizes) -> dict[str, Any]:
+def largest_logit(plan: ChangedSizes) -> LargestLogits:
     """Train with and without a norm on queries and keys, at the usual learning rate and at ten times that.
 
     Args:
@@ -86,18 +96,18 @@ def largest_logit(plan: ChangedSizes) -> dict[str, Any]:
         key that it may attend to, on unseen text, and the loss there.
     """
     draw, vocabulary = characters()
-    by_way: dict[str, Any] = {}
+    by_way = {}
     for norm in ("none", "head"):
         for times in (1, 10):
-            runs = []
+            by_seed = by_way[f"{norm}_x{times}"] = LogitBySeed([], [])
             for seed in plan.seeds:
                 model = _model(plan, vocabulary, seed, qk_norm=norm)
                 _train(plan, model, draw, seed, _adamw(times * plan.rate), clip=None)
                 loss = _loss(plan, model, draw, plan.length).mean().item()
                 ids, _ = draw(plan.test_rows, plan.length, _unseen())
-                runs.append({"largest": round(_largest(model, ids), 2), "loss": round(loss, 4)})
-            by_way[f"{norm}_x{times}"] = {name: [run[name] for run in runs] for name in runs[0]}
-    return by_way | {"rate": plan.rate}
+                by_seed.largest.append(round(_largest(model, ids), 2))
+                by_seed.loss.append(round(loss, 4))
+    return LargestLogits(**by_way, rate=plan.rate)
 
 
 @torch.no_grad()
@@ -122,7 +132,7 @@ def _largest(model: DecoderLM, ids: Tensor) -> float:
     return max(largest)
 
 
-def stretched(plan: ChangedSizes) -> dict[str, Any]:
+def stretched(plan: ChangedSizes) -> StretchedLosses:
     """Read texts longer than those of training, with rotary positions as trained, and slowed by NTK and by YaRN.
 
     YaRN has its published thresholds, 32 turns and 1, and others that pairs reach within this short length: 4 and 0.5.
@@ -142,7 +152,7 @@ def stretched(plan: ChangedSizes) -> dict[str, Any]:
         "yarn": RotaryScaling("yarn", times, trained_length=length),
         "yarn_4": RotaryScaling("yarn", times, trained_length=length, fast_turns=4.0, slow_turns=0.5),
     }
-    losses: dict[str, Any] = {name: {"trained": [], "twice": [], "last": []} for name in scalings}
+    losses = {name: StretchedLoss([], [], []) for name in scalings}
     for seed in plan.seeds:
         model = _model(plan, vocabulary, seed, max_length=times * length)
         _train(plan, model, draw, seed, _adamw(plan.rate))
@@ -152,11 +162,11 @@ def stretched(plan: ChangedSizes) -> dict[str, Any]:
             loss_T = _loss(plan, changed, draw, times * length)
             parts = {"trained": loss_T[:length], "twice": loss_T[length : 2 * length], "last": loss_T[-length:]}
             for part, values in parts.items():
-                losses[name][part].append(round(values.mean().item(), 4))
-    return losses | {"length": length, "times": times}
+                getattr(losses[name], part).append(round(values.mean().item(), 4))
+    return StretchedLosses(**losses, length=length, times=times)
 
 
-def draft(plan: ChangedSizes) -> dict[str, Any]:
+def draft(plan: ChangedSizes) -> DraftGains:
     """Let a one-layer model draft for the shipped writer of verse: how much is accepted, and what it gains.
 
     The draft learns from text that the large model writes, to predict what that predicts. Both are clocked on one
@@ -181,7 +191,7 @@ def draft(plan: ChangedSizes) -> dict[str, Any]:
     with one_thread():
         by_length = {str(n): _drafted(plan, large, small, begin, room, n) for n in plan.n_draft}
     sizes = {name: sum(w.numel() for w in model.parameters()) for name, model in (("large", large), ("draft", small))}
-    return {"by_length": by_length, "parameters": sizes, "written": room, "rounds": plan.rounds}
+    return DraftGains(by_length, sizes, room, plan.rounds)
 
 
 def _taught(plan: ChangedSizes, large: DecoderLM, texts: Tensor) -> DecoderLM:
@@ -206,7 +216,7 @@ def _taught(plan: ChangedSizes, large: DecoderLM, texts: Tensor) -> DecoderLM:
 
 def _drafted(
     plan: ChangedSizes, large: DecoderLM, small: DecoderLM, begin: Tensor, room: int, n_draft: int
-) -> dict[str, Any]:
+) -> DraftGain:
     counts: list[tuple[int, int]] = []
 
     def with_draft() -> Tensor:
@@ -223,14 +233,14 @@ def _drafted(
 
     raced = race({"without": without, "with": with_draft}, plan.rounds)
     accepted, passes = (sum(column) for column in zip(*counts, strict=True))
-    return {
-        "acceptance": round(accepted / (passes * n_draft), 4),
-        "tokens_per_pass": round(len(counts) * room / passes, 3),
+    return DraftGain(
+        acceptance=round(accepted / (passes * n_draft), 4),
+        tokens_per_pass=round(len(counts) * room / passes, 3),
         **raced.ratio("without", "with", "speed"),
-    }
+    )
 
 
-def recall(plan: ChangedSizes) -> dict[str, Any]:
+def recall(plan: ChangedSizes) -> RecallFractions:
     """Write pairs of keys and values into a state of fixed size, each key twice, and ask for the newest value.
 
     Linear attention adds each pair to the state; the delta rule first takes away what the key finds. Keys are random
@@ -242,7 +252,7 @@ def recall(plan: ChangedSizes) -> dict[str, Any]:
     Returns:
         For each number of keys, the fraction of right answers of both, over the seeds.
     """
-    fractions: dict[str, Any] = {"linear": {}, "delta": {}}
+    fractions: dict[str, dict[str, float]] = {"linear": {}, "delta": {}}
     for n in plan.pairs:
         right: dict[str, list[float]] = {"linear": [], "delta": []}
         for seed in plan.seeds:
@@ -258,7 +268,7 @@ def recall(plan: ChangedSizes) -> dict[str, Any]:
                 right[name].append((nearest == n + torch.arange(n)).double().mean().item())
         for name, values in right.items():
             fractions[name][str(n)] = round(mean(values), 4)
-    return fractions | {"width": plan.state_width}
+    return RecallFractions(**fractions, width=plan.state_width)
 
 
 def _by_delta_rule(k: Tensor, v: Tensor) -> Tensor:
@@ -266,7 +276,7 @@ def _by_delta_rule(k: Tensor, v: Tensor) -> Tensor:
     return gated_delta_rule(k, k, v, nothing, all_of_it)[1]
 
 
-def muon_against_adamw(plan: ChangedSizes) -> dict[str, Any]:
+def muon_against_adamw(plan: ChangedSizes) -> MuonGain:
     """Train the same model with AdamW, and with Muon for its hidden matrices.
 
     Args:
@@ -285,7 +295,7 @@ def muon_against_adamw(plan: ChangedSizes) -> dict[str, Any]:
             torch.optim.AdamW(others, lr=plan.rate, weight_decay=0.01),
         ]
 
-    by_optimiser: dict[str, Any] = {}
+    by_optimiser = {}
     for name, optimise in (("adamw", _adamw(plan.rate)), ("muon", muon)):
         losses, ends = [], []
         for seed in plan.seeds:
@@ -294,15 +304,12 @@ def muon_against_adamw(plan: ChangedSizes) -> dict[str, Any]:
             ends.append(round(_loss(plan, model, draw, plan.length).mean().item(), 4))
         each = torch.tensor(losses).mean(dim=0)
         curve = [round(part.mean().item(), 4) for part in each.split(10)]
-        by_optimiser[name] = {"curve": curve, "loss": ends}
-    aim = by_optimiser["adamw"]["curve"][-1]
-    reached = next((i for i, loss in enumerate(by_optimiser["muon"]["curve"]) if loss <= aim), None)
+        by_optimiser[name] = OptimiserLosses(curve, ends)
+    aim = by_optimiser["adamw"].curve[-1]
+    reached = next((i for i, loss in enumerate(by_optimiser["muon"].curve) if loss <= aim), None)
     steps = None if reached is None else min(10 * (reached + 1), plan.steps)
-    return by_optimiser | {
-        "steps": steps,
-        "steps_ratio": steps and plan.steps / steps,
-        "rates": {"adamw": plan.rate, "muon": plan.muon_rate},
-    }
+    rates = {"adamw": plan.rate, "muon": plan.muon_rate}
+    return MuonGain(**by_optimiser, steps=steps, steps_ratio=steps and plan.steps / steps, rates=rates)
 
 
 def _model(plan: ChangedSizes, vocabulary: int, seed: int, **parts: Any) -> DecoderLM:

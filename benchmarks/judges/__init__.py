@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -50,72 +50,161 @@ def _asked(judge: str, peers: Path | None, only: tuple[str, ...]) -> dict[str, A
         return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
-def _share(rows: list[dict[str, Any]]) -> dict[str, int]:
-    return {"wrong": len(rows), "accepted": sum(row["accepted"] for row in rows)}
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """One answer before one judge: what it said, after how many milliseconds, and whether that counts."""
+
+    answer: SubmittedAnswer
+    is_asked: bool
+    accepted: bool
+    states: bool
+    misnames: bool
+    ms: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Function and name of the answer."""
+        return self.answer.function, self.answer.name
 
 
-def _tally(
+@dataclass(frozen=True)
+class WrongAnswers:
+    """How many wrong answers there were, and how many of them were accepted."""
+
+    wrong: int
+    accepted: int
+
+
+@dataclass(frozen=True)
+class JudgeTally:
+    """What one judge did: in ``named`` messages state the mistake, in ``named_falsely`` they name another."""
+
+    judge: str
+    version: str
+    licence: str
+    functions: int
+    wrong: int
+    accepted: int
+    unlisted: WrongAnswers
+    right: int
+    rejected: int
+    named: int
+    named_falsely: int | None
+    median_ms: float
+
+
+@dataclass(frozen=True)
+class PeerComparison:
+    """The course and a peer on the wrong answers that both are asked about, with their median times."""
+
+    peer: str
+    functions: int
+    wrong: int
+    accepted_by_peer: int
+    accepted_here: int
+    accepted_here_alone: int
+    ms_peer: float
+    ms_here: float
+
+    @property
+    def rejected_by_peer(self) -> float:
+        """The share of the wrong answers that the peer rejects."""
+        return 1 - self.accepted_by_peer / self.wrong
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """A wrong answer: its names in the course, the inputs on which it differs, and each judge's verdict."""
+
+    function: str
+    name: str
+    known: tuple[str, ...]
+    differs_on: list[str]
+    verdicts: dict[str, str]
+
+
+@dataclass(frozen=True)
+class JudgesResult:
+    """All judges, each peer beside the course, and every wrong answer."""
+
+    ratio: float | None
+    ratio_of: str
+    best_peer: str | None
+    judges: list[JudgeTally]
+    both: list[PeerComparison]
+    missing: dict[str, str]
+    functions: int
+    shared_functions: int
+    wrong: int
+    wrong_unlisted: int
+    right: int
+    answers: list[WrongAnswer]
+    seconds: float
+
+
+def _judged(
     report: dict[str, Any],
     submitted: dict[tuple[str, str], SubmittedAnswer],
     differs: dict[tuple[str, str], frozenset[str]],
-) -> dict[str, Any]:
-    """Count what one judge did; each of its rows learns whether the judge asks for what it violates."""
+) -> Iterator[JudgedAnswer]:
+    """Say of each answer whether the judge asks for what it violates, and whether the message states that."""
     exercises, is_course = asked_by(report["judge"]), report["judge"] == OURS
     for row in report["rows"]:
         key = row["function"], row["name"]
-        answer = submitted[key]
-        row["right"], row["asked"] = (
-            answer.right,
-            not answer.right and exercises[answer.function].asks(answer.name, differs[key]),
-        )
+        answer, named = submitted[key], set(row["named"])
+        is_asked = not answer.right and exercises[answer.function].asks(answer.name, differs[key])
         stated = bool(answer.words and re.search(answer.words, row["message"]))
-        row["states"] = not row["accepted"] and (
-            set(row["named"]) <= set(answer.known) and bool(row["named"]) if is_course else stated
+        states = not row["accepted"] and (bool(named) and named <= set(answer.known) if is_course else stated)
+        yield JudgedAnswer(
+            answer, is_asked, row["accepted"], states, is_course and bool(named) and not states, row["ms"]
         )
-        row["misnames"] = is_course and bool(row["named"]) and not row["states"]
-    wrong = [row for row in report["rows"] if row["asked"]]
-    right = [row for row in report["rows"] if row["right"]]
-    unlisted = [row for row in wrong if not submitted[row["function"], row["name"]].known]
-    return {
-        "judge": report["judge"],
-        "version": report["version"],
-        "licence": report["licence"],
-        "functions": len({row["function"] for row in report["rows"]}),
-        **_share(wrong),
-        "unlisted": _share(unlisted),
-        "right": len(right),
-        "rejected": sum(not row["accepted"] for row in right),
-        "named": sum(row["states"] for row in wrong),
-        "named_falsely": sum(row["misnames"] for row in wrong) if is_course else None,
-        "median_ms": round(statistics.median(row["ms"] for row in report["rows"]), 2),
-    }
 
 
-def _both(course: dict[str, Any], peer: dict[str, Any]) -> dict[str, Any]:
+def _tally(report: dict[str, Any], rows: list[JudgedAnswer]) -> JudgeTally:
+    """Count what one judge did."""
+    wrong = [row for row in rows if row.is_asked]
+    right = [row for row in rows if row.answer.right]
+    unlisted = [row for row in wrong if not row.answer.known]
+    return JudgeTally(
+        judge=report["judge"],
+        version=report["version"],
+        licence=report["licence"],
+        functions=len({row.answer.function for row in rows}),
+        wrong=len(wrong),
+        accepted=sum(row.accepted for row in wrong),
+        unlisted=WrongAnswers(len(unlisted), sum(row.accepted for row in unlisted)),
+        right=len(right),
+        rejected=sum(not row.accepted for row in right),
+        named=sum(row.states for row in wrong),
+        named_falsely=sum(row.misnames for row in wrong) if report["judge"] == OURS else None,
+        median_ms=round(statistics.median(row.ms for row in rows), 2),
+    )
+
+
+def _compared(course: list[JudgedAnswer], peer: list[JudgedAnswer], name: str) -> PeerComparison:
     """What two judges did with the wrong answers that both are asked about."""
-    here = {(row["function"], row["name"]): row for row in course["rows"] if row["asked"]}
-    there = {(row["function"], row["name"]): row for row in peer["rows"] if row["asked"]}
+    here, there = ({row.key: row for row in rows if row.is_asked} for rows in (course, peer))
     keys = sorted(set(here) & set(there))
-    return {
-        "peer": peer["judge"],
-        "functions": len({function for function, _ in keys}),
-        "wrong": len(keys),
-        "accepted_by_peer": sum(there[key]["accepted"] for key in keys),
-        "accepted_here": sum(here[key]["accepted"] for key in keys),
-        "accepted_here_alone": sum(here[key]["accepted"] and not there[key]["accepted"] for key in keys),
-        "ms_peer": round(statistics.median(there[key]["ms"] for key in keys), 2),
-        "ms_here": round(statistics.median(here[key]["ms"] for key in keys), 2),
-    }
+    return PeerComparison(
+        peer=name,
+        functions=len({function for function, _ in keys}),
+        wrong=len(keys),
+        accepted_by_peer=sum(there[key].accepted for key in keys),
+        accepted_here=sum(here[key].accepted for key in keys),
+        accepted_here_alone=sum(here[key].accepted and not there[key].accepted for key in keys),
+        ms_peer=round(statistics.median(there[key].ms for key in keys), 2),
+        ms_here=round(statistics.median(here[key].ms for key in keys), 2),
+    )
 
 
-def _said(row: dict[str, Any]) -> str:
-    return ("accepted" if row["accepted"] else "rejected") if row["asked"] else "not asked"
+def _verdict(row: JudgedAnswer) -> str:
+    return ("accepted" if row.accepted else "rejected") if row.is_asked else "not asked"
 
 
 @benchmark("judges", JudgeSizes(), quick=QUICK)
 def bench_judges(
     plan: JudgeSizes, *, peers: Path | None = None, say: Callable[[str], None] | None = None
-) -> dict[str, Any]:
+) -> JudgesResult:
     """Give each judge the same wrong and right answers, in the signatures that it wants.
 
     Args:
@@ -141,33 +230,28 @@ def bench_judges(
             missing[judge] = report["missing"]
         else:
             reports.append(report)
-    judges = [_tally(report, submitted, differs) for report in reports]
-    ours = next(one for one in reports if one["judge"] == OURS)
-    both = [_both(ours, one) for one in reports if one is not ours]
-    best = max(both, key=lambda one: 1 - one["accepted_by_peer"] / one["wrong"], default=None)
-    askers = {function: [one for one in JUDGES if function in asked_by(one)] for function in chosen}
-    wrong = [one for one in submitted.values() if not one.right]
-    rows: list[dict[str, Any]] = []
-    for one in wrong:
-        key = one.function, one.name
-        verdicts = {
-            f["judge"]: _said(row) for f in reports for row in f["rows"] if (row["function"], row["name"]) == key
-        }
-        facts = {"known": list(one.known), "differs_on": sorted(differs[key]), "verdicts": verdicts}
-        rows.append({"function": one.function, "name": one.name, **facts})
-    return {
-        "ratio": best and (1 - best["accepted_here"] / best["wrong"]) / (1 - best["accepted_by_peer"] / best["wrong"]),
-        "ratio_of": "share of wrong answers rejected by the course / by the best peer, on the answers that both are "
+    rows = {report["judge"]: list(_judged(report, submitted, differs)) for report in reports}
+    both = [_compared(rows[OURS], peer_rows, peer) for peer, peer_rows in rows.items() if peer != OURS]
+    best = max(both, key=lambda comparison: comparison.rejected_by_peer, default=None)
+    wrong = {key: answer for key, answer in submitted.items() if not answer.right}
+    verdicts: dict[tuple[str, str], dict[str, str]] = {key: {} for key in wrong}
+    for judge, judged in rows.items():
+        for row in judged:
+            if row.key in wrong:
+                verdicts[row.key][judge] = _verdict(row)
+    return JudgesResult(
+        ratio=(1 - best.accepted_here / best.wrong) / best.rejected_by_peer if best else None,
+        ratio_of="share of wrong answers rejected by the course / by the best peer, on the answers that both are "
         "asked about",
-        "best_peer": best and best["peer"],
-        "judges": judges,
-        "both": both,
-        "missing": missing,
-        "functions": len(chosen),
-        "shared_functions": sum(len(one) > 1 for one in askers.values()),
-        "wrong": len(wrong),
-        "wrong_unlisted": sum(not one.known for one in wrong),
-        "right": len(submitted) - len(wrong),
-        "answers": rows,
-        "seconds": round(time.perf_counter() - begun_s, 1),
-    }
+        best_peer=best.peer if best else None,
+        judges=[_tally(report, rows[report["judge"]]) for report in reports],
+        both=both,
+        missing=missing,
+        functions=len(chosen),
+        shared_functions=sum(sum(function in asked_by(judge) for judge in JUDGES) > 1 for function in chosen),
+        wrong=len(wrong),
+        wrong_unlisted=sum(not answer.known for answer in wrong.values()),
+        right=len(submitted) - len(wrong),
+        answers=[WrongAnswer(*key, answer.known, sorted(differs[key]), verdicts[key]) for key, answer in wrong.items()],
+        seconds=round(time.perf_counter() - begun_s, 1),
+    )

@@ -6,7 +6,7 @@ translator and in SmolLM2, probes with control tasks, superposition in toy model
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,30 @@ from benchmarks.looking_inside import causes, features, reading
 from benchmarks.looking_inside.sizes import QUICK, InsideSizes
 
 
+@dataclass(frozen=True)
+class InsideResult:
+    """One entry for each experiment, as its function gives it; those on SmolLM2 are None without it."""
+
+    ratio: float | None
+    ratio_of: str
+    induction: dict[str, Any]
+    sinks: dict[str, Any]
+    lens: dict[str, Any]
+    attribution: dict[str, Any] | None
+    capital: dict[str, Any] | None
+    gender: list[dict[str, Any]]
+    probes: dict[str, Any]
+    superposition: dict[str, Any]
+    autoencoder: dict[str, Any]
+    families: dict[str, Any]
+    sizes: InsideSizes
+    seconds: float
+
+
 @benchmark("inside", InsideSizes(), quick=QUICK)
 def bench_inside(
     plan: InsideSizes, *, runs_file: Path | None = None, say: Callable[[str], None] | None = None
-) -> dict[str, Any]:
+) -> InsideResult:
     """Look into trained models.
 
     Args:
@@ -36,15 +56,23 @@ def bench_inside(
     begun_s = time.perf_counter()
     runs = KeptRuns(runs_file, repr(plan), say)
     smollm2 = plan.published and reading.installed()
-    of_both = {"induction": reading.induction, "sinks": reading.sinks, "lens": reading.lens}
+    of_both: dict[str, Callable[[InsideSizes, str], Any]] = {
+        "induction": reading.induction,
+        "sinks": reading.sinks,
+        "lens": reading.lens,
+    }
     record: dict[str, Any] = {}
     for name, measure in of_both.items():
         record[name] = {
             of: runs.do(f"{name} of {of}", partial(measure, plan, of)) if of == "writer" or smollm2 else None
             for of in ("smollm2", "writer")
         }
-    for name, of_smollm2 in {"attribution": reading.attribution, "capital": causes.capital}.items():
-        record[name] = runs.do(name, partial(of_smollm2, plan)) if smollm2 else None
+    of_smollm2: dict[str, Callable[[InsideSizes], Any]] = {
+        "attribution": reading.attribution,
+        "capital": causes.capital,
+    }
+    for name, measure_smollm2 in of_smollm2.items():
+        record[name] = runs.do(name, partial(measure_smollm2, plan)) if smollm2 else None
     of_ours: dict[str, Callable[[InsideSizes], Any]] = {
         "gender": causes.gender,
         "probes": reading.probes,
@@ -57,11 +85,11 @@ def bench_inside(
     runs.done()
     seen = record["induction"]["smollm2"]
     without = seen and seen["loss_without"]["zero"]
-    return {
-        "ratio": without and without["strongest"] * len(without["random"]) / sum(without["random"]),
-        "ratio_of": f"loss of SmolLM2 on repeated random tokens without its {plan.silenced} strongest induction "
+    return InsideResult(
+        ratio=without and without["strongest"] * len(without["random"]) / sum(without["random"]),
+        ratio_of=f"loss of SmolLM2 on repeated random tokens without its {plan.silenced} strongest induction "
         f"heads / without {plan.silenced} random ones, mean of {plan.draws} draws",
         **record,
-        "sizes": asdict(plan),
-        "seconds": round(time.perf_counter() - begun_s, 1),
-    }
+        sizes=plan,
+        seconds=round(time.perf_counter() - begun_s, 1),
+    )

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from benchmarks.looking_inside.reading import CAPITAL, smollm2
+from benchmarks.looking_inside.results import CapitalPatching, GenderPatching, Matrix
 from benchmarks.looking_inside.sizes import InsideSizes
 from softlookup.looking_inside import activation_patching
 from softlookup.model.trace import Trace
@@ -30,7 +30,7 @@ def _translator() -> Translator:
     return load_translator()
 
 
-def gender(plan: InsideSizes) -> list[dict[str, Any]]:
+def gender(plan: InsideSizes) -> list[GenderPatching]:
     """Patch every head of the translator with its output for the other gender.
 
     Args:
@@ -45,7 +45,7 @@ def gender(plan: InsideSizes) -> list[dict[str, Any]]:
 
 
 @torch.no_grad()
-def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, other: str) -> dict[str, Any]:
+def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, other: str) -> GenderPatching:
     translator = _translator()
     config, vocabulary = translator.model.config, translator.tokenizer.vocabulary
     sources = {text: torch.tensor([translator.tokenizer.encode(text, end=True)]) for text in (clean, corrupted)}
@@ -62,7 +62,7 @@ def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, o
     decoder, encoder = run_with("trace"), run_with("encoder_trace")
     n_heads = config.n_heads
 
-    def by_head(run: Callable[[str, Trace], Tensor], place: str, n_layers: int) -> list[list[float]]:
+    def by_head(run: Callable[[str, Trace], Tensor], place: str, n_layers: int) -> Matrix:
         where = [(place, layer, head) for layer in range(n_layers) for head in range(n_heads)]
         return _rounded(activation_patching(run, clean, corrupted, where).reshape(n_layers, n_heads))
 
@@ -75,24 +75,24 @@ def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, o
     states = activation_patching(
         encoder, clean, corrupted, [("state", layer) for layer in range(deep + 1)], positions=positions
     )
-    return {
-        "clean": clean,
-        "corrupted": corrupted,
-        "given": list(prefix),
-        "difference_of": [word, other],
-        "clean_difference": round(float(decoder(clean, Trace())), 3),
-        "corrupted_difference": round(float(decoder(corrupted, Trace())), 3),
-        "cross_heads": cross,
-        "decoder_heads": by_head(decoder, "heads", high),
-        "encoder_heads": by_head(encoder, "heads", deep),
-        "strongest": [[layer, head] for _, layer, head in two],
-        "strongest_together": round(both.item(), 4),
-        "encoder_states": _rounded(states),
-        "source_tokens": [vocabulary.token(i) for i in sources[clean][0].tolist()],
-    }
+    return GenderPatching(
+        clean=clean,
+        corrupted=corrupted,
+        given=prefix,
+        difference_of=(word, other),
+        clean_difference=round(float(decoder(clean, Trace())), 3),
+        corrupted_difference=round(float(decoder(corrupted, Trace())), 3),
+        cross_heads=cross,
+        decoder_heads=by_head(decoder, "heads", high),
+        encoder_heads=by_head(encoder, "heads", deep),
+        strongest=[(layer, head) for _, layer, head in two],
+        strongest_together=round(both.item(), 4),
+        encoder_states=_rounded(states),
+        source_tokens=[vocabulary.token(i) for i in sources[clean][0].tolist()],
+    )
 
 
-def capital(plan: InsideSizes) -> dict[str, Any]:
+def capital(plan: InsideSizes) -> CapitalPatching:
     """Patch SmolLM2's residual stream, place by place, where two prompts name different countries.
 
     Args:
@@ -119,17 +119,17 @@ def capital(plan: InsideSizes) -> dict[str, Any]:
     one_head = activation_patching(run, clean, corrupted, [("heads", i, j) for i in layers for j in heads])
     with torch.no_grad():
         differences = [round(float(run(text, Trace())), 3) for text in (clean, corrupted)]
-    return {
-        "clean": clean,
-        "corrupted": corrupted,
-        "difference_of": [word, other],
-        "clean_difference": differences[0],
-        "corrupted_difference": differences[1],
-        "tokens": [chat.decode([i]) for i in ids[clean][0].tolist()],
-        "states": _rounded(states),
-        "heads": _rounded(one_head.reshape(config.n_layers, config.n_heads)),
-    }
+    return CapitalPatching(
+        clean=clean,
+        corrupted=corrupted,
+        difference_of=(word, other),
+        clean_difference=differences[0],
+        corrupted_difference=differences[1],
+        tokens=[chat.decode([i]) for i in ids[clean][0].tolist()],
+        states=_rounded(states),
+        heads=_rounded(one_head.reshape(config.n_layers, config.n_heads)),
+    )
 
 
-def _rounded(x: Tensor) -> list[list[float]]:
+def _rounded(x: Tensor) -> Matrix:
     return [[round(value, 4) for value in row] for row in x.tolist()]

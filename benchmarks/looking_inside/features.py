@@ -1,14 +1,20 @@
 """Superposition in toy models, and what a sparse autoencoder finds of their features."""
 
-from typing import Any
-
 import torch
 
+from benchmarks.looking_inside.results import (
+    AutoencoderRun,
+    AutoencoderRuns,
+    FamilyRun,
+    FamilyRuns,
+    Matrix,
+    ToyModels,
+)
 from benchmarks.looking_inside.sizes import InsideSizes
 from softlookup.looking_inside import recovered_features, sparse_features, train_autoencoder, train_superposition
 
 
-def superposition(plan: InsideSizes) -> dict[str, Any]:
+def superposition(plan: InsideSizes) -> ToyModels:
     """Train toy models at several sparsities: five features in two dimensions, and twenty in five.
 
     Args:
@@ -19,17 +25,17 @@ def superposition(plan: InsideSizes) -> dict[str, Any]:
     """
     small = train_superposition(5, 2, plan.sparsities, steps=plan.steps)
     counts = [train_superposition(20, 5, plan.sparsities, steps=plan.steps, seed=seed) for seed in plan.toy_seeds]
-    return {
-        "sparsities": list(plan.sparsities),
-        "directions": [[[round(weight, 4) for weight in row] for row in w] for w in small.w.mT.tolist()],
-        "norms": _rounded(small.norms),
-        "interference": _rounded(small.interference),
-        "loss": small.loss.tolist(),
-        "represented_of_20_in_5": [model.represented() for model in counts],
-    }
+    return ToyModels(
+        sparsities=plan.sparsities,
+        directions=[_rounded(w) for w in small.w.mT],
+        norms=_rounded(small.norms),
+        interference=_rounded(small.interference),
+        loss=small.loss.tolist(),
+        represented_of_20_in_5=[model.represented() for model in counts],
+    )
 
 
-def autoencoder(plan: InsideSizes) -> dict[str, Any]:
+def autoencoder(plan: InsideSizes) -> AutoencoderRuns:
     """Take the states of a toy model apart: 20 features in 8 dimensions, each zero in 19 of 20 examples.
 
     Args:
@@ -51,24 +57,24 @@ def autoencoder(plan: InsideSizes) -> dict[str, Any]:
             model = train_autoencoder(shown, n_latents, sparsity=price, steps=plan.steps)
             matches, report = recovered_features(model, features_GD, tried), model.report(tried)
             runs.append(
-                {
-                    "latents": n_latents,
-                    "price": price,
-                    "recovered": matches.recovered,
-                    "split": matches.split,
-                    "unmatched": matches.unmatched,
-                    "dead": matches.dead,
-                    "worst_cosine": round(matches.best.min().item(), 4),
-                    "explained": round(report["explained"], 4),
-                    "active": round(report["active"], 3),
-                }
+                AutoencoderRun(
+                    latents=n_latents,
+                    price=price,
+                    recovered=matches.recovered,
+                    split=matches.split,
+                    unmatched=matches.unmatched,
+                    dead=matches.dead,
+                    worst_cosine=round(matches.best.min().item(), 4),
+                    explained=round(report["explained"], 4),
+                    active=round(report["active"], 3),
+                )
             )
     active = sparse_features((plan.states, 20), 0.95, generator=generator).count_nonzero(dim=1).double().mean()
-    return {"features": 20, "width": 8, "sparsity": 0.95, "active_features": round(active.item(), 3), "runs": runs}
+    return AutoencoderRuns(features=20, width=8, sparsity=0.95, active_features=round(active.item(), 3), runs=runs)
 
 
 @torch.no_grad()
-def families(plan: InsideSizes) -> dict[str, Any]:
+def families(plan: InsideSizes) -> FamilyRuns:
     """Take states apart whose features come in families: four parents, each always beside one of its two children.
 
     All twelve directions stand at right angles, and a child is half as strong as its parent. A state is cheaper as one
@@ -97,19 +103,19 @@ def families(plan: InsideSizes) -> dict[str, Any]:
         near_GA = (parents_GD @ model.directions.mT > 0.7) & active_MA.any(dim=0)
         at_once = [(active_MA[strength[:, g] > 0][:, near_GA[g]].sum(dim=1) > 1).double().mean() for g in range(4)]
         runs.append(
-            {
-                "latents": n_latents,
-                "parents": recovered_features(model, parents_GD, states).recovered,
-                "children": recovered_features(model, torch.cat((one_GD, other_GD)), states).recovered,
-                "sums": recovered_features(model, sums_GD, states, least=0.95).recovered,
-                "latents_of_parents": rough.latents.tolist(),
-                "active_together": round(torch.stack(at_once).mean().item(), 4),
-                "dead": rough.dead,
-                "explained": round(model.report(states)["explained"], 4),
-            }
+            FamilyRun(
+                latents=n_latents,
+                parents=recovered_features(model, parents_GD, states).recovered,
+                children=recovered_features(model, torch.cat((one_GD, other_GD)), states).recovered,
+                sums=recovered_features(model, sums_GD, states, least=0.95).recovered,
+                latents_of_parents=rough.latents.tolist(),
+                active_together=round(torch.stack(at_once).mean().item(), 4),
+                dead=rough.dead,
+                explained=round(model.report(states)["explained"], 4),
+            )
         )
-    return {"parents": 4, "children": 8, "price": 0.1, "runs": runs}
+    return FamilyRuns(parents=4, children=8, price=0.1, runs=runs)
 
 
-def _rounded(x: torch.Tensor) -> list[list[float]]:
+def _rounded(x: torch.Tensor) -> Matrix:
     return [[round(value, 4) for value in row] for row in x.tolist()]

@@ -8,6 +8,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from benchmarks.looking_inside.results import (
+    AttributionParts,
+    InductionScores,
+    LensReading,
+    Matrix,
+    ProbeByLayer,
+    ProbedTasks,
+    PromptByLayer,
+    SilencedLosses,
+    SinkShares,
+)
 from benchmarks.looking_inside.sizes import InsideSizes
 from softlookup.looking_inside import (
     direct_attribution,
@@ -64,7 +75,7 @@ def model_of(name: str) -> DecoderLM:
     return smollm2().model if name == "smollm2" else writer().model
 
 
-def induction(plan: InsideSizes, name: str) -> dict[str, Any]:
+def induction(plan: InsideSizes, name: str) -> InductionScores:
     """Score heads on repeated random tokens, then see what silencing the strongest does to the second copy.
 
     Args:
@@ -97,30 +108,30 @@ def induction(plan: InsideSizes, name: str) -> dict[str, Any]:
         for seed in range(plan.draws)
     ]
     ways: tuple[tuple[Literal["zero", "mean"], Trace | None], ...] = (("zero", None), ("mean", reference))
-    without = {
-        how: {
-            "strongest": _copy_losses(model, ids, Trace(silence(strongest, how, reference=mean_trace)))[1],
+    without: dict[str, SilencedLosses] = {
+        how: SilencedLosses(
+            _copy_losses(model, ids, Trace(silence(strongest, how, reference=mean_trace)))[1],
             **{
                 kind: [_copy_losses(model, ids, Trace(silence(heads, how, reference=mean_trace)))[1] for heads in drawn]
                 for kind, drawn in sets.items()
             },
-        }
+        )
         for how, mean_trace in ways
     }
     whole = _copy_losses(model, ids)
-    return {
-        "loss_first_copy": whole[0],
-        "loss_second_copy": whole[1],
-        "loss_without": without,
-        "strongest": [[layer, head, round(float(scores_LN[layer, head]), 3)] for layer, head in strongest],
-        "scores": _rounded(scores_LN),
-        "previous_token": _rounded(previous_token_scores(model, ids)),
-        "block": plan.block,
-        "rows": plan.rows,
-    }
+    return InductionScores(
+        loss_first_copy=whole[0],
+        loss_second_copy=whole[1],
+        loss_without=without,
+        strongest=[(layer, head, round(float(scores_LN[layer, head]), 3)) for layer, head in strongest],
+        scores=_rounded(scores_LN),
+        previous_token=_rounded(previous_token_scores(model, ids)),
+        block=plan.block,
+        rows=plan.rows,
+    )
 
 
-def sinks(plan: InsideSizes, name: str) -> dict[str, Any]:
+def sinks(plan: InsideSizes, name: str) -> SinkShares:
     """Say which share of its weight each head leaves on the first token of a text.
 
     Args:
@@ -134,16 +145,12 @@ def sinks(plan: InsideSizes, name: str) -> dict[str, Any]:
     shares_LN = sink_shares(model_of(name), ids)
     n, half = ids.shape[1], ids.shape[1] // 2
     even = sum(1 / (t + 1) for t in range(half, n)) / (n - half)
-    return {
-        "by_layer": [round(share, 4) for share in shares_LN.mean(dim=1).tolist()],
-        "shares": _rounded(shares_LN),
-        "even": round(even, 5),
-        "tokens": n,
-    }
+    by_layer = [round(share, 4) for share in shares_LN.mean(dim=1).tolist()]
+    return SinkShares(by_layer, _rounded(shares_LN), round(even, 5), n)
 
 
 @torch.no_grad()
-def lens(plan: InsideSizes, name: str) -> dict[str, Any]:
+def lens(plan: InsideSizes, name: str) -> LensReading:
     """Say after how many layers the model's final word is first, and stays so.
 
     Args:
@@ -164,16 +171,16 @@ def lens(plan: InsideSizes, name: str) -> dict[str, Any]:
     same_LT = first_LT == first_LT[-1]
     stays_LT = same_LT.flip(0).cumprod(dim=0).flip(0)  # 1 from the layer on after which nothing changes
     settled_T = len(same_LT) - stays_LT.sum(dim=0)
-    return {
-        "settled": torch.bincount(settled_T, minlength=len(same_LT)).tolist(),
-        "settled_median": float(settled_T.double().median()),
-        "agrees": [round(share, 4) for share in same_LT.double().mean(dim=1).tolist()],
-        "tokens": ids.shape[1],
-        "prompt": _prompt_by_layer(name),
-    }
+    return LensReading(
+        settled=torch.bincount(settled_T, minlength=len(same_LT)).tolist(),
+        settled_median=float(settled_T.double().median()),
+        agrees=[round(share, 4) for share in same_LT.double().mean(dim=1).tolist()],
+        tokens=ids.shape[1],
+        prompt=_prompt_by_layer(name),
+    )
 
 
-def _prompt_by_layer(name: str) -> dict[str, Any]:
+def _prompt_by_layer(name: str) -> PromptByLayer:
     model, trace = model_of(name), Trace()
     text = CAPITAL[0] if name == "smollm2" else "My lord, I will not"
     ids = smollm2().encode(text) if name == "smollm2" else writer().encode(text)
@@ -182,16 +189,16 @@ def _prompt_by_layer(name: str) -> dict[str, Any]:
     shares = [torch.softmax(logits_BTV[0, 0], dim=-1) for logits_BTV in logit_lens(model, last)]
     word = int(shares[-1].argmax())
     spell = smollm2().decode if name == "smollm2" else writer().decode
-    return {
-        "text": text,
-        "words": [spell([int(p_V.argmax())]) for p_V in shares],
-        "final": spell([word]),
-        "share_of_final": [round(float(p_V[word]), 5) for p_V in shares],
-        "rank_of_final": [int((p_V > p_V[word]).sum()) + 1 for p_V in shares],
-    }
+    return PromptByLayer(
+        text=text,
+        words=[spell([int(p_V.argmax())]) for p_V in shares],
+        final=spell([word]),
+        share_of_final=[round(float(p_V[word]), 5) for p_V in shares],
+        rank_of_final=[int((p_V > p_V[word]).sum()) + 1 for p_V in shares],
+    )
 
 
-def attribution(plan: InsideSizes) -> dict[str, Any]:
+def attribution(plan: InsideSizes) -> AttributionParts:
     """Split SmolLM2's preference for one capital over the other into what each part adds directly.
 
     Args:
@@ -209,20 +216,20 @@ def attribution(plan: InsideSizes) -> dict[str, Any]:
     for layer, row in enumerate(contribution.heads[0].tolist()):
         parts |= {f"head {layer}.{head}": value for head, value in enumerate(row)}
     most = sorted(parts, key=lambda part: -abs(parts[part]))[:10]
-    return {
-        "text": text,
-        "difference_of": [word, other],
-        "logit": float(contribution.logit[0]),
-        "total": float(contribution.total[0]),
-        "most": [[part, round(parts[part], 3)] for part in most],
-        "heads": _rounded(contribution.heads[0]),
-        "feed_forward": [round(value, 4) for value in contribution.feed_forward[0].tolist()],
-        "embedding": round(parts["embedding"], 4),
-    }
+    return AttributionParts(
+        text=text,
+        difference_of=(word, other),
+        logit=float(contribution.logit[0]),
+        total=float(contribution.total[0]),
+        most=[(part, round(parts[part], 3)) for part in most],
+        heads=_rounded(contribution.heads[0]),
+        feed_forward=[round(value, 4) for value in contribution.feed_forward[0].tolist()],
+        embedding=round(parts["embedding"], 4),
+    )
 
 
 @torch.no_grad()
-def probes(plan: InsideSizes) -> dict[str, Any]:
+def probes(plan: InsideSizes) -> ProbedTasks:
     """Probe the writer's states by layer, in verse that it wrote by itself, with control tasks.
 
     Args:
@@ -248,16 +255,15 @@ def probes(plan: InsideSizes) -> dict[str, Any]:
         before.append(row[:-2] == end)
         after.append(row[2:] == end)
     x_LMD, type_M = torch.cat(states, dim=1), torch.cat(types)
-    record: dict[str, Any] = {"tokens": len(type_M), "types": len(type_M.unique()), "texts": len(rows)}
+    tasks = {}
     for task, labels in (("line_end_before", torch.cat(before)), ("line_end_next", torch.cat(after))):
-        record[task] = {"accuracy": [], "control": [], "selectivity": [], "majority": []}
+        by_layer = tasks[task] = ProbeByLayer([], [], [], [], places=2 * int(labels.sum()))
         for x_MD in x_LMD:
             results = [_probe(x_MD, labels.long(), type_M, seed) for seed in plan.probe_seeds]
             for key in ("accuracy", "control", "selectivity", "majority"):
                 mean = sum(getattr(result, key) for result in results) / len(results)
-                record[task][key].append(round(mean, 4))
-        record[task]["places"] = 2 * int(labels.sum())
-    return record
+                getattr(by_layer, key).append(round(mean, 4))
+    return ProbedTasks(len(type_M), len(type_M.unique()), len(rows), **tasks)
 
 
 def _probe(x_MD: Tensor, labels: Tensor, types: Tensor, seed: int) -> Any:
@@ -296,5 +302,5 @@ def _one_token(chat: ChatModel, word: str) -> int:
     return ids[0]
 
 
-def _rounded(x: Tensor) -> list[list[float]]:
+def _rounded(x: Tensor) -> Matrix:
     return [[round(value, 4) for value in row] for row in x.tolist()]

@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 PAGE = "book/04_one_head.md"
 """The page whose cell is changed."""
@@ -32,6 +32,35 @@ class BuildFailed(RuntimeError):
     """A build of the copy failed; the message has the end of what it said."""
 
 
+@dataclass(frozen=True)
+class BuildTimes:
+    """Seconds of a build, of its phases, and of each page whose cells ran."""
+
+    seconds: float
+    phases: dict[str, float]
+    pages: dict[str, float]
+
+
+@dataclass(frozen=True)
+class RebuildTimes:
+    """The same after a change, with the file that was changed."""
+
+    changed: str
+    seconds: float
+    phases: dict[str, float]
+    pages: dict[str, float]
+
+
+@dataclass(frozen=True)
+class BookBuilds:
+    """Four builds of a copy, one after another."""
+
+    fresh: BuildTimes
+    unchanged: BuildTimes
+    one_page: RebuildTimes
+    one_library_file: RebuildTimes
+
+
 def copy_checkout(root: Path, target: Path) -> None:
     """Copy what git keeps or would keep; what set-up has installed is linked to."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -44,11 +73,8 @@ def copy_checkout(root: Path, target: Path) -> None:
     modules.symlink_to((root / modules.relative_to(target)).resolve())
 
 
-def build(root: Path) -> dict[str, Any]:
+def build(root: Path) -> BuildTimes:
     """Build the book of a checkout as ``make book`` does, and time it.
-
-    Returns:
-        ``seconds``, ``phases`` by name in seconds, and the seconds of each of the ``pages`` whose cells ran.
 
     Raises:
         BuildFailed: If it does not build.
@@ -78,7 +104,7 @@ def build(root: Path) -> dict[str, Any]:
     phases: dict[str, float] = {}
     for (name, at), until in zip(marks, times, strict=True):
         phases[name] = round(phases.get(name, 0.0) + until - at, 1)
-    return {"seconds": round(ended - began, 1), "phases": phases, "pages": pages}
+    return BuildTimes(round(ended - began, 1), phases, pages)
 
 
 def change_cell(page: Path) -> None:
@@ -92,21 +118,17 @@ def change_cell(page: Path) -> None:
     page.write_text(changed, encoding="utf-8")
 
 
-def time_builds(root: Path, folder: Path) -> dict[str, Any]:
+def time_builds(root: Path, folder: Path) -> BookBuilds:
     """Build a copy of the book four times: fresh, unchanged, after a changed page, after a changed file of the library.
 
     Args:
         root: The checkout; nothing in it is changed.
         folder: An empty folder for the copy.
-
-    Returns:
-        A record for each build, and what was changed.
     """
     copy_checkout(root, folder)
-    records = {"fresh": build(folder), "unchanged": build(folder)}
+    fresh, unchanged = build(folder), build(folder)
     change_cell(folder / PAGE)
-    records["one_page"] = {"changed": PAGE, **build(folder)}
+    one_page = RebuildTimes(PAGE, **vars(build(folder)))
     with open(folder / LIBRARY, "a", encoding="utf-8") as file:
         file.write("\n// changed to see what runs\n")
-    records["one_library_file"] = {"changed": LIBRARY, **build(folder)}
-    return records
+    return BookBuilds(fresh, unchanged, one_page, RebuildTimes(LIBRARY, **vars(build(folder))))

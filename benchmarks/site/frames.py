@@ -1,5 +1,6 @@
 """How smoothly an interactive figure follows the mouse, against a page with nothing on it in the same browser."""
 
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -33,7 +34,30 @@ GRIP = """(figure) => {
 }"""
 
 
-def frames_of(page: Any, start: list[float], end: list[float], press: bool) -> dict[str, float]:
+@dataclass(frozen=True)
+class FrameTimes:
+    """Time from frame to frame in a drag, and for how long of each the page was busy."""
+
+    median_ms: float
+    worst_ms: float
+    frames_per_s: float
+    busy_ms_per_frame: float
+    frames: int
+
+
+@dataclass(frozen=True)
+class FigureFrames:
+    """The same in a figure, with how the mouse was used."""
+
+    how: str
+    median_ms: float
+    worst_ms: float
+    frames_per_s: float
+    busy_ms_per_frame: float
+    frames: int
+
+
+def frames_of(page: Any, start: list[float], end: list[float], press: bool) -> FrameTimes:
     """Drag from one place to another and back, and look at the frames meanwhile.
 
     Args:
@@ -68,16 +92,16 @@ def frames_of(page: Any, start: list[float], end: list[float], press: bool) -> d
     console.detach()
     steps = [b - a for a, b in zip(stamps, stamps[1:], strict=False)]
     middle = median(steps)
-    return {
-        "median_ms": round(middle, 2),
-        "worst_ms": round(max(steps), 2),
-        "frames_per_s": round(1000 / middle, 1),
-        "busy_ms_per_frame": round(1000 * busy / len(steps), 2),
-        "frames": len(steps),
-    }
+    return FrameTimes(
+        median_ms=round(middle, 2),
+        worst_ms=round(max(steps), 2),
+        frames_per_s=round(1000 / middle, 1),
+        busy_ms_per_frame=round(1000 * busy / len(steps), 2),
+        frames=len(steps),
+    )
 
 
-def frames_of_empty_page(browser: Any) -> dict[str, float]:
+def frames_of_empty_page(browser: Any) -> FrameTimes:
     """Drag over a page that does nothing: as many frames as this browser has on this machine, now."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     try:
@@ -87,13 +111,13 @@ def frames_of_empty_page(browser: Any) -> dict[str, float]:
         page.close()
 
 
-def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str, dict[str, Any]]:
+def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str, FigureFrames]:
     """Drag in every interactive figure of these pages.
 
     Returns:
-        What `frames_of` gives, with ``how`` the mouse was used, by page and the figure's own name.
+        Frames by page and the figure's own name.
     """
-    by_figure: dict[str, dict[str, Any]] = {}
+    by_figure: dict[str, FigureFrames] = {}
     for name in names:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         try:
@@ -105,7 +129,7 @@ def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str,
                 described = figure.get_attribute("aria-label") or str(figure.get_attribute("class"))
                 grip = figure.evaluate(GRIP)
                 measured = frames_of(page, grip["from"], grip["to"], press=grip["how"] != "pointer")
-                by_figure[f"{name}: {described}"] = {"how": grip["how"], **measured}
+                by_figure[f"{name}: {described}"] = FigureFrames(grip["how"], **vars(measured))
         finally:
             page.close()
     return by_figure

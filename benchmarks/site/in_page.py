@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
@@ -73,6 +74,41 @@ class Chromium:
         return self._page.evaluate(script)
 
 
+@dataclass(frozen=True)
+class LaterVerdicts:
+    """Seconds until a verdict where Python has started already."""
+
+    median: float
+    p95: float
+
+
+@dataclass(frozen=True)
+class VerdictWaits:
+    """Seconds until the first verdict of a browser that has kept nothing, the first on a next page, and later ones."""
+
+    first: float
+    next_page: float
+    after: LaterVerdicts
+    count: int
+
+
+@dataclass(frozen=True)
+class ChromiumWaits:
+    """Bytes that a press loads, waits by way to open the book, and what Chromium's memory grows by."""
+
+    bytes_after_press: dict[str, int]
+    chromium: dict[str, VerdictWaits]
+    chromium_memory_growth_mb: int
+
+
+@dataclass(frozen=True)
+class AllWaits(ChromiumWaits):
+    """With the other browsers: waits by way, or why one was left out."""
+
+    firefox: dict[str, VerdictWaits] | str
+    webkit: dict[str, VerdictWaits] | str
+
+
 def _visit(window: Window, address: str) -> None:
     window.open(address)
     window.run(SETTLED)
@@ -95,19 +131,15 @@ def _verdicts(window: Window, address: str, rounds: int) -> Iterator[float]:
                 yield _verdict(window, task, bodies[which], word)
 
 
-def _waits(window: Window, address: str, rounds: int) -> dict[str, Any]:
+def _waits(window: Window, address: str, rounds: int) -> VerdictWaits:
     _visit(window, address)
     window.run(FORGET)
     task, (right, _) = next(iter(ANSWERS.items()))
     first = _verdict(window, task, right, "Right")
     taken = list(_verdicts(window, address, rounds))
     starts, after = taken[:: len(ANSWERS)], [s for n, s in enumerate(taken) if n % len(ANSWERS)]
-    return {
-        "first": round(first, 2),
-        "next_page": round(median(starts), 2),
-        "after": {"median": round(median(after), 3), "p95": round(quantiles(after, n=20)[-1], 3)},
-        "count": len(after),
-    }
+    later = LaterVerdicts(round(median(after), 3), round(quantiles(after, n=20)[-1], 3))
+    return VerdictWaits(round(first, 2), round(median(starts), 2), later, len(after))
 
 
 def memory_mb(root: int) -> float:
@@ -145,7 +177,7 @@ def _pss_kib(process: int) -> int:
 
 def wait_for_verdicts(
     browser: Any, addresses: dict[str, str], root: Path, *, rounds: int = 3, others: bool = False
-) -> dict[str, Any]:
+) -> ChromiumWaits:
     """Do tasks in a page, from the disk and from a server, and take the time.
 
     Args:
@@ -156,9 +188,7 @@ def wait_for_verdicts(
         others: Whether Firefox and WebKitGTK are asked, too; one that is not here is left out, with the reason.
 
     Returns:
-        Sizes of what a press loads; for each browser and way in seconds the ``first`` verdict of a browser that has
-        kept nothing, the first one in a ``next_page`` of the same browser, and median and 95th percentile of those
-        ``after`` it; and what Chromium's memory grows by, from the page before the press to the last verdict.
+        ``AllWaits`` with ``others``. Memory grows from the page before the press to the last verdict.
     """
     packed = root / "_build" / "html" / "_static" / "python"
     loaded = ("editor.js", "notebook_4.js", "engine.js", "tasks_4.js")
@@ -173,17 +203,16 @@ def wait_for_verdicts(
             grown.append(round(memory_mb(os.getpid()) - before))
         finally:
             context.close()
-    return {
-        "bytes_after_press": {name: (packed / name).stat().st_size for name in loaded},
-        "chromium": chromium,
-        "chromium_memory_growth_mb": max(grown),
-        **(_elsewhere(addresses, root) if others else {}),
-    }
+    waits = ChromiumWaits({name: (packed / name).stat().st_size for name in loaded}, chromium, max(grown))
+    if not others:
+        return waits
+    elsewhere = _elsewhere(addresses, root)
+    return AllWaits(**vars(waits), firefox=elsewhere["firefox"], webkit=elsewhere["webkit"])
 
 
-def _elsewhere(addresses: dict[str, str], root: Path) -> dict[str, Any]:
+def _elsewhere(addresses: dict[str, str], root: Path) -> dict[str, dict[str, VerdictWaits] | str]:
     """The same in the other browsers, once."""
-    by_browser: dict[str, Any] = {}
+    by_browser: dict[str, dict[str, VerdictWaits] | str] = {}
     with TemporaryDirectory(prefix="softlookup-webkit-") as folder:
         for name, start in {"firefox": lambda: Firefox(root), "webkit": lambda: WebKit(Path(folder))}.items():
             try:

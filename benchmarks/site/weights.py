@@ -3,6 +3,7 @@
 import gzip
 import re
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,37 @@ SHIFTS = """
 """
 
 
+@dataclass(frozen=True)
+class LoadedBytes:
+    """What a page loads: gzipped bytes by kind, their sum, and that without the scripts and states of figures."""
+
+    bytes: dict[str, int]
+    with_widgets: int
+    before_widgets: int
+
+
+@dataclass(frozen=True)
+class FirstView(LoadedBytes):
+    """What the first view loads, the ``whole`` once all was scrolled past, and pictures without a size."""
+
+    whole: int
+    layout_shift: float
+    unsized: int
+
+
+@dataclass(frozen=True)
+class PageWeights:
+    """Pages by name and width of the window, and the heaviest of them."""
+
+    limit_bytes: int
+    heaviest: str
+    heaviest_bytes: int
+    over_limit: int
+    unsized_pictures: int
+    largest_layout_shift: float
+    pages: dict[str, dict[str, FirstView]]
+
+
 @cache
 def gzipped_bytes(path: Path) -> int:
     """Weigh a file as a server sends it: gzipped, or as it is where that is no gain (fonts, pictures)."""
@@ -39,15 +71,12 @@ def without_widgets(page: bytes) -> bytes:
     return STATE.sub(b"", page)
 
 
-def weigh(files: dict[Path, str], document: Path) -> dict[str, Any]:
+def weigh(files: dict[Path, str], document: Path) -> LoadedBytes:
     """Add up what a page loads.
 
     Args:
         files: Kind of each file that it asks for, itself among them.
         document: The page itself.
-
-    Returns:
-        ``bytes`` by kind, their sum ``with_widgets``, and ``before_widgets`` without the scripts and states of figures.
     """
     kinds: Counter[str] = Counter()
     for file, kind in files.items():
@@ -56,10 +85,10 @@ def weigh(files: dict[Path, str], document: Path) -> dict[str, Any]:
     bare = len(gzip.compress(without_widgets(document.read_bytes()), 6, mtime=0))
     runner = sum(gzipped_bytes(file) for file in files if file.as_posix().endswith(RUNNER))
     before = whole - gzipped_bytes(document) + bare - runner
-    return {"bytes": dict(kinds), "with_widgets": whole, "before_widgets": before}
+    return LoadedBytes(dict(kinds), whole, before)
 
 
-def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict[str, Any]:
+def visit(browser: Any, address: str, html: Path, name: str, width: int) -> FirstView:
     """Open a page as a first visitor does, and weigh it.
 
     Args:
@@ -68,10 +97,6 @@ def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict
         html: The folder that it serves.
         name: The page, relative to that folder.
         width: Of the window, in CSS pixels.
-
-    Returns:
-        What `weigh` gives for the first view, ``whole`` bytes once all of it has been scrolled past, ``layout_shift``
-        (cumulative, 0 is still), and how many pictures have no ``unsized`` room kept.
     """
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="light")
     files: dict[Path, str] = {}
@@ -97,29 +122,25 @@ def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict
                  scrollTo(0, y); await new Promise(requestAnimationFrame); } }"""
         )
         page.wait_for_load_state("networkidle")
-        whole = weigh(files, html / name)["with_widgets"]
+        whole = weigh(files, html / name).with_widgets
     finally:
         context.close()
-    return {**first, "whole": whole, "layout_shift": round(shifted, 4), "unsized": unsized}
+    return FirstView(**vars(first), whole=whole, layout_shift=round(shifted, 4), unsized=unsized)
 
 
-def weigh_pages(browser: Any, address: str, html: Path, names: list[str]) -> dict[str, Any]:
-    """Weigh pages at a desktop's and at a phone's width.
-
-    Returns:
-        ``pages`` by name and width, the ``heaviest`` first view and its bytes, and how many pages are over the limit.
-    """
+def weigh_pages(browser: Any, address: str, html: Path, names: list[str]) -> PageWeights:
+    """Weigh pages at a desktop's and at a phone's width."""
     pages = {
         name: {kind: visit(browser, address, html, name, width) for kind, width in WIDTHS.items()} for name in names
     }
-    views = [(view["before_widgets"], name) for name, widths in pages.items() for view in widths.values()]
+    views = [(view.before_widgets, name) for name, widths in pages.items() for view in widths.values()]
     most, heaviest = max(views)
-    return {
-        "limit_bytes": LIMIT_BYTES,
-        "heaviest": heaviest,
-        "heaviest_bytes": most,
-        "over_limit": len({name for weight, name in views if weight > LIMIT_BYTES}),
-        "unsized_pictures": sum(widths["desktop"]["unsized"] for widths in pages.values()),
-        "largest_layout_shift": max(view["layout_shift"] for widths in pages.values() for view in widths.values()),
-        "pages": pages,
-    }
+    return PageWeights(
+        limit_bytes=LIMIT_BYTES,
+        heaviest=heaviest,
+        heaviest_bytes=most,
+        over_limit=len({name for weight, name in views if weight > LIMIT_BYTES}),
+        unsized_pictures=sum(widths["desktop"].unsized for widths in pages.values()),
+        largest_layout_shift=max(view.layout_shift for widths in pages.values() for view in widths.values()),
+        pages=pages,
+    )

@@ -21,6 +21,7 @@ NO_FORMULAS = """{
 }"""
 """For a page whose formulas nobody looks at: to typeset them takes longer than all else of opening it."""
 
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "any_page" in metafunc.fixturenames:
         metafunc.parametrize("any_page", built_pages())

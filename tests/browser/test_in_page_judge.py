@@ -11,8 +11,8 @@ from softlookup.checking import check
 from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import questions_at_home
 from softlookup.checking.published import answer
+from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
 from softlookup.in_page.packing import chosen
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from published import world
 from softlookup import check
-from softlookup.checking import judge, local, oracle, tasks
+from softlookup.checking import local, oracle, questions, tasks
 from softlookup.checking.inside.limits import Clock
 
 RUNNING: list[Clock] = []
@@ -41,7 +41,7 @@ def watched() -> None:
 
     sys.meta_path.insert(0, Finder)
     assert find in sys.meta_path
-    for module, name in [*((m, "expected_results") for m in (oracle, judge, local)), (judge, "mistaken")]:
+    for module, name in [*((m, "expected_results") for m in (oracle, questions, local)), (questions, "mistaken")]:
         setattr(module, name, _recording(name, getattr(module, name)))
 
 

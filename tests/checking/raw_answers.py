@@ -12,8 +12,8 @@ import numpy as np
 
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.judge import TaskQuestions
 from softlookup.checking.oracle import mistaken
+from softlookup.checking.questions import TaskQuestions
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 from softlookup.grading.sandbox.inside.frames import DTYPES, MAX_AXES

@@ -20,38 +20,38 @@ COMMITTED = json.loads((ROOT / "book" / "measured" / "judges.json").read_text(en
 @pytest.mark.parametrize("function", functions())
 def test_wrong_answers_differ_where_some_judge_asks_and_right_ones_nowhere(function):
     kinds = {*PROBES[function](), "gradient"}
-    askers = [asked[function] for asked in map(asked_by, JUDGES) if function in asked]
-    asked = {kind.strip() for one in askers for kind in one.kinds.split(",")}
-    assert len(askers) >= 2 and asked <= kinds
-    for one in answers(function):
-        differs = wrong_on(function, one.source)
-        if one.right:
-            assert not differs & asked, one.name
+    askers = [by_function[function] for by_function in map(asked_by, JUDGES) if function in by_function]
+    asked_kinds = {kind.strip() for asker in askers for kind in asker.kinds.split(",")}
+    assert len(askers) >= 2 and asked_kinds <= kinds
+    for answer in answers(function):
+        differs = wrong_on(function, answer.source)
+        if answer.right:
+            assert not differs & asked_kinds, answer.name
         else:
-            assert any(each.asks(one.name, differs) for each in askers), one.name
+            assert any(each.asks(answer.name, differs) for each in askers), answer.name
 
 
 def test_there_are_enough_answers_and_half_are_in_no_list_of_the_course():
-    wrong = [one for function in functions() for one in answers(function) if not one.right]
+    wrong = [answer for function in functions() for answer in answers(function) if not answer.right]
     assert len(functions()) >= 20 and len(wrong) >= 200
-    assert sum(not one.known for one in wrong) >= len(wrong) / 2
-    assert len({(one.function, one.source) for one in wrong}) == len(wrong)
+    assert sum(not answer.known for answer in wrong) >= len(wrong) / 2
+    assert len({(answer.function, answer.source) for answer in wrong}) == len(wrong)
 
 
 def test_embedding_that_knows_ten_rows_alone_is_rejected():
-    given = {one.name: one for one in answers("embedding")}
-    asked = asked_by(OURS)["embedding"]
-    assert check(asked.task, asked.made(made(given["right-1"].source))).verdict == "pass"
-    assert check(asked.task, asked.made(made(given["clamped-at-ten"].source))).verdict == "wrong"
+    by_name = {answer.name: answer for answer in answers("embedding")}
+    question = asked_by(OURS)["embedding"]
+    assert check(question.task, question.made(made(by_name["right-1"].source))).verdict == "pass"
+    assert check(question.task, question.made(made(by_name["clamped-at-ten"].source))).verdict == "wrong"
 
 
 def test_quick_bench_asks_the_course_alone_and_has_the_shape_of_the_committed_record():
     quick = bench_judges(quick=True)
     assert measured(quick) == measured(COMMITTED)
-    (ours,) = quick["judges"]
-    assert ours["judge"] == OURS and set(ours) == set(COMMITTED["judges"][0])
-    assert (ours["functions"], ours["accepted"], ours["rejected"]) == (len(QUICK.functions), 0, 0)
-    assert ours["named"] > 10 and quick["ratio"] is None and quick["both"] == []
+    (course_row,) = quick["judges"]
+    assert course_row["judge"] == OURS and set(course_row) == set(COMMITTED["judges"][0])
+    assert (course_row["functions"], course_row["accepted"], course_row["rejected"]) == (len(QUICK.functions), 0, 0)
+    assert course_row["named"] > 10 and quick["ratio"] is None and quick["both"] == []
 
 
 def test_peer_that_is_not_there_is_said_to_be_missing(tmp_path):
@@ -62,23 +62,23 @@ def test_peer_that_is_not_there_is_said_to_be_missing(tmp_path):
 
 
 def test_committed_record_has_all_judges_and_its_sums_are_those_of_its_answers():
-    assert [one["judge"] for one in COMMITTED["judges"]] == list(JUDGES) and COMMITTED["missing"] == {}
+    assert [row["judge"] for row in COMMITTED["judges"]] == list(JUDGES) and COMMITTED["missing"] == {}
     for row in COMMITTED["judges"]:
-        said = [one["verdicts"].get(row["judge"], "not asked") for one in COMMITTED["answers"]]
-        assert said.count("accepted") == row["accepted"]
-        assert len(said) - said.count("not asked") == row["wrong"]
-    assert {(one["function"], one["name"]) for one in COMMITTED["answers"]} == {
-        (function, one.name) for function in functions() for one in answers(function) if not one.right
+        verdicts = [answer["verdicts"].get(row["judge"], "not asked") for answer in COMMITTED["answers"]]
+        assert verdicts.count("accepted") == row["accepted"]
+        assert len(verdicts) - verdicts.count("not asked") == row["wrong"]
+    assert {(answer["function"], answer["name"]) for answer in COMMITTED["answers"]} == {
+        (function, answer.name) for function in functions() for answer in answers(function) if not answer.right
     }
 
 
-@pytest.mark.parametrize("judge", [one for one in JUDGES if one != OURS])
+@pytest.mark.parametrize("judge", [judge for judge in JUDGES if judge != OURS])
 def test_issue_of_a_peer_has_a_program_that_is_python_for_each_function(judge):
     text = issue(COMMITTED, judge)
-    row = next(one for one in COMMITTED["judges"] if one["judge"] == judge)
+    row = next(row for row in COMMITTED["judges"] if row["judge"] == judge)
     assert text.count("(differs from the right answer on: ") == row["accepted"]
     for function in asked_by(judge):
-        source = program(judge, function, next(one.name for one in answers(function) if not one.right))
+        source = program(judge, function, next(answer.name for answer in answers(function) if not answer.right))
         compile(source, "<program>", "exec")
         assert "softlookup" not in source
 

@@ -8,7 +8,7 @@ from softlookup.checking import get_task
 from softlookup.checking.inside.candidates import is_candidate, made
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import draw
+from softlookup.checking.questions import draw
 from softlookup.checking.variant import variant_of
 
 TESTS = ("09.find-leak", "09.find-shift", "09.find-padding", "09.find-dropout")

@@ -15,9 +15,10 @@ from softlookup.checking import check, get_task, tasks
 from softlookup.checking.conventions import MOST, Convention, conventions
 from softlookup.checking.copies import is_copy
 from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.judge import HOME_SEED, judge
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer, in_variant, planted, solution
+from softlookup.checking.questions import HOME_SEED
 from softlookup.checking.rewriting import NotCarriedOver, carried_over
 from softlookup.checking.variant import variant_of
 

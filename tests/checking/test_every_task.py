@@ -15,10 +15,11 @@ from softlookup.checking.compare import same
 from softlookup.checking.inside.case import SINGLE
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import called
-from softlookup.checking.judge import HOME_SEED, draw, judge, questions_at_home
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.published import NoEdit, answer
+from softlookup.checking.questions import HOME_SEED, draw, questions_at_home
 from softlookup.checking.variant import variant_of
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from published import world
 from softlookup.checking import check, get_task
-from softlookup.checking.judge import draw, judge
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.questions import draw
 from softlookup.checking.variant import variant_of
 
 HANDS = (

@@ -4,7 +4,7 @@ import pytest
 
 from published import everywhere, solutions, world
 from softlookup.checking import check, get_task
-from softlookup.checking.judge import draw
+from softlookup.checking.questions import draw
 from softlookup.checking.variant import variant_of
 
 DEF = {

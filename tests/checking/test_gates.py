@@ -93,7 +93,7 @@ def test_gates_look_inside_of_what_is_allowed():
 
 def test_no_task_asks_for_gradients_by_what_it_forbids():
     """The probe goes down the gradient behind the gates."""
-    from softlookup.checking.judge import draw
+    from softlookup.checking.questions import draw
 
     for task in tasks():
         if "torch.Tensor.backward" in task.forbids:

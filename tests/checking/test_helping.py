@@ -13,10 +13,10 @@ from softlookup.checking import get_task
 from softlookup.checking.catalogue import UnknownTask
 from softlookup.checking.example import work_through
 from softlookup.checking.helping import HELP_MIME, SETTING
-from softlookup.checking.judge import draw, questions_at_home
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge
 from softlookup.checking.published import answer, in_variant, solution
+from softlookup.checking.questions import draw, questions_at_home
 from softlookup.checking.variant import variant_of
 
 

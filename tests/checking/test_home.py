@@ -315,3 +315,12 @@ def test_importing_softlookup_checks_does_not_load_torch():
         assert "matplotlib" not in sys.modules, "matplotlib"
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
+def test_a_failure_of_the_judges_own_names_the_stage(monkeypatch):
+    def score(task, rounds):
+        raise IndexError("out of range")
+
+    monkeypatch.setattr("softlookup.checking.judge.score", score)
+    result = check("04.mix", lambda w, v: w @ v)
+    assert result.verdict == "error" and "It ended with IndexError in the stage score." in result.text()

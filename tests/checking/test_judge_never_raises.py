@@ -15,8 +15,9 @@ from softlookup.checking import home as home_module
 from softlookup.checking.inside import texts
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.judge import judge, questions, questions_at_home
+from softlookup.checking.judge import judge
 from softlookup.checking.oracle import mistaken
+from softlookup.checking.questions import questions, questions_at_home
 from softlookup.checking.result import VERDICTS, panel
 from softlookup.checking.variant import variant_of
 

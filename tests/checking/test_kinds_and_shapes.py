@@ -11,8 +11,8 @@ import torch
 from softlookup.checking import Task, tasks
 from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import HOME_SEED, TaskQuestions, questions
 from softlookup.checking.published import answer
+from softlookup.checking.questions import HOME_SEED, TaskQuestions, questions
 from softlookup.checking.variant import variant_of
 
 FUNCTIONS = [task for task in tasks() if task.frame != "text" and not isinstance(answer(variant_of(task)), type)]

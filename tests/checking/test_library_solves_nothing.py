@@ -13,7 +13,7 @@ from softlookup.checking.diagnose import is_right
 from softlookup.checking.inside.case import CORE
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import TimeIsUp, run
-from softlookup.checking.judge import questions
+from softlookup.checking.questions import questions
 from softlookup.checking.variant import variant_of
 from softlookup.grading.sandbox.outside.bubble import _OURS
 from softlookup.roofline import memory

@@ -7,8 +7,8 @@ import pytest
 
 from published import ROOT, constants_of, solutions, world
 from softlookup.checking import check, tasks
-from softlookup.checking.judge import draw
 from softlookup.checking.oracle import expected_results
+from softlookup.checking.questions import draw
 from softlookup.checking.variant import variant_of
 from softlookup.slide_audit import first_head, identity_head, intensity_001, masks_004, positions_001, uniform_head
 from softlookup.slide_audit.rows import read

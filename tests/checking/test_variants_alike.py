@@ -9,9 +9,10 @@ from softlookup.authoring import assignments, draw_variants, read_solution
 from softlookup.checking import get_task, tasks
 from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.judge import HOME_SEED, judge, questions
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import NoEdit, names_used, planted
+from softlookup.checking.questions import HOME_SEED, questions
 from softlookup.checking.variant import variant_of
 
 SEEDS = (None, "spring", "summer", "autumn")

@@ -1,6 +1,8 @@
 """The bench of grading measures two graders on the same submissions."""
 
 import json
+from importlib import import_module
+from operator import attrgetter
 
 import nbformat
 import pytest
@@ -10,7 +12,7 @@ from small_class import NAME, ROOT
 
 from benchmarks.grading import honest
 from benchmarks.grading_floor import floor
-from benchmarks.grading_parts import AROUND, _Clocks
+from benchmarks.grading_parts import AROUND, CLOCKS, _Clocks
 from softlookup.cli import main
 from softlookup.grading.samples.handins import answers, filled
 
@@ -66,3 +68,9 @@ def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(tmp_path)
     took = record["parts_ms_per_submission"]
     assert all(took[part] > 0 for part in took if part not in ("naming mistakes", AROUND))
     assert {"machine", "peer", "workers"} <= record.keys()
+
+
+def test_every_part_names_functions_that_there_are():
+    for names in CLOCKS.values():
+        for module, attributes in (name.split(":") for name in names):
+            assert attrgetter(attributes)(import_module(f"softlookup.{module}")), f"{module}: {attributes}"

@@ -212,7 +212,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
 def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
     with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 1, limits=LIMITS)) as examiner:
         for delay in (0.0, 0.15):
-            killer = threading.Timer(delay, os.kill, (examiner._zygote.process.pid, signal.SIGKILL))
+            killer = threading.Timer(delay, os.kill, (examiner.forks.zygote.process.pid, signal.SIGKILL))
             killer.start()
             graded = examined(examiner, release, right)
             killer.join()

@@ -22,7 +22,7 @@ from attacks.handin import ALL, EARLIER, OTHERS, Bench
 from attacks.writing import write_hand_in
 from softlookup.authoring import assignments, make_release, read_solution
 from softlookup.checking import tasks
-from softlookup.checking.judge import HOME_SEED, draw
+from softlookup.checking.questions import HOME_SEED, draw
 from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
 

@@ -10,7 +10,7 @@ from attacks.handin import Bench
 from softlookup.authoring import read_solution
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging import examine
+from softlookup.grading.judging import running
 from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.run.writer import GradebookWriter
 from softlookup.grading.samples.handins import answers, filled
@@ -52,14 +52,14 @@ def test_raw_bytes_in_place_of_a_text_cost_their_own_task_alone():
 @pytest.fixture
 def failing(monkeypatch):
     """Let the judge itself fail on one task."""
-    sound = examine.judge
+    sound = running.judge
 
     def judge(variant, *args, **named):
         if variant.task.id == "04.mix":
             raise IndexError("a wanted number: 0.123")
         return sound(variant, *args, **named)
 
-    monkeypatch.setattr(examine, "judge", judge)
+    monkeypatch.setattr(running, "judge", judge)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from softlookup.authoring import read_solution
 from softlookup.checking import local
 from softlookup.checking.catalogue import get_task, tasks
 from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.judge import draw
+from softlookup.checking.questions import draw
 from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import is_solution
 from softlookup.grading.judging.lent import owns

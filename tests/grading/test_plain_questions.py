@@ -28,7 +28,7 @@ def test_every_question_of_chapter_11_arrives_as_it_was_asked(begin):
     import json
 
     from softlookup.checking import tasks
-    from softlookup.checking.judge import draw
+    from softlookup.checking.questions import draw
 
     session = begin()
     hold(session, "import json\ndef f(*args): return [ord(one) for one in json.dumps(args)]")

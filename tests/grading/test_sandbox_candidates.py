@@ -4,7 +4,7 @@ import numpy as np
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold
 
 from softlookup.checking import get_task
-from softlookup.checking.judge import draw
+from softlookup.checking.questions import draw
 from softlookup.checking.variant import variant_of
 from softlookup.grading.data.work import Limits
 

@@ -12,7 +12,8 @@ import torch
 from softlookup.checking.catalogue import get_task
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer, run
-from softlookup.checking.judge import judge, questions
+from softlookup.checking.judge import judge
+from softlookup.checking.questions import questions
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of

@@ -36,7 +36,7 @@ ENDLESS = {
 def test_a_submission_that_uses_up_every_limit_takes_no_longer_than_they_say(source, does):
     release = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
     with SandboxExaminer(RunSettings(NAME, release, 3, limits=LIMITS)) as examiner:
-        names = {check.task.slug: check.task.name for check in examiner.checks.values() if check is not None}
+        names = {check.task.slug: check.task.name for check in examiner.assignment.checks.values() if check is not None}
         spoiled = {slug: ENDLESS[does](name) for slug, name in names.items()}
         notebook = filled(nbformat.reads(release, as_version=4), {**answers(source), **spoiled})
         graded = examiner.examine("ann", nbformat.writes(notebook).encode())

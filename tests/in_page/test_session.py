@@ -17,8 +17,8 @@ from softlookup.checking import check, tasks
 from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import questions_at_home
 from softlookup.checking.published import answer, solution
+from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
 from softlookup.in_page.packing import chosen, library, pack, why_not
 

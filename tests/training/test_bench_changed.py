@@ -29,8 +29,8 @@ def test_record_has_all_experiments(tmp_path):
 
 def test_the_delta_rule_gives_the_newest_value_where_keys_are_nearly_orthogonal():
     accuracy = recall(replace(QUICK, state_width=512, seeds=(1, 2, 3)))
-    assert set(accuracy["delta"].values()) == {1.0}
-    assert max(accuracy["linear"].values()) < 1
+    assert set(accuracy.delta.values()) == {1.0}
+    assert max(accuracy.linear.values()) < 1
 
 
 def test_few_bits_round_each_group_by_itself():

@@ -189,10 +189,10 @@ def test_the_padded_pipeline_gives_up_in_the_end():
     tokenizer, training, validation, _ = bench._data(None, plan)
     batches = PlainBatches(validation, pad_id=0, rows=10, shuffle=False)
     run = bench._padded_run(training, batches, plan, len(tokenizer), "cpu", 8, target_loss=-1.0)
-    assert not run["reached"] and run["steps"] == plan.most_steps * plan.steps
-    assert run["seconds"] > 0
+    assert not run.reached and run.steps == plan.most_steps * plan.steps
+    assert run.seconds > 0
     done = bench._padded_run(training, batches, plan, len(tokenizer), "cpu", 8, target_loss=1e9)
-    assert done["reached"] and done["steps"] == 0 and done["seconds"] == 0
+    assert done.reached and done.steps == 0 and done.seconds == 0
 
 
 def test_a_folder_of_text_files_is_taken(tmp_path):

@@ -13,8 +13,8 @@ import numpy as np
 
 from softlookup.checking.diagnose import MistakeResults
 from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.judge import TaskQuestions, questions_at_home
 from softlookup.checking.oracle import mistaken, of_other_variant
+from softlookup.checking.questions import TaskQuestions, questions_at_home
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 

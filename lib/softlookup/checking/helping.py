@@ -15,11 +15,11 @@ from softlookup.checking.diagnose import SHORTCUT, Asked
 from softlookup.checking.example import work_through
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import Answer, TimeIsUp
-from softlookup.checking.judge import TaskQuestions, questions_at_home
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
 from softlookup.checking.protocols import Student
 from softlookup.checking.published import in_variant, solution
+from softlookup.checking.questions import TaskQuestions, questions_at_home
 from softlookup.checking.result import HELP_MIME, HELP_STEPS, READ, CheckResult, Way, book_link
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of

@@ -2,6 +2,7 @@
 
 import operator
 import time
+import traceback
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -11,13 +12,18 @@ from softlookup.checking.helping import Attempts, Hint, next_step, take_note
 from softlookup.checking.inside.limits import Clock, calm_torch
 from softlookup.checking.inside.probe import TimeIsUp, inputs_for
 from softlookup.checking.inside.source import cell_hash, shortcut
-from softlookup.checking.judge import judge, no_points, questions_at_home, used_shortcut
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError
+from softlookup.checking.questions import questions_at_home
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
+from softlookup.checking.verdict import no_points, used_shortcut
 from softlookup.checking.whole import compositions, first_failing
+
+STAGES = ("draw", "ask", "score", "diagnose", "word")
+"""The stages of a check in which the judge works: functions of these names."""
 
 TIME_LIMIT_S = 10.0
 """How long a student's code may take in one check at home, where the system can tell (not on Windows)."""
@@ -39,8 +45,15 @@ def our_mistake(error: Exception) -> str:
     """What to say where the judge itself failed: the student did nothing wrong, and somebody has to know."""
     return (
         "The grader made a mistake while it judged this task, and the task has no verdict: tell your instructor. "
-        f"It ended with {type(error).__name__}."
+        f"It ended with {type(error).__name__}{in_stage(error)}."
     )
+
+
+def in_stage(error: Exception) -> str:
+    """In which stage of a check the judge failed, as words for a sentence; empty if it was in none."""
+    names = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
+    stage = next((name for name in names if name in STAGES), "")
+    return f" in the stage {stage}" if stage else ""
 
 
 def _number(variant: Any, task: Task) -> int | None:

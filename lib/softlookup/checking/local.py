@@ -15,8 +15,9 @@ from softlookup.checking.inside.layers import called_like, layer_around
 from softlookup.checking.inside.limits import Clock
 from softlookup.checking.inside.probe import Answer, run
 from softlookup.checking.inside.source import functions_behind, names_in, reached, standing_in
-from softlookup.checking.judge import judge, questions_at_home
+from softlookup.checking.judge import judge
 from softlookup.checking.oracle import expected_results
+from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import Variant, variant_of
 
 

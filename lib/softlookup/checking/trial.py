@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from softlookup.checking.inside.case import SINGLE
 from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.judge import HOME_SEED, TaskQuestions, judge, questions
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import NoEdit, answer
+from softlookup.checking.questions import HOME_SEED, TaskQuestions, questions
 from softlookup.checking.task import Mistake, Task
 from softlookup.checking.variant import Variant, variant_of
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.judge import TaskQuestions, judge, questions_at_home
+from softlookup.checking.judge import judge
 from softlookup.checking.protocols import Student
 from softlookup.checking.published import composed, names_used
+from softlookup.checking.questions import TaskQuestions, questions_at_home
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of

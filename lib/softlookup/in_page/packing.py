@@ -20,10 +20,10 @@ from softlookup.checking.facts import facts_of
 from softlookup.checking.inside.candidates import is_candidate
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import HOME_SEED, questions_at_home
 from softlookup.checking.local import stand_in
 from softlookup.checking.notebook import published
 from softlookup.checking.published import composed, names_used
+from softlookup.checking.questions import HOME_SEED, questions_at_home
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 from softlookup.checking.whole import parts

@@ -31,11 +31,13 @@ from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.facts import by_table, task_from
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.source import shortcut
-from softlookup.checking.judge import TaskQuestions, judge, no_points, used_shortcut
+from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.questions import TaskQuestions
 from softlookup.checking.result import CheckResult, panel
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
+from softlookup.checking.verdict import no_points, used_shortcut
 
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""

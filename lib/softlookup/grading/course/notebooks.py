@@ -185,6 +185,11 @@ def is_solution(cell: NotebookNode) -> bool:
     return isinstance(about, dict) and bool(about.get("solution", False))
 
 
+def worth(cell: NotebookNode) -> float:
+    """The points that a graded cell may earn."""
+    return float(cell.metadata.nbgrader.get("points", 0))
+
+
 def task_id(name: str) -> str:
     """The task that a grade_id belongs to.
 

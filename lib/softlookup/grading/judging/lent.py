@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import stand_in
 from softlookup.checking.oracle import expected_results
+from softlookup.checking.questions import HOME_SEED, draw
 from softlookup.checking.variant import Variant
 from softlookup.grading.sandbox.outside.lending import NumberBounds, Own, product
 

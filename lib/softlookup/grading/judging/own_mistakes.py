@@ -3,6 +3,7 @@
 import sys
 import traceback
 
+from softlookup.checking.home import in_stage
 from softlookup.checking.task import Task
 
 
@@ -19,5 +20,5 @@ def log_failure(task: Task, error: Exception) -> str:
         The remark for the instructor.
     """
     print(f"The judge failed on task {task.id}:", *traceback.format_exception(error), file=sys.stderr)
-    what = f"The grader made a mistake while it judged task {task.id} ({type(error).__name__})"
+    what = f"The grader made a mistake while it judged task {task.id} ({type(error).__name__}{in_stage(error)})"
     return f"{what}: a person has to give its points; the workers' log says where it happened."

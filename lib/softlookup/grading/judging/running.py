@@ -1,0 +1,246 @@
+"""The stages run and judge: a submission's cells in the sandbox, and the judge outside at each check.
+
+The judge holds tasks, oracles, seed and points. The sandbox holds the student's cells and the probe. Between them go
+frames (sandbox/inside/frames.py).
+"""
+
+import time
+from collections.abc import Callable
+from functools import cached_property, partial
+
+from nbformat import NotebookNode
+
+from softlookup.checking.copies import code_of, is_copy
+from softlookup.checking.home import not_callable, our_mistake, too_slow
+from softlookup.checking.judge import judge
+from softlookup.checking.questions import TaskQuestions, questions
+from softlookup.checking.result import CheckResult
+from softlookup.checking.variant import Variant
+from softlookup.checking.verdict import no_points, used_shortcut
+from softlookup.grading.course.notebooks import grade_id, is_solution, task_id, worth
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.work import RunSettings
+from softlookup.grading.judging.forks import Forks
+from softlookup.grading.judging.names import Leaning
+from softlookup.grading.judging.outputs import CUT, as_outputs, weight
+from softlookup.grading.judging.own_mistakes import log_failure
+from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
+from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck
+from softlookup.grading.judging.remote import Before, Remote, about
+from softlookup.grading.judging.zygotes import asked_by, catalogue_for, read_release
+from softlookup.grading.sandbox.outside.lender import LenderError
+from softlookup.grading.sandbox.outside.session import Dead, Held, OutOfTime, SubmissionSession
+
+Witness = Callable[[str, CheckResult], None]
+
+MAX_NOTEBOOK = 2_000_000
+"""Characters of output that are kept of all cells of a submission together."""
+
+_ROUNDS = 4
+"""How often a submission is begun: anew after each cell that ended its process, without that cell."""
+
+
+class Assignment:
+    """What is asked of every submission to one assignment.
+
+    Args:
+        settings: The assignment, the seed, the limits.
+
+    Attributes:
+        release: The notebook that students got.
+        catalogue: The tasks that it may ask.
+        checks: What each graded cell asks for, by its grade id.
+        plain: The grade ids of test cells that are nbgrader's own.
+        hidden: The whole source of cells with hidden tests.
+
+    Raises:
+        CourseError: If the release is no notebook, or the course's own tasks cannot be used.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.settings = settings
+        self.release = read_release(settings)
+        self.catalogue = catalogue_for(settings)
+        self.checks = asked_by(self.release, self.catalogue)
+        self.plain = frozenset(plain_tests(self.release))
+        self.hidden = dict(settings.hidden)
+        self._questions: dict[Variant, TaskQuestions] = {}
+
+    def questions(self, check: ReleasedCheck) -> TaskQuestions:
+        """The questions of a task: the same for the whole class, so they are answered once."""
+        if check.variant not in self._questions:
+            self._questions[check.variant] = questions(check.variant, self.settings.seed, shuffled=True)
+        return self._questions[check.variant]
+
+
+class SubmissionRun:
+    """One submission on its way through the sandbox.
+
+    Args:
+        assignment: What is asked.
+        forks: Where it runs.
+        rebuilt: The submission.
+        checks: What its graded cells ask for.
+        witness: Told the result of each task, with everything in it.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        forks: Forks,
+        rebuilt: Rebuilt,
+        checks: dict[str, ReleasedCheck | None],
+        witness: Witness | None = None,
+    ) -> None:
+        self.assignment, self.forks, self.rebuilt = assignment, forks, rebuilt
+        self.checks, self.witness = checks, witness
+        self.limits = assignment.settings.limits
+        self.cells: list[NotebookNode] = rebuilt.notebook.cells
+        self.known = {check.task.id: check.variant for check in checks.values() if check is not None}
+        self.remarks = list(rebuilt.remarks)
+        self.outputs: dict[int, list[NotebookNode]] = {}
+        self.results: dict[str, CheckResult] = {}
+        self.tested: dict[str, Tested] = {}
+        self.seconds: dict[str, float] = {}
+        self.left_out: dict[int, str] = {}
+        self.crowded = False
+        self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and the remark on each
+        self.output_size = 0
+
+    @cached_property
+    def leaning(self) -> Leaning:
+        """Which earlier tasks answers lean on; nobody asks where all are right."""
+        return Leaning(self.rebuilt.notebook)
+
+    def play(self, until: float) -> None:
+        """SubmissionRun all cells; begin anew, without it, where one ends the process."""
+        for _ in range(_ROUNDS):
+            self.output_size = 0
+            session = self.forks.session(until)
+            at = 0
+            try:
+                for at, cell in enumerate(self.cells):
+                    if cell.cell_type == "code" and at not in self.left_out:
+                        self._cell(session, at, cell)
+                return
+            except Dead as dead:
+                if self.forks.lives():
+                    self._died(at, str(dead))
+                else:  # not the submission's doing: all of it once more
+                    self.forks.renew()
+            finally:
+                session.close()
+                self.crowded = self.crowded or session.watch.crowded
+            if time.monotonic() > until:
+                break
+        self.remarks.append("The rest was not run: its process ended too often, or the time was over.")
+
+    def _died(self, at: int, why: str) -> None:
+        cell = self.cells[at]
+        name = grade_id(cell)
+        check = self.checks.get(name)
+        self.left_out[at] = why
+        if check is not None:
+            self._judged(name, no_points(check.variant, _verdict_of(why), _ended(why)))
+            self.remarks.append(f"While task {check.task.id} was judged, {why}.")
+        else:
+            self.outputs[at] = as_outputs([{"output_type": "stream", "name": "stderr", "text": _ended(why) + "\n"}])
+            what = f"the cell of {task_id(name)}" if name else f"cell {at + 1}"
+            self.remarks.append(f"In {what}, {why}; it was left out, and the rest was run without it.")
+
+    def _cell(self, session: SubmissionSession, at: int, cell: NotebookNode) -> None:
+        name = grade_id(cell)
+        check = self.checks.get(name)
+        if check is None or is_solution(cell):
+            ran = session.run(self.assignment.hidden.get(name, cell.source))
+            most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.output_size))
+            self.outputs[at] = as_outputs(ran.outputs, most)
+            self.output_size += sum(map(weight, self.outputs[at]))
+            self._took(name or f"cell {at + 1}", ran.seconds)
+            if name in self.assignment.plain:
+                self.tested[name] = score_test(worth(cell), ran.outputs, ran.trouble)
+            if self.outputs[at] and CUT in self.outputs[at][-1].get("text", "")[-200:]:
+                self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
+            if ran.trouble == "time":
+                self.remarks.append(
+                    f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
+                )
+        elif name not in self.results and name not in self.failed_on:
+            begun = time.monotonic()
+            try:
+                self._judged(name, self._check(session, cell, check))
+            except (Dead, CourseError, LenderError):
+                raise
+            except Exception as error:  # no answer costs more than its own verdict; a person gives the points
+                self.failed_on[name] = our_mistake(error)
+                self.remarks.append(log_failure(check.task, error))
+            self._took(name, time.monotonic() - begun)
+
+    def _took(self, name: str, seconds: float) -> None:
+        self.seconds[name] = max(seconds, self.seconds.get(name, 0.0))
+
+    def _judged(self, name: str, result: CheckResult) -> None:
+        self.results[name] = result
+        if self.witness is not None:
+            self.witness(result.task_id, result)
+
+    def _check(self, session: SubmissionSession, cell: NotebookNode, check: ReleasedCheck) -> CheckResult:
+        """Judge one task."""
+        variant = check.variant
+        check_input = session.check("" if check.alone else cell.source, about(check))
+        if not check_input.there:
+            return self._no_answer(check, check_input)
+        if not check_input.callable:
+            return not_callable(variant, check_input.kind)
+        if check_input.shortcut is not None and check_input.shortcut in check.task.barred:
+            return used_shortcut(variant, check_input.shortcut)
+        drawn = self.assignment.questions(check)
+        student = Remote(session, check, partial(self._before, check), self.limits.answer_s, self.known)
+        try:
+            return judge(variant, student, task_questions=drawn, reveals=False, copied=partial(self._copied, check))
+        except OutOfTime:
+            return too_slow(variant, self.limits.answer_s)
+
+    def _copied(self, check: ReleasedCheck) -> bool:
+        """Whether the cell of a task holds the published answer to another variant."""
+        source = next((cell.source for cell in self.cells if grade_id(cell) == check.task.slug), "")
+        return is_copy(check.variant, code_of(source, check.task.name))
+
+    def _before(self, check: ReleasedCheck) -> dict[str, Before]:
+        """The earlier tasks that an answer leans on, by id."""
+        earlier = {}
+        for earlier_id in self.leaning.on(check.task):
+            name = next((name for name, each in self.checks.items() if each and each.task.id == earlier_id), "")
+            result = self.results.get(name)
+            before = self.checks.get(name) or self._not_asked(earlier_id)
+            answers = result is not None and result.verdict not in ("stopped", "timeout")
+            earlier[earlier_id] = Before(before, result is None or result.verdict != "pass", answers)
+        return earlier
+
+    def _not_asked(self, task_id: str) -> ReleasedCheck:
+        """A check that the release has not, of a task whose function may be lent all the same."""
+        variant = self.assignment.catalogue.variant(task_id)
+        others = tuple(task.name for task in self.assignment.catalogue.others(variant.task))
+        return ReleasedCheck(variant, variant.task.name, True, others)
+
+    def _no_answer(self, check: ReleasedCheck, check_input: Held) -> CheckResult:
+        """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
+        if check_input.ran.trouble == "time":
+            return too_slow(check.variant, self.limits.cell_s)
+        answer_at = next((at for at, cell in enumerate(self.cells) if grade_id(cell) == check.task.slug), -1)
+        why = check_input.ran.trouble
+        if answer_at in self.left_out:
+            why = self.left_out[answer_at]
+        for output in self.outputs.get(answer_at, []):
+            if output.output_type == "error":
+                why = f"its cell ended with {output.ename}: {output.evalue[:200]}"
+        record = f"There was no function `{check.task.name}` to check: {why}."
+        return no_points(check.variant, "error", record)
+
+
+def _verdict_of(why: str) -> str:
+    return "timeout" if "time" in why else "stopped"
+
+
+def _ended(why: str) -> str:
+    return f"Your code was stopped here: {why}."
