@@ -135,7 +135,7 @@ class ServingResult:
 @benchmark(
     "serving",
     _Plan(),
-    quick=_Plan(10, 8, (4, 9), (2, 5), 3, 40, 4, (0.3, 0.6), 16, 24, 8, 8, 1),
+    quick=_Plan(6, 4, (4, 9), (2, 4), 3, 40, 4, (0.5,), 16, 24, 8, 8, 1),
 )
 def bench_serving(plan: _Plan) -> ServingResult:
     """Serve requests under rising loads, beside what the simulator says.

@@ -54,7 +54,9 @@ MISSPELT = (
     "tommorow truely unforseen untill usefull vaccum varient wether wierd whereever writting"
 ).split()
 
-RIGHT = "backed borders cautions charged charges defend forgot lowers matching painted played preference spared ticked".split()
+RIGHT = (
+    "backed borders cautions charged charges defend forgot lowers matching painted played preference spared ticked"
+).split()
 """Rare words that are one letter away from a common one, and meant."""
 
 NUMBER = re.compile(

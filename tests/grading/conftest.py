@@ -3,6 +3,7 @@
 import fcntl
 import json
 import shutil
+import socket
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,7 +20,8 @@ from benchmarks.nbgrader_class import grade_class
 from softlookup.authoring import read_solution
 from softlookup.grading import Course
 from softlookup.grading.data.work import Limits
-from softlookup.grading.sandbox.outside.bubble import Zygote
+from softlookup.grading.judging import zygotes
+from softlookup.grading.sandbox.outside.bubble import Forking, Zygote
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.session import SubmissionSession
 
@@ -30,6 +32,52 @@ def alembic_asked_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nbgrader.api, "get_alembic_version", cache(nbgrader.api.get_alembic_version))
         yield
+
+
+class CopiedZygote(Forking):
+    """A copy of a zygote that has imported everything, in the place of one that would have to."""
+
+    def __init__(self, root: Zygote) -> None:
+        super().__init__(root.copy())
+        self._root = root
+
+    def copy(self) -> socket.socket:
+        return self._root.copy()
+
+
+class WarmZygotes:
+    """Begins zygotes as copies: as in grading, where those of several assignments are copies of one."""
+
+    def __init__(self) -> None:
+        self._roots: dict[str, Zygote] = {}
+
+    def __call__(self, sandbox: str, *what: object) -> Forking:
+        if sandbox != "bubblewrap":
+            return Zygote(sandbox, *what)
+        root = self._roots.get(repr(what))
+        if root is None or not root.lives():
+            root = self._roots[repr(what)] = Zygote(sandbox, *what)
+        return CopiedZygote(root)
+
+    def close(self) -> None:
+        for root in self._roots.values():
+            root.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_zygotes() -> Iterator[None]:
+    """Begin no zygote twice in a run: to import torch takes longer than most tests."""
+    warm = WarmZygotes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(zygotes, "Zygote", warm)
+        yield
+    warm.close()
+
+
+@pytest.fixture
+def new_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin real ones, for a test that looks at their processes or ends them."""
+    monkeypatch.setattr(zygotes, "Zygote", Zygote)
 
 
 @pytest.fixture(scope="session")

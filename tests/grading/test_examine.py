@@ -209,7 +209,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
     assert all(chosen_marks[task].verdict == "pass" and chosen_marks[task].variant == chosen[task] for task in changed)
 
 
-def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
+def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(new_zygotes, release, right):
     with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 1, limits=LIMITS)) as examiner:
         for delay in (0.0, 0.15):
             killer = threading.Timer(delay, os.kill, (examiner.forks.zygote.process.pid, signal.SIGKILL))

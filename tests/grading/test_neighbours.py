@@ -21,7 +21,7 @@ from softlookup.grading.sandbox.outside.bubble import Forking
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.session import SubmissionSession
 
-pytestmark = NEEDS_SANDBOX
+pytestmark = [NEEDS_SANDBOX, pytest.mark.usefixtures("new_zygotes")]
 
 
 def _setting(name: str) -> RunSettings:

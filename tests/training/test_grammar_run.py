@@ -146,7 +146,7 @@ def test_the_mean_of_the_heads_is_a_look_of_its_own():
 
 def test_exact_match_counts_whole_sentences():
     pairs = [Pair(letter, "d", ()) for letter in "abcef"]
-    translator = ScriptedTranslator(said={"a": "d", "b": "D", "c": "d.", "e": "d", "f": "d"})
+    translator = ScriptedTranslator(translations={"a": "d", "b": "D", "c": "d.", "e": "d", "f": "d"})
     assert exact_match(translator, pairs, rows=2) == 3 / 5 == exact_match(translator, pairs)
     for measure in (exact_match, alignment_scores):
         with pytest.raises(ValueError, match="there are no pairs to measure"):
