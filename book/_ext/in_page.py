@@ -20,6 +20,7 @@ from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from exercise_notebooks import FOLDER, Exercise, exercises
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 from softlookup.in_page.packing import library
 
@@ -59,7 +60,9 @@ def find_cells(app: Sphinx) -> None:
         archive = Path(folder, "softlookup.zip")
         archive.write_bytes(library())
         command = [sys.executable, "-c", RUN, str(archive)]
-        done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, check=True)
+        done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True)
+    if done.returncode:
+        raise ExtensionError(f"the part of the library that a page has does not run there:\n{done.stderr}")
     for page, numbers in json.loads(done.stdout.splitlines()[-1]).items():
         tags = [set(cell.metadata.get("tags", ())) for cell in cells[page]]
         shown = tuple(n for n, cell_tags in enumerate(tags) if not cell_tags & {"remove-input", "remove-cell"})

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking.diagnose import is_right
+from softlookup.checking.compare import is_right
 from softlookup.checking.inside.probe import run
 from softlookup.checking.oracle import expected_results
 from softlookup.checking.published import answer

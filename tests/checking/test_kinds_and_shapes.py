@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from softlookup.checking import Task, tasks
-from softlookup.checking.diagnose import is_right
+from softlookup.checking.compare import is_right
 from softlookup.checking.inside.probe import run
 from softlookup.checking.published import answer
 from softlookup.checking.questions import HOME_SEED, TaskQuestions, questions

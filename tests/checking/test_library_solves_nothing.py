@@ -9,7 +9,7 @@ import pytest
 
 from published import ALL_TASKS
 from softlookup.checking import check, get_task
-from softlookup.checking.diagnose import is_right
+from softlookup.checking.compare import is_right
 from softlookup.checking.inside.case import CORE
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import TimeIsUp, run

@@ -5,11 +5,16 @@ memory than the right one; and nothing that a number does (NaN, overflow) become
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.probe import Answer
+
+Asked = Sequence[tuple[Case, Answer, Arrays]]
+"""Cases with the student's answer and the right one."""
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5, "float16": 2e-3}
 """Absolute and relative, by dtype. A result is held to the coarser of its own dtype and the inputs'."""
@@ -155,3 +160,10 @@ def _all_close(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
 def inputs_of(case: Case) -> Arrays:
     """The arrays among a case's arguments."""
     return tuple(a for a in case.args if isinstance(a, np.ndarray))
+
+
+def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
+    """Whether there is an answer, and it agrees with the right one."""
+    if answer.arrays is None or not same(answer.arrays, right, case):
+        return False
+    return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))

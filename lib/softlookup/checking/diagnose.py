@@ -5,7 +5,7 @@ from itertools import chain, combinations, islice
 
 import numpy as np
 
-from softlookup.checking.compare import another_kind, same
+from softlookup.checking.compare import Asked, is_right, same
 from softlookup.checking.habits import PAIRED, rule_of
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer
@@ -27,9 +27,6 @@ _SLIP_NEEDS, _PAIR_NEEDS = 2, 4
 
 _MOST_NUMBERS = 100_000
 """Numbers of a result that are looked at for that."""
-
-Asked = Sequence[tuple[Case, Answer, Arrays]]
-"""Cases with the student's answer and the right one."""
 
 
 class MistakeResults:
@@ -185,13 +182,6 @@ def _first(
 ) -> list[str]:
     """The first of several sets of mistakes that agrees with every answer; empty if none does."""
     return next((list(some) for some in every if _agrees(variant, some, rounds, mistake_results)), [])
-
-
-def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
-    """Whether there is an answer, and it agrees with the right one."""
-    if answer.arrays is None or not same(answer.arrays, right, case):
-        return False
-    return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
 
 
 def _is_other_variant(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> bool:

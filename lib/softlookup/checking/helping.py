@@ -11,7 +11,8 @@ from html import escape
 from textwrap import indent
 from typing import Any
 
-from softlookup.checking.diagnose import SHORTCUT, Asked
+from softlookup.checking.compare import Asked
+from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.example import work_through
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import Answer, TimeIsUp

@@ -6,8 +6,8 @@ in grading it may be a pipe to a sandbox. It never hands over anything but a cas
 
 from collections.abc import Callable
 
-from softlookup.checking.compare import same
-from softlookup.checking.diagnose import OTHER_VARIANT, Asked, diagnose, is_right
+from softlookup.checking.compare import Asked, is_right, same
+from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from softlookup.checking.compare import close, inputs_of, tolerance
-from softlookup.checking.diagnose import Asked, is_right
+from softlookup.checking.compare import Asked, close, inputs_of, is_right, tolerance
 from softlookup.checking.inside.case import SINGLE, Case
 from softlookup.checking.variant import Variant
 from softlookup.checking.words import number, shape

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from softlookup.checking.diagnose import is_right
+from softlookup.checking.compare import is_right
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import TimeIsUp
 from softlookup.checking.protocols import Student

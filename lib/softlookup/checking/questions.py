@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from softlookup.checking.diagnose import MistakeResults, is_right
+from softlookup.checking.compare import is_right
+from softlookup.checking.diagnose import MistakeResults
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import expected_results, mistaken

@@ -6,16 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import Difference, first_difference, same
-from softlookup.checking.diagnose import (
-    OTHER_VARIANT,
-    SHORTCUT,
-    Asked,
-    MistakeResults,
-    each_shows,
-    everywhere,
-    is_right,
-)
+from softlookup.checking.compare import Asked, Difference, first_difference, is_right, same
+from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, MistakeResults, each_shows, everywhere
 from softlookup.checking.errors import meaning
 from softlookup.checking.habits import is_slip
 from softlookup.checking.inside.candidates import INSIDES
