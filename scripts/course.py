@@ -188,7 +188,8 @@ def made_from() -> str:
     """A key of everything that the sample class and its grades depend on."""
     key = hashlib.sha256()
     files = [ROOT / "constraints.txt", ROOT / "nbgrader_config.py", Path(__file__).resolve()]
-    files += sorted((ROOT / "solutions").glob("*.py")) + sorted((ROOT / "lib").rglob("*.py"))
+    for folder in ("solutions", "lib"):
+        files += sorted(path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".toml"))
     for path in files:
         key.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return key.hexdigest()
