@@ -69,6 +69,13 @@ def test_tasks_as_json_tell_everything() -> None:
         assert [m["slug"] for m in entry["mistakes"]] == [m.slug for m in task.mistakes]
 
 
+def test_one_tasks_mistakes_stand_there_with_what_students_are_told() -> None:
+    output = " ".join(call("tasks", "04.scale").output.split())
+    assert "no-sqrt" in output and "divide them by the square root" in output
+    refused = call("tasks", "99.scale")
+    assert refused.exit_code and "unknown task '99.scale'; did you mean" in refused.output
+
+
 def test_tasks_as_a_table_have_a_row_each() -> None:
     output = call("tasks").output
     assert all(task.id in output for task in tasks())

@@ -153,7 +153,8 @@ class Notebook:
         for slug, edits in facts.get(task_id, {}).items():
             sentence = words.get(f"{task_id}:{slug}", words.get(slug))
             if sentence is None:
-                raise ValueError(f"{task_id}: nothing is said of the mistake {slug!r}")
+                message = f"{task_id}: the mistake {slug!r} has no sentence for students"
+                raise ValueError(f"{message}: write one into the table [says] of {self.name}.toml")
             pairs = [edits] if edits and isinstance(edits[0], str) else edits
             mistakes.append(
                 Mistake(

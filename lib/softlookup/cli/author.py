@@ -33,15 +33,16 @@ def exercises(check: bool) -> None:
 
 
 @click.command()
+@click.argument("task_id", metavar="[TASK]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Everything about each task, its known mistakes too, as JSON.")
 @click.option("--test", is_flag=True, help="Try the course's own tasks: right answer, oracle, each known mistake.")
 @COURSE
-def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
-    """List the graded tasks, a course's own among them.
+def tasks(task_id: str | None, as_json: bool, test: bool, folder: Path | None) -> None:
+    """List the graded tasks, a course's own among them; of one TASK, its known mistakes and what students are told.
 
     Own tasks lie in the folder tasks of a course.
     """
-    from softlookup.checking.catalogue import catalogue_with
+    from softlookup.checking.catalogue import UnknownTask, catalogue_with
     from softlookup.checking.own import FOLDER, look, read_tasks
 
     if folder is not None and not folder.is_dir():
@@ -52,7 +53,10 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
     catalogue = catalogue_with(course_tasks)
     if test:
         _try_own_tasks(catalogue, course_tasks.place)
-    listed = catalogue.tasks()
+    try:
+        listed = catalogue.tasks() if task_id is None else [catalogue.task(task_id)]
+    except UnknownTask as error:
+        refuse(str(error))
     if as_json:
         from softlookup.in_page.packing import why_not
 
@@ -63,6 +67,12 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
 
     from softlookup.grading.reports.table import terminal
 
+    if task_id is not None:
+        table = Table("known mistake", "what students are told", title=f"{listed[0].id}, {listed[0].title}")
+        for mistake in listed[0].mistakes:
+            table.add_row(mistake.slug, mistake.says)
+        terminal().print(table)
+        return
     table = Table("id", "title", "points", "minutes", "difficulty", "known mistakes")
     for task in listed:
         cells = (f"{task.points:g}", task.minutes, f"{task.difficulty} of 3", len(task.mistakes))
