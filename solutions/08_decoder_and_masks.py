@@ -368,5 +368,5 @@ class Transformer(nn.Module):
 
 # %% 08-or [markdown] points=3
 # OR is right for masks that say what is hidden: a pair is hidden if the key lies in the future or is padding. With ticks for "may attend", a pair is allowed only if both masks allow it, so the masks are combined by AND; by De Morgan the two
-# are the same statement. With OR on ticks, one mask is enough: words may attend to later words, because these are not padding, and to padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
+# are the same statement. With OR on ticks, one mask is enough: words may attend to later words, because these are not padding, and to padding, where it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
 # loss even gets better, because the answers leak. To notice it, change one later token and see whether earlier outputs change, or count the ticks; or compare the model in training with the model when it generates.

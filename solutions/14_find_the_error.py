@@ -122,7 +122,7 @@ def place_of(q, k, claimed):
 # The queries and keys of a head are unknown; only its `scores` (T, S) and its `width` are printed. Return two things: the **largest rank** that the scores of such a head can have; and a boolean: whether the printed table is **impossible**,
 # because its rank is too large.
 #
-# Every rounded table has full rank, so use singular values (`np.linalg.svd(scores, compute_uv=False)`, largest first). Let `r` be that largest rank. If the true table has rank `r`, rounding can raise the singular value after the `r`-th from
+# A rounded table mostly has full rank, so use singular values (`np.linalg.svd(scores, compute_uv=False)`, largest first). Let `r` be that largest rank. If the true table has rank `r`, rounding can raise the singular value after the `r`-th from
 # 0 to at most half a unit of the last place, times the square root of the number of cells. Above that the table is impossible. If the table has no singular value after the `r`-th, nothing can be said, and the answer is False. *The slide:*
 # `identity_head.SCORES`, a head of width 3, printed to 2 places.
 

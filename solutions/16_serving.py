@@ -39,12 +39,12 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 16.phases]]
 #
-# Compute the least time of a prefill and of a decoding step from a data sheet. A model has `params` parameters of `bytes_each` bytes, and a token's keys and values take `cache_bytes` bytes in all layers together. The machine does at most `peak` operations a second and reads at most `bandwidth` bytes a second; it can do both at once, so the slower of the two decides.
+# Compute the least time of a prefill and of a decoding step from a data sheet. The layers of a model have `params` parameters of `bytes_each` bytes, and a token's keys and values take `cache_bytes` bytes in all layers together. The machine does at most `peak` operations a second and reads at most `bandwidth` bytes a second; it can do both at once, so the slower of the two decides.
 #
 # - **Prefill** computes the `prompt` tokens of one prompt together. It reads the weights once.
 # - **A decoding step** computes one token for each of `batch` sequences. It reads the weights once, and the keys and values of the `cached` tokens that **each** sequence has.
 #
-# Each parameter costs a token one multiply-add, which is two operations. Leave out attention's own products and everything that is written. Return both times in seconds.
+# Each parameter costs a token one multiply-add, which is two operations. Leave out the table of embeddings, the output matrix, attention's own products and everything that is written: no real step takes less. Return both times in seconds.
 
 
 # %% 16-phases

@@ -34,7 +34,7 @@ def test_hidden_widths_of_gated_models_are_not_all_eight_thirds_of_d():
 
 
 @pytest.mark.parametrize("tokens", [50, 1000, 100_000])
-def test_scores_and_mixing_never_reach_the_ridge(tokens):
+def test_scores_and_mixing_as_kernels_of_their_own_never_reach_the_ridge(tokens):
     by_name = steps(tokens)
     assert max(by_name["scores"].intensity, by_name["mix"].intensity) < LECTURE.head_width < RIDGE
 
@@ -92,6 +92,24 @@ def test_attention_overtakes_the_weights_where_the_figure_says():
     assert round(equal) == 25_204
 
 
+def test_a_step_is_bounded_by_bytes_that_it_reads_and_a_short_text_makes_a_batch_cheap():
+    def step_s(batch):
+        read = 2 * rl.product_weights(LLAMA) + rl.inference_memory(LLAMA, batch, 100)["cache"]
+        return rl.predicted_time_s(A100, rl.total(rl.decode(LLAMA, batch, 100)).product_flops, read, "bfloat16")
+
+    assert step_s(1) == pytest.approx(6.51e-3, rel=1e-3) and step_s(64) / step_s(1) == pytest.approx(1.25, abs=0.01)
+
+
+def test_a_rule_of_six_leaves_out_what_llamas_hours_computed():
+    at_peak = 184_320 * 3600 * A100.peak_flops_per_s("bfloat16")
+    rule = 6 * sum(rl.parameters(LLAMA).values()) * 2e12 / at_peak
+    skipped, full = (
+        3 * rl.total(rl.forward(LLAMA, 1, 4096, causal=causal)).product_flops / 4096 * 2e12 / at_peak
+        for causal in (True, False)
+    )
+    assert (rule, skipped, full) == pytest.approx((0.39, 0.41, 0.45), abs=0.006)
+
+
 def test_seven_billion_do_not_learn_on_one_card_and_write_on_it():
     states = rl.state_bytes(sum(rl.parameters(LLAMA).values()), "master")
     assert sum(states.values()) > 100e9 > A100.memory_bytes > sum(rl.inference_memory(LLAMA, 16, 4096).values()) * 0.9
@@ -110,6 +128,9 @@ def test_sentences_about_the_record_hold():
     assert max(few) > 2, "products with few rows are said to be far from the roof"
     reading = [p["ratio"] for p in RECORD["points"] if p["stage"] == "initial" and p["s"] == 1000]
     assert all(0.9 < ratio < 1.15 for ratio in reading)
+    outside = [p for p in RECORD["points"] if p["part"] == "attention" and p["s"] == 1000 and not p["cached"]]
+    first, *_, last = (p["flops"] / p["measured_s"] for p in outside if p["stage"] == "auto-regressive")
+    assert 0.8 < last / first <= 1, "a larger batch gains nothing in attention"
 
 
 def test_page_reads_its_record_and_types_no_measured_number():
@@ -125,6 +146,7 @@ def test_fused_attention_is_compared_with_the_same_three_steps():
     fused = next(o for o in rl.layer(LECTURE, 1, t, fused=True) if o.name == "fused attention")
     assert fused.product_intensity == pytest.approx(4 * t * t * d / (2 * 4 * t * d)) == 500
     apart = rl.total([steps(t)[name] for name in ("scores", "softmax", "mix")])
+    assert fused.product_intensity > RIDGE
     by_hand = 4 * t * t * d / (2 * (4 * t * d + 4 * d // h * t * t))
     assert apart.product_flops / apart.bytes == pytest.approx(by_hand) == pytest.approx(56.7, abs=0.05)
 

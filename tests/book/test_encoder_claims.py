@@ -27,6 +27,16 @@ def test_deep_post_norm_without_warmup_does_not_learn_and_pre_norm_does():
     assert median(losses("post", 12, 0.003, 100)) < RUNS["guessing"]
 
 
+def test_deep_post_norm_without_warmup_sometimes_learns_at_the_lower_rate():
+    assert (
+        min(losses("post", 12, 0.001, 0))
+        < RUNS["guessing"] / 1.5
+        < RUNS["guessing"]
+        < max(losses("post", 12, 0.001, 0))
+    )
+    assert "post-LN without warm-up does not learn at this rate" in PAGE
+
+
 def test_two_layers_learn_in_either_order():
     for rate in RUNS["rates"]:
         for warmup in RUNS["warmups"]:

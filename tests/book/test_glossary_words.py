@@ -113,3 +113,20 @@ def test_every_linked_word_has_its_definition_in_the_page_and_pages_stay_quiet()
         counts[path.stem] = len(links)
     assert max(counts.values()) <= 32, "a page with more looks like a rash"
     assert counts["04_one_head"] >= 15
+
+
+def test_words_that_share_an_entry_mean_the_same():
+    """Two terms one below the other share the text that follows: none has slipped in between."""
+    text = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
+    shared = re.findall(r"^(\S.*)\n(\S.*)\n    ", text.split("```{glossary}")[1], flags=re.MULTILINE)
+    assert {frozenset(pair) for pair in shared} == {
+        frozenset(pair)
+        for pair in (
+            ("cache", "KV cache"),
+            ("decode", "decoding"),
+            ("feed-forward network", "MLP"),
+            ("memory-bound", "bandwidth-bound"),
+            ("multiply-add", "multiply-accumulate"),
+            ("rotary positions", "RoPE"),
+        )
+    }

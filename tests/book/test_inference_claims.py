@@ -7,7 +7,7 @@ import torch
 from built_book import ROOT
 from torch.nn import functional as F
 
-from softlookup import model
+from softlookup import model, roofline
 
 PAGE = (ROOT / "book" / "10_inference.md").read_text(encoding="utf-8")
 
@@ -35,6 +35,15 @@ def test_temperature_and_top_k_come_before_top_p_as_the_page_says():
     p = torch.where(before < 0.7, p, 0.0)
     got = model.next_token_probabilities(logits, temperature=1.7, top_k=3, top_p=0.7)
     torch.testing.assert_close(got, p / p.sum())
+
+
+def test_least_time_on_the_formula_sheet_counts_only_weights_that_a_token_reads():
+    """An untied embedding table is looked up in, one row for a token: it is no part of the bound."""
+    llama = roofline.MODELS["Llama 3 8B"]
+    table = llama.V * llama.D
+    assert sum(roofline.parameters(llama).values()) - roofline.product_weights(llama) >= table
+    sheet = (ROOT / "book" / "formulas.md").read_text(encoding="utf-8")
+    assert "rl.product_weights(one) * rl.HALF_BYTES / MACHINE.bandwidth_bytes_per_s" in sheet
 
 
 def test_alpha_one_ranks_long_texts_nearly_by_their_mean():

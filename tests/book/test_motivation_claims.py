@@ -49,6 +49,41 @@ def reach(layer, tokens=41, width=32, batch=32):
     return (sizes[-5:].mean() / sizes[:5].mean()).item()
 
 
+def test_jacobian_of_a_recurrent_layer_is_the_product_with_the_last_step_in_front():
+    """J_T ... J_(t+1), each diag(1 - h^2) W_h^T, as the page has it; the other order gives another matrix."""
+    torch.manual_seed(0)
+    w, first = torch.randn(3, 3, dtype=torch.float64), torch.randn(3, dtype=torch.float64)
+
+    def last(state):
+        for _ in range(4):
+            state = torch.tanh(state @ w)
+        return state
+
+    states, state = [], first
+    for _ in range(4):
+        state = torch.tanh(state @ w)
+        states.append(torch.diag(1 - state**2) @ w.T)
+    j_1, j_2, j_3, j_4 = states
+    whole = torch.autograd.functional.jacobian(last, first)
+    assert torch.allclose(whole, j_4 @ j_3 @ j_2 @ j_1) and not torch.allclose(whole, j_1 @ j_2 @ j_3 @ j_4)
+    assert "J_T\\, J_{T-1} \\cdots J_{t+1}" in PAGE
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_attention_begins_with_a_smaller_gradient_than_a_recurrent_layer_and_keeps_it(seed):
+    torch.manual_seed(seed)
+    width = 32
+    near = []
+    for layer in (torch.nn.RNN(width, width, batch_first=True), MultiHeadAttention(width, 4)):
+        x = torch.randn(32, 61, width, dtype=torch.float64, requires_grad=True)
+        y = layer.double()(x)
+        y = y[0] if isinstance(y, tuple) else y
+        (y[:, -1] * torch.randn(32, width)).sum().backward()
+        near.append(x.grad.norm(dim=-1).median(dim=0).values.flip(0)[1:])
+    recurrent, attention = near
+    assert 0.05 < attention[0] / recurrent[0] < 0.2 and (attention[9:] > recurrent[9:]).all()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_gradients_fade_in_new_recurrent_layers_and_not_with_open_gates_or_attention(seed):
     torch.manual_seed(seed)

@@ -69,6 +69,7 @@ def test_slope_is_small_at_both_ends_of_the_temperature():
         return np.linalg.norm(ends[1] - ends[0]) / 0.002
 
     assert slope(0.0) == 0 and slope(100.0) < 0.05 < 1 < slope(1.0)
+    assert slope(0.05) < 1e-5, "a clear leader has all the weight long before the temperature is 0"
 
 
 @pytest.mark.parametrize("keys", [2, 11, 5000])

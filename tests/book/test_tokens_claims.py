@@ -89,3 +89,22 @@ def test_row_of_the_padding_is_moved_by_the_output_alone(translator):
 def test_a_position_has_the_length_of_the_root_of_half_the_width(width):
     lengths = np.linalg.norm(reference.sinusoidal(50, width), axis=1)
     assert np.allclose(lengths, np.sqrt(width / 2), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "options", "moved"),
+    [
+        (torch.optim.SGD, {}, [0, 0, 1, 0]),
+        (torch.optim.Adam, {}, [1, 1, 1, 0]),
+        (torch.optim.AdamW, {"weight_decay": 0.01}, [1, 1, 1, 1]),
+    ],
+)
+def test_plain_descent_moves_the_rows_of_the_batch_and_adam_also_earlier_ones(optimizer, options, moved):
+    table = torch.nn.Parameter(torch.arange(1.0, 13.0).reshape(4, 3))
+    stepper = optimizer([table], lr=0.1, **options)
+    for ids in ([0, 1], [2]):
+        before = table.detach().clone()
+        stepper.zero_grad()
+        torch.nn.functional.embedding(torch.tensor(ids), table).square().sum().backward()
+        stepper.step()
+    assert (table.detach() != before).any(dim=1).int().tolist() == moved

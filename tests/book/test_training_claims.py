@@ -107,7 +107,8 @@ def test_stages_of_the_translator_are_as_the_caption_says():
 def test_card_says_what_the_page_says_of_data_time_and_test_sets():
     assert "29,000 pairs" in CARD and "not quite 5 hours of one core" in CARD and "some five hours" in PAGE
     assert re.search(r"test sets were translated once with each model that was shipped, after it was chosen", CARD)
-    assert "two test sets that played no part in the choice of this model" in PAGE
+    assert "two test sets, translated once after this model was chosen" in PAGE
+    assert "two later ones that were not put in its place" in CARD and "Two later models were compared" in PAGE
 
 
 def test_run_of_the_notebook_is_the_one_that_its_text_describes():
@@ -152,6 +153,16 @@ def test_autocast_nearly_halves_activations_of_fused_attention(saved_bytes):
 def test_autocast_saves_copies_of_the_weights_for_the_backward_pass(saved_bytes):
     more = saved_bytes(64, True, True) - saved_bytes(64, True, True, torch.bfloat16)
     assert more == 2 * 12 * 512**2  # 2 bytes a parameter: 18 with weights, gradients and Adam
+    row = next(line for line in PAGE.splitlines() if line.startswith("| autocast"))
+    assert "| 4 | 4 | 8 | 2, in half precision" in row and "16 to 18" in row
+
+
+def test_bleu_is_a_geometric_mean_of_four_precisions_with_a_penalty_and_no_count():
+    from sacrebleu.metrics import BLEU
+
+    score = BLEU(effective_order=False).corpus_score(["a b c d e f g h"], [["a b c d e f g x y z"]])
+    means = math.exp(sum(math.log(one) for one in score.precisions) / 4)
+    assert score.score == pytest.approx(score.bp * means) and score.bp < 1
 
 
 def test_language_models_begin_with_a_normal_of_two_hundredths_and_torchs_transformer_with_xavier():

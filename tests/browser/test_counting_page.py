@@ -130,6 +130,15 @@ def test_memory_explorer_shows_the_librarys_bytes_while_learning(page):
     assert figure.locator("select[data-ask=numbers]").is_hidden()
 
 
+def test_memory_explorer_says_where_a_model_has_no_positions(page):
+    figure = page.locator(".mem").first
+    models, _ = names_of(page, "mem")
+    slide(figure, "length", memory.LENGTHS.index(4096))
+    for name, told in (("GPT-2 XL", True), ("Llama 2 7B", False)):
+        choose(figure, "model", models.index(name))
+        assert ("positions for 1,024 tokens only" in figure.locator(".mem-verdict").inner_text()) == told
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorers_pass_axe(html, visit, theme):

@@ -26,7 +26,7 @@ def test_described_intensities_are_those_of_the_formulas(stage, batch, length):
     group = SIZES.N / SIZES.kv_heads
     assert counts["attention"]["intensity"] == pytest.approx(1 / (1 / length + 1 / (group * tokens) + 1 / h))
     assert counts["flops"] == rows * (2 * rl.product_weights(SIZES) + 4 * SIZES.L * SIZES.wide * length)
-    moved = 2 * sum(rl.parameters(SIZES).values()) + 4 * batch * length * SIZES.L * SIZES.narrow
+    moved = 2 * rl.product_weights(SIZES) + 4 * batch * length * SIZES.L * SIZES.narrow
     assert counts["weight_bytes"] + counts["cache_bytes"] == moved
     machine = rl.hardware(MACHINE)
     assert counts["seconds"] == pytest.approx(max(counts["flops"] / 312e12, moved / machine.bandwidth_bytes_per_s))
@@ -73,4 +73,9 @@ def test_stand_ins_hold_the_librarys_numbers():
     expected = [batching.describe(MODEL, MACHINE, batching.WRITING, b, 1000) for b in batching.BATCHES[::2]]
     assert shown == pytest.approx([t[p]["intensity"] for t in expected for p in ("dense", "attention")], abs=0.006)
     html = MemoryExplorer([MODEL], [MACHINE]).fallback
-    assert f"<td>{memory.largest_batch(MODEL, 80e9, 4096)}</td>" in html
+    assert f"<td>{memory.largest_batch(MODEL, 80e9, 1024)}</td>" in html
+
+
+def test_only_models_with_a_table_of_positions_have_an_end():
+    models = MemoryExplorer(["GPT-2 small", "GPT-2 XL", MODEL], [MACHINE]).models
+    assert [one["positions"] for one in models] == [1024, 1024, 0]

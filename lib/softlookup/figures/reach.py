@@ -25,8 +25,8 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
     figure = Figure(figsize=(4.4, 3.4))
     ends = "; ".join(f"{name} {_power(curve[-1])}" for name, curve in sizes.items())
     figure.set_label(
-        f"Norm of the gradient of the last output against the distance of the token, relative to distance "
-        f"{distances[0]}, on a logarithmic scale. At distance {distances[-1]}: {ends}."
+        f"Norm of the gradient of the last output against the distance of the token, on a logarithmic scale. Each "
+        f"curve is divided by its own value at distance {distances[0]}. At distance {distances[-1]}: {ends}."
     )
     axes = figure.subplots()
     taken: list[float] = []

@@ -16,13 +16,14 @@ Shape = Literal["original", "match_rms_adamw"]
 def orthogonalise(
     matrix: Float[Tensor, "M K"], *, steps: int = 5, dtype: torch.dtype = torch.bfloat16
 ) -> Float[Tensor, "M K"]:
-    """Bring all singular values of a matrix near 1, and leave its directions.
+    """Bring the singular values of a matrix near 1, all but the smallest, and leave its directions.
 
     By Newton-Schulz steps X <- a X + (b G + c G^2) X with G = X X^T: products alone, no decomposition.
 
     Args:
         matrix: What to change; of U S V^T about U V^T is left.
-        steps: How many steps; five bring values from 1e-2 of the largest to between 0.7 and 1.2.
+        steps: How many steps; five bring values of at least 0.002 times the matrix's norm (the root of the sum of all
+            squares) to between 0.68 and 1.2. Smaller ones grow, and stay below.
         dtype: What to compute in.
 
     Returns:

@@ -19,12 +19,12 @@ function count(m, machine, stage, B, S) {
     part.intensity = part.flops / part.bytes;
     part.rate = Math.min(machine.peak, machine.bandwidth * part.intensity);
   }
-  const weight_bytes = HALF * m.parameters;
+  const weight_bytes = HALF * m.product_weights; // of the table of embeddings a step reads a few rows
   const cache_bytes = 2 * B * S * m.L * narrow * HALF;
   const flops = rows * 2 * m.product_weights + m.L * attention.flops;
   const seconds = Math.max(flops / machine.peak, (weight_bytes + cache_bytes) / machine.bandwidth);
   return { ridge: machine.peak / machine.bandwidth, dense, attention, weight_bytes, cache_bytes, flops, seconds,
-    tokens_per_s: rows / seconds, fits: weight_bytes + cache_bytes <= machine.memory };
+    tokens_per_s: rows / seconds, fits: HALF * m.parameters + cache_bytes <= machine.memory };
 }
 
 const PREFIXES = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];

@@ -73,8 +73,8 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
 
     Returns:
         For "dense" (all products with weights of one layer) and "attention" (scores and mixing of one layer):
-        flops, bytes, intensity and the attainable rate; for the whole step: weight_bytes, cache_bytes, flops,
-        seconds at the least and tokens_per_s at the most; and the ridge.
+        flops, bytes, intensity and the attainable rate; for the whole step: weight_bytes (of weights in products),
+        cache_bytes, flops, seconds at the least and tokens_per_s at the most; and the ridge.
 
     Raises:
         ValueError: If there is no such stage.
@@ -99,9 +99,10 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
         described[part]["rate"] = rl.attainable_flops_per_s(roof, described[part]["intensity"], DTYPE)
     memory = rl.inference_memory(sizes, batch, length)
     step = rl.total(rl.forward(sizes, batch, tokens, cached=cached))
-    seconds = rl.predicted_time_s(roof, step.product_flops, sum(memory.values()), DTYPE)
+    read_bytes = rl.product_weights(sizes) * 2  # of the table of embeddings a step reads a few rows
+    seconds = rl.predicted_time_s(roof, step.product_flops, read_bytes + memory["cache"], DTYPE)
     return described | {
-        "weight_bytes": memory["weights"],
+        "weight_bytes": read_bytes,
         "cache_bytes": memory["cache"],
         "flops": step.product_flops,
         "seconds": seconds,

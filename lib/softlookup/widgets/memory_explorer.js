@@ -95,6 +95,7 @@ function render({ model, el }) {
       delete root.dataset.most;
       more = fits ? "" : ` At least ${Math.ceil(all / machine.memory)} such devices would be needed, even if everything could be split evenly between them.`;
     }
+    if (m.positions && T > m.positions) more += ` The model has positions for ${whole(m.positions)} tokens only: this length is counted as if it had more.`;
     verdict.replaceChildren(strong(fits ? "It fits: " : "It does not fit: "), `${giga(all)} of ${giga(machine.memory)}.${more}`);
     verdict.classList.toggle("mem-too-much", !fits);
     Object.assign(root.dataset, { all, fits });

@@ -106,7 +106,10 @@ class MemoryExplorer(InteractiveFigure):
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
         if not models or not machines:
             raise ValueError(f"wanted at least one model and one machine, got {len(models)} and {len(machines)}")
-        records: list[dict[str, Any]] = [sizes_record(name) | {"gated": rl.MODELS[name].gated} for name in models]
+        records: list[dict[str, Any]] = [
+            sizes_record(name) | {"gated": rl.MODELS[name].gated, "positions": rl.MODELS[name].positions}
+            for name in models
+        ]
         recipes = {
             name: {part: getattr(recipe, part) for part in ("weights", "gradients", "master", "optimizer")}
             for name, recipe in rl.RECIPES.items()
@@ -118,5 +121,5 @@ class MemoryExplorer(InteractiveFigure):
             lengths=list(LENGTHS),
             recipes=recipes,
             numbers=[list(kind) for kind in NUMBER_BYTES.items()],
-            fallback=static_table(models, machines[0], 4096),
+            fallback=static_table(models, machines[0], 1024),  # a length that all models have positions for
         )

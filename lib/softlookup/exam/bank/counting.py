@@ -110,7 +110,8 @@ def step(rng: np.random.Generator) -> Drawn:
     one_ms, batch_ms = seconds(1) * 1e3, seconds(batch) * 1e3
     rate = batch / seconds(batch)
     return Drawn(
-        f"A model of {billions} billion weights in half precision writes on a machine with {peak} TFLOP/s and {giga} "
+        f"A model of {billions} billion weights in half precision, all of them in matrix products, writes on a machine "
+        f"with {peak} TFLOP/s and {giga} "
         f"GB/s. "
         f"Each sequence has a cache of {cache:g} GB. Give the least time of a step in milliseconds (a) for one "
         f"sequence, (b) "

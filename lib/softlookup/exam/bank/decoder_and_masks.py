@@ -161,7 +161,7 @@ def leak(rng: np.random.Generator) -> Drawn:
         "that are not shifted), "
         "so the model copies. In writing there is nothing to copy. Test: change one token, compare outputs: no output "
         "before it may move. Changing the last one shows only that nobody sees the *last*; each token has to be "
-        "changed in turn.",
+        "changed in turn. Labels that are not shifted do not show in this test: print a row of both.",
         ((1, "a leak"), (1, "why writing is bad"), (1, "the test"), (1, "every place in turn")),
         {"loss": loss},
         (
@@ -187,7 +187,7 @@ def statement(rng: np.random.Generator) -> Drawn:
                 "divide-logits",
                 "Dividing all logits by 0.5 changes which word is the likeliest.",
                 False,
-                "A positive factor keeps the order. The probabilities change: the likely become likelier.",
+                "A positive factor keeps the order. The probabilities change: the likeliest becomes likelier.",
             ),
             Statement(
                 "two-layer-leak",

@@ -131,7 +131,7 @@ def order(rng: np.random.Generator) -> Drawn:
         (
             "norm(x + f(x))",
             "post-LN",
-            "the paper's order: every sum goes through a norm, so the gradient meets one per layer",
+            "the paper's order: every sum goes through a norm, so the gradient meets one per sublayer",
         ),
         ("norm(x) + f(norm(x))", "neither", "the road begins behind the norm, so $x$ itself is lost in every layer"),
     )

@@ -128,13 +128,13 @@ def why_root(rng: np.random.Generator) -> Drawn:
         "would happen to the weights if they were divided (a) by nothing, (b) by $H$?",
         None,
         f"A score is a sum of {width} independent terms of variance 1: variance {width}, standard deviation {root}. "
-        f"Divided by $\\sqrt{{H}} = {root}$ they spread by 1. (a) With nothing, scores differ by tens: most rows of a "
-        "softmax saturate, nearly all weight goes to one key. (b) Divided by $H$ they spread by "
-        f"$1/{root}$: the weights are nearly equal.",
+        f"Divided by $\\sqrt{{H}} = {root}$ they spread by 1. (a) With nothing, they spread by {root}: the "
+        "wider the head, the more rows of the softmax saturate, with nearly all weight on one key. (b) Divided by "
+        f"$H$ they spread by $1/{root}$: the weights are nearly equal.",
         ((1, "variance and standard deviation"), (1, "the root"), (1, "(a) saturated rows"), (1, "(b) near equal")),
         {"H": width},
         (
-            mistake(None, "Says that the gradient vanishes without the root: most rows saturate, not their average."),
+            mistake(None, "Says that every gradient vanishes without the root: many rows saturate, others do not."),
             known("04.scale", "sqrt-of-tokens"),
         ),
     )

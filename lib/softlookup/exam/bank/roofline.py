@@ -213,9 +213,11 @@ def statement(rng: np.random.Generator) -> Drawn:
         (
             Statement(
                 "double-rows",
-                "A few rows meet a large matrix, far below the ridge. Twice as many rows take twice the time.",
+                "A few rows meet a large matrix, far below the ridge. By the roofline, twice as many rows take twice "
+                "the time.",
                 False,
-                "The matrix is fetched once for all rows, and that is what takes the time: nearly the same time.",
+                "The model counts one fetch of the matrix for all rows, and that is what takes the time: nearly the "
+                "same time.",
             ),
             Statement(
                 "sparse-star",

@@ -131,7 +131,8 @@ def memory(rng: np.random.Generator) -> Drawn:
     return Drawn(
         f"A model has {billions} billion parameters. How many GB ($10^9$ bytes) do weights, gradients and the "
         f"optimizer's "
-        f"states take with the recipe (a) {described}? Activations are left out.",
+        f"states take with the recipe (a) {described}? Activations, and copies that live only during a pass, are left "
+        f"out.",
         gigabytes,
         "For each parameter "
         + " and ".join(
