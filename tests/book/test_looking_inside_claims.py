@@ -26,7 +26,7 @@ def test_no_autoencoder_of_the_table_has_fewer_latents_than_dimensions():
 
 
 def test_heads_on_the_token_before_stand_below_the_induction_heads_and_above():
-    found = INSIDE["induction"]["smollm2"]
-    lowest = (np.array(found["scores"]) >= 0.3).any(axis=1).argmax()
-    layers = np.argwhere(np.array(found["previous_token"]) >= 0.3)[:, 0]
+    induction = INSIDE["induction"]["smollm2"]
+    lowest = (np.array(induction["scores"]) >= 0.3).any(axis=1).argmax()
+    layers = np.argwhere(np.array(induction["previous_token"]) >= 0.3)[:, 0]
     assert (layers < lowest).any() and (layers > lowest).any()

@@ -36,9 +36,9 @@ def test_without_a_divisor_wider_heads_saturate_more_rows_and_narrow_ones_few():
 
 def test_rounded_weights_of_the_softmax_question_sum_to_1_as_printed():
     row = re.search(r"log_TS = np\.log\(\[\[([\d, ]+)\]", PAGE)[1].split(",")
-    powers = np.array([float(one) for one in row])
+    powers = np.array([float(entry) for entry in row])
     decimals = int(re.search(r"\(log_TS,\),\s+Row\(\(0,\), decimals=(\d)\)", PAGE)[1])
-    printed = [float(f"{one:.{decimals}f}") for one in powers / powers.sum()]
+    printed = [float(f"{weight:.{decimals}f}") for weight in powers / powers.sum()]
     assert sum(printed) == pytest.approx(1, abs=1e-9)
 
 

@@ -161,7 +161,7 @@ def test_bleu_is_a_geometric_mean_of_four_precisions_with_a_penalty_and_no_count
     from sacrebleu.metrics import BLEU
 
     score = BLEU(effective_order=False).corpus_score(["a b c d e f g h"], [["a b c d e f g x y z"]])
-    means = math.exp(sum(math.log(one) for one in score.precisions) / 4)
+    means = math.exp(sum(math.log(precision) for precision in score.precisions) / 4)
     assert score.score == pytest.approx(score.bp * means) and score.bp < 1
 
 

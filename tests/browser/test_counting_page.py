@@ -134,9 +134,9 @@ def test_memory_explorer_says_where_a_model_has_no_positions(page):
     figure = page.locator(".mem").first
     models, _ = names_of(page, "mem")
     slide(figure, "length", memory.LENGTHS.index(4096))
-    for name, told in (("GPT-2 XL", True), ("Llama 2 7B", False)):
+    for name, has_end in (("GPT-2 XL", True), ("Llama 2 7B", False)):
         choose(figure, "model", models.index(name))
-        assert ("positions for 1,024 tokens only" in figure.locator(".mem-verdict").inner_text()) == told
+        assert ("positions for 1,024 tokens only" in figure.locator(".mem-verdict").inner_text()) == has_end
 
 
 @pytest.mark.one_in(2)

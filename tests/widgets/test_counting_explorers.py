@@ -78,4 +78,4 @@ def test_stand_ins_hold_the_librarys_numbers():
 
 def test_only_models_with_a_table_of_positions_have_an_end():
     models = MemoryExplorer(["GPT-2 small", "GPT-2 XL", MODEL], [MACHINE]).models
-    assert [one["positions"] for one in models] == [1024, 1024, 0]
+    assert [model["positions"] for model in models] == [1024, 1024, 0]
