@@ -38,9 +38,9 @@ def exercises(check: bool) -> None:
 @click.option("--test", is_flag=True, help="Try the course's own tasks: right answer, oracle, each known mistake.")
 @COURSE
 def tasks(task_id: str | None, as_json: bool, test: bool, folder: Path | None) -> None:
-    """List the graded tasks, a course's own among them; of one TASK, its known mistakes and what students are told.
+    """List the graded tasks, a course's own among them.
 
-    Own tasks lie in the folder tasks of a course.
+    Of one TASK, its known mistakes and what students are told. Own tasks lie in the folder tasks of a course.
     """
     from softlookup.checking.catalogue import UnknownTask, catalogue_with
     from softlookup.checking.own import FOLDER, look, read_tasks
