@@ -55,7 +55,10 @@ class WarmZygotes:
         if sandbox != "bubblewrap":
             return Zygote(sandbox, *what)
         root = self._roots.get(repr(what))
-        if root is None or not root.lives():
+        if root is not None and not root.lives():
+            root.close()
+            root = None
+        if root is None:
             root = self._roots[repr(what)] = Zygote(sandbox, *what)
         return CopiedZygote(root)
 

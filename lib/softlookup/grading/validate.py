@@ -25,6 +25,7 @@ from softlookup.grading.course.notebooks import (
     verdict_cells,
     verdict_of,
     verdict_without_check,
+    worth,
 )
 from softlookup.grading.judging.names import parsed
 from softlookup.grading.judging.rebuild import rebuild
@@ -85,7 +86,7 @@ def rehearse(
     answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
     outcomes = [_outcome(task, cell, answers.get(task)) for task, cell in verdict_cells(notebook)]
     by_hand = [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
-    return Rehearsal(outcomes, remarks, {task_id(grade_id(cell)): _worth(cell) for cell in by_hand})
+    return Rehearsal(outcomes, remarks, {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
 
 
 def executed(
@@ -182,7 +183,7 @@ def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Calla
 
 def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> CheckOutcome:
     record = verdict_of(cell)
-    best = _worth(cell)
+    best = worth(cell)
     if record is not None:
         usual = float(record["max"])
         best = best if is_graded(cell) else usual  # a course may give other points than the check knows of
@@ -199,7 +200,3 @@ def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> CheckOu
     else:
         says = f"The check could not run: {error_of(cell)}."
     return CheckOutcome(task, verdict, 0.0, best, says)
-
-
-def _worth(cell: NotebookNode) -> float:
-    return float(cell.metadata.get("nbgrader", {}).get("points", 0))

@@ -186,8 +186,8 @@ def is_solution(cell: NotebookNode) -> bool:
 
 
 def worth(cell: NotebookNode) -> float:
-    """The points that a graded cell may earn."""
-    return float(cell.metadata.nbgrader.get("points", 0))
+    """The points that a graded cell may earn; 0 for a cell without nbgrader's mark."""
+    return float(cell.metadata.get("nbgrader", {}).get("points", 0))
 
 
 def task_id(name: str) -> str:

@@ -113,7 +113,7 @@ class SubmissionRun:
         return Leaning(self.rebuilt.notebook)
 
     def play(self, until: float) -> None:
-        """SubmissionRun all cells; begin anew, without it, where one ends the process."""
+        """Run all cells; begin anew, without it, where one ends the process."""
         for _ in range(_ROUNDS):
             self.output_size = 0
             session = self.forks.session(until)
