@@ -24,6 +24,7 @@ BENCHES = {
     "inside": ("benchmarks.looking_inside:bench_inside", ("quick", "runs_file", "say")),
     "positions": ("benchmarks.positions:bench_positions", ("quick",)),
     "schedules": ("benchmarks.schedules:bench_schedules", ("quick", "runs_file", "say")),
+    "faults": ("benchmarks.faults:bench_faults", ("quick", "runs_file", "say")),
     "refinement": ("benchmarks.refinement:bench_refinement", ()),
     "roofline": ("benchmarks.roofline:bench_roofline", ("device", "quick")),
     "batching": ("benchmarks.batching:bench_batching", ("device", "quick")),

@@ -334,7 +334,7 @@ def one_head(x, w_q, w_k, w_v, mask=None):
 # %% [markdown]
 # ## In your own words
 #
-# Task 04-uniform · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/04_one_head.html#one-head-uniform)
+# Task 04-uniform · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/04_one_head_practice.html#one-head-uniform)
 #
 # A head returns the same vector for every token of a sentence. Say what its attention weights and its values could be (there is more than one
 # way), how you would distinguish the cases by inspecting the tensors, and why such a head tells a token nothing about its context. Write

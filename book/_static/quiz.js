@@ -37,18 +37,29 @@
 
   const strong = (text) => Object.assign(document.createElement("strong"), { textContent: text });
 
+  /** How far a guess is off, from the two binary logarithms. */
+  function factor(guess, right) {
+    const times = 2 ** Math.abs(guess - right);
+    const written = times < 10 ? times.toFixed(1) : times < 1e6 ? Math.round(times).toLocaleString("en") : "over a million";
+    return `Too ${guess > right ? "high" : "low"}, by a factor of ${written}. Guess once more, or unfold the answer.`;
+  }
+
   function judge(form, asked, answer) {
-    if (!answer.length || answer.some(Number.isNaN)) {
+    const guess = asked.kind === "guess";
+    if (!answer.length || answer.some((one) => (guess ? !Number.isFinite(one) : Number.isNaN(one)))) {
       say(form, "", asked.kind === "shape" ? "A shape is whole numbers with commas, as (2, 3)." : "That is not a number yet: 0.35, or 7/20.");
       return;
     }
     if (near(answer, asked.right, asked.tolerance)) {
-      say(form, "right", strong("Right."));
+      const counted = form.querySelector("details p").textContent;
+      if (guess) say(form, "right", strong("Within a factor of two. "), `The count is ${counted}.`);
+      else say(form, "right", strong("Right."));
       done(asked.key);
       return;
     }
-    const known = asked.wrong.find((one) => near(answer, one.answer, Math.max(asked.tolerance, 1e-9)));
+    const known = asked.wrong.find((one) => near(answer, one.answer, Math.max(asked.alike ?? asked.tolerance, 1e-9)));
     if (known) say(form, "wrong", strong("A known mistake. "), known.says.join(" Or: "));
+    else if (guess) say(form, "wrong", strong("Not yet. "), factor(answer[0], asked.right[0]));
     else say(form, "wrong", strong("Not yet. "), "No mistake that is known here gives this. Try once more, or unfold the answer.");
   }
 
@@ -57,7 +68,8 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const fields = [...form.querySelectorAll("input")].map((field) => field.value);
-      judge(form, asked, asked.kind === "shape" ? shape(fields[0]) : fields.map(number));
+      const answer = asked.kind === "shape" ? shape(fields[0]) : fields.map(number);
+      judge(form, asked, asked.kind === "guess" ? answer.map(Math.log2) : answer);
     });
     for (const cell of form.querySelectorAll("[data-cell]")) {
       cell.addEventListener("click", () => {

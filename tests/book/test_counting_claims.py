@@ -1,4 +1,4 @@
-"""What chapter 12 says in words holds: of the slide's table, of published numbers, of the measured record."""
+"""What chapter 12 and its side page say holds: of the slide's table, of published numbers, of the measured records."""
 
 import json
 import re
@@ -11,6 +11,8 @@ from softlookup import roofline as rl
 from softlookup.widgets import memory_explorer
 
 PAGE = (ROOT / "book" / "12_counting.md").read_text(encoding="utf-8")
+MORE = (ROOT / "book" / "12_counting_more.md").read_text(encoding="utf-8")
+H100 = json.loads((ROOT / "book" / "measured" / "batching_h100.json").read_text(encoding="utf-8"))
 RECORD = json.loads((ROOT / "book" / "measured" / "batching.json").read_text(encoding="utf-8"))
 LLAMA = rl.MODELS["Llama 2 7B"]
 A100 = rl.hardware("A100 80GB SXM")
@@ -133,11 +135,44 @@ def test_sentences_about_the_record_hold():
     assert 0.8 < last / first <= 1, "a larger batch gains nothing in attention"
 
 
-def test_page_reads_its_record_and_types_no_measured_number():
-    assert "measured/batching.json" in PAGE
-    prose = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
-    assert "GFLOP/s" not in re.sub(r"\{glue:text\}`[^`]+`", "", prose)
-    assert Path(ROOT / "book" / "measured" / "batching.json").stat().st_size < 30_000
+def test_sentences_about_the_h100_hold():
+    dense, attention = ([p for p in H100["points"] if p["part"] == part] for part in ("dense", "attention"))
+    rates = [p["flops"] / p["measured_s"] for p in dense]
+    assert rates == sorted(rates), "the dense layer climbs"
+    assert max(p["measured_s"] / p["predicted_s"] for p in dense) < 1.75
+    ratios = [p["measured_s"] / p["predicted_s"] for p in attention]
+    assert ratios == sorted(ratios, reverse=True) and ratios[0] > 3.5 and abs(ratios[-1] - 1) < 0.02
+    assert H100["machine"] == "NVIDIA H100 80GB HBM3" and {p["s"] for p in attention} == {1000}
+
+
+def test_envelope_is_within_a_factor_of_two():
+    weights = rl.product_weights(LLAMA)
+    one, full = (rl.cache_bytes(LLAMA, *case) + 2 * weights for case in ((1, 100), (30, 4096)))
+    guessed = {
+        14e9: rl.total(rl.decode(LLAMA, 1, 1000)).product_flops,
+        112e9: sum(rl.state_bytes(sum(rl.parameters(LLAMA).values()), "master").values()),
+        2e9: rl.cache_bytes(LLAMA, 1, 4096),
+        33: memory_explorer.largest_batch("Llama 2 7B", A100.memory_bytes, 4096),
+        6.5e-3: one / A100.bandwidth_bytes_per_s,
+        750: 30 * A100.bandwidth_bytes_per_s / full,
+        8: 6 * sum(rl.parameters(LLAMA).values()) * 2e12 / (1024 * 0.4 * A100.peak_flops_per_s("bfloat16")) / 86400,
+    }
+    assert all(0.85 < guess / count < 1.2 for guess, count in guessed.items())
+    assert 7 * rl.cache_bytes(LLAMA, 1, 4096) > 2 * sum(rl.parameters(LLAMA).values())
+
+
+def test_four_texts_recomputed_take_less_memory_than_one_without():
+    four = sum(rl.training_memory(LLAMA, 4, 4096, recompute=True).values())
+    assert A100.memory_bytes < four < sum(rl.training_memory(LLAMA, 1, 4096).values())
+
+
+def test_pages_read_their_records_and_type_no_measured_number():
+    assert '"batching_h100"' in PAGE and "measured/batching.json" in MORE
+    for page in (PAGE, MORE):
+        prose = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+        assert "GFLOP/s" not in re.sub(r"\{glue:text\}`[^`]+`", "", prose)
+    for name in ("batching", "batching_h100"):
+        assert Path(ROOT / "book" / "measured" / f"{name}.json").stat().st_size < 30_000
 
 
 def test_fused_attention_is_compared_with_the_same_three_steps():

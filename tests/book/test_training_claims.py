@@ -153,7 +153,7 @@ def test_autocast_nearly_halves_activations_of_fused_attention(saved_bytes):
 def test_autocast_saves_copies_of_the_weights_for_the_backward_pass(saved_bytes):
     more = saved_bytes(64, True, True) - saved_bytes(64, True, True, torch.bfloat16)
     assert more == 2 * 12 * 512**2  # 2 bytes a parameter: 18 with weights, gradients and Adam
-    row = next(line for line in PAGE.splitlines() if line.startswith("| autocast"))
+    row = next(line for line in MORE.splitlines() if line.startswith("| autocast"))
     assert "| 4 | 4 | 8 | 2, in half precision" in row and "16 to 18" in row
 
 

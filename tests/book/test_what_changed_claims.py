@@ -44,3 +44,14 @@ def test_active_parameters_are_published_with_the_table_of_tokens_and_without():
 def test_models_of_2026_have_the_parts_that_the_page_names(module, names):
     there = import_module(f"transformers.models.{module}.modeling_{module}")
     assert all(hasattr(there, name) for name in names)
+
+
+@pytest.mark.skipif(util.find_spec("transformers") is None, reason="reads the configs of transformers")
+def test_models_of_2026_have_the_sizes_that_the_page_states():
+    glm = import_module("transformers.models.glm_moe_dsa.configuration_glm_moe_dsa").GlmMoeDsaConfig()
+    assert (glm.kv_lora_rank, glm.qk_rope_head_dim) == (512, 64)
+    assert (glm.n_routed_experts, glm.num_experts_per_tok) == (256, 8)
+    qwen = import_module("transformers.models.qwen3_5_moe.configuration_qwen3_5_moe").Qwen3_5MoeTextConfig()
+    assert (qwen.num_experts, qwen.num_experts_per_tok) == (256, 8)
+    assert qwen.layer_types[:4] == ["linear_attention"] * 3 + ["full_attention"]
+    assert qwen.num_key_value_heads < qwen.num_attention_heads

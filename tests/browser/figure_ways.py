@@ -185,6 +185,21 @@ WAYS = {
         [slider("input[type=range]")],
         ".lrx-words",
     ),
+    "dtv": Ways(
+        ["button[data-suspect=no-mask]", "button[data-suspect=not-shifted]", "button[data-case='3']"],
+        [("button[data-suspect=dropout-on]", "Enter"), ("button[data-case='1']", " ")]
+        + [("button[data-suspect=dropout-on]", " ")],
+        [],
+        ".dtv-clues",
+    ),
+    "svt": Ways(
+        ["button[data-way=continuous]", "button[data-way=chunked]", "button[data-way=static]"],
+        [("button[data-way=chunked]", "Enter"), ("select[data-ask=budget]", "ArrowDown")]
+        + [("select[data-ask=slots]", "ArrowUp"), ("select[data-ask=guest]", "ArrowDown")]
+        + [("button[data-way=continuous]", " ")],
+        [],
+        ".svt-words",
+    ),
     "rfl": Ways(
         ["button[data-phase=decode]", ("input[data-letter=S]", 0.9, 0.5), ("input[data-letter=B]", 0.6, 0.5)]
         + ["circle[data-name=down]", "button[data-phase=prefill]"],

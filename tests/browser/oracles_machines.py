@@ -9,12 +9,14 @@ from oracles import Oracle, near, widget_state
 
 from softlookup import roofline as rl
 from softlookup.roofline import config_json
+from softlookup.serving import Guest, timeline
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Vocabulary, WordTokenizer
 from softlookup.widgets import (
     Learned,
     beam_tree,
     cache_growth,
     config_reader,
+    loss_detective,
     rate_explorer,
     roofline_explorer,
     sampling_explorer,
@@ -23,7 +25,7 @@ from softlookup.widgets import batching_explorer as batching
 from softlookup.widgets import memory_explorer as memory
 from softlookup.widgets.tokenizer import CUTS, pieces
 
-COUNTING, INFERENCE = "book/12_counting.html", "book/10_inference.html"
+COUNTING, INFERENCE, SERVING = "book/12_counting.html", "book/10_inference.html", "book/16_serving.html"
 
 
 @cache
@@ -110,6 +112,21 @@ def learning_rates(shown: dict[str, Any]) -> None:
     ]
 
 
+def detective(shown: dict[str, Any]) -> None:
+    runs = loss_detective.curves(measured("faults"), 1)
+    culprit, suspect = loss_detective.CASES[shown["place"]], shown["suspect"]
+    run, healthy = runs[culprit], runs["healthy"]
+    first, end, training = run["validation"][0], run["validation"][-1], run["training"][-1]
+    assert shown["clues"] == {"first": first, "end": end, "training": training, "healthy": healthy["validation"][-1]}
+    if suspect is None:
+        assert shown["verdict"] == {"right": "", "end": ""}
+        return
+    right = suspect == culprit
+    end = run["true"][-1] if right else runs[suspect]["validation"][-1]
+    assert (shown["verdict"]["right"] == "true", float(shown["verdict"]["end"])) == (right, end)
+    assert loss_detective.SUSPECTS[suspect]["because" if right else "would"] in shown["said"]
+
+
 def roof(shown: dict[str, Any]) -> None:
     record = measured("roofline")
     is_measured = shown["machine"] == record["machine"]
@@ -130,6 +147,26 @@ def cut_text(shown: dict[str, Any]) -> None:
     assert [tuple(pair) for pair in shown["tokens"]] == expected
 
 
+def served(shown: dict[str, Any]) -> None:
+    state, choices = widget_state(SERVING, "guests", "records"), shown["asked"]
+    guests = [
+        Guest(guest["name"], guest["arrives"] / 1e3, guest["prompt"], guest["answer"]) for guest in state["guests"]
+    ]
+    model, _, machine = state["about"].partition(" on ")
+    records = {
+        way: timeline.describe(guests, model, machine, way, int(choices["slots"]), int(choices["budget"]))
+        for way in timeline.TITLES
+    }
+    assert shown["rows"] == {
+        way: [record[name] for name in ("first", "pause", "total", "rate")] for way, record in records.items()
+    }
+    steps = [row for _, _, rows in records[shown["way"]]["steps"] for row in rows]
+    assert shown["steps"] == steps
+    followed = choices["guest"]
+    assert shown["faint"] == (sum(guest != int(followed) for _, guest, _ in steps) if followed else 0)
+    assert (f"{guests[int(followed)].name} arrives at" if followed else "on average") in shown["said"]
+
+
 MACHINES = [
     Oracle("bat", COUNTING, batching_explorer),
     Oracle("mem", COUNTING, memory_explorer),
@@ -138,7 +175,9 @@ MACHINES = [
     Oracle("cfg", "book/15_what_changed.html", config),
     Oracle("smp", INFERENCE, sampling),
     Oracle("lrx", "book/09_training.html", learning_rates),
+    Oracle("dtv", "book/09_training.html", detective),
     Oracle("rfl", "book/11_roofline.html", roof),
+    Oracle("svt", SERVING, served),
     Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]
 """The other figures."""

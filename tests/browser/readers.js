@@ -107,6 +107,19 @@
         losses: all(one, ".lrx-told strong").map((told) => [Number(told.dataset.warmup), told.textContent]),
       };
     },
+    dtv: (one) => ({
+      place: Number(one.querySelector("button[data-case][aria-pressed=true]").dataset.case),
+      suspect: one.querySelector("button[data-suspect][aria-pressed=true]")?.dataset.suspect ?? null,
+      clues: byKey(Object.entries(one.querySelector(".dtv-clues").dataset), ([name]) => name, ([, value]) => Number(value)),
+      verdict: { ...one.querySelector(".dtv-verdict").dataset }, said: text(one, ".dtv-verdict"),
+    }),
+    svt: (one) => ({
+      way: one.querySelector("button[data-way][aria-pressed=true]").dataset.way, said: text(one, ".svt-words"),
+      asked: byKey(all(one, "[data-ask]"), (node) => node.dataset.ask, (node) => node.value),
+      steps: all(one, ".svt-step").map(({ dataset }) => [dataset.slot, dataset.guest, dataset.tokens].map(Number)),
+      faint: all(one, ".svt-step.svt-faint").length,
+      rows: byKey(all(one, ".svt-table tbody tr"), (row) => row.dataset.way, (row) => all(row, "td").map((td) => Number(td.dataset.value))),
+    }),
     rfl: (one) => ({
       machine: title(all(one, "select")[0]), numbers: title(all(one, "select")[1]), said: text(one, ".rfl-words"),
       phase: one.querySelector("button[data-phase][aria-pressed=true]").dataset.phase,

@@ -5,6 +5,7 @@ import pytest
 pytestmark = pytest.mark.browser
 PAGE = "book/04_one_head.html"
 PRACTICE = "book/04_one_head_practice.html"
+COUNTING = "book/12_counting.html"
 
 
 @pytest.fixture
@@ -56,6 +57,23 @@ def test_a_cell_is_pointed_at_by_mouse_and_by_keyboard(opened):
     opened.keyboard.press("Enter")
     assert map_.locator(".slq-told").inner_text() == "Right."
     assert map_.locator("[data-cell='2,2']").get_attribute("aria-pressed") == "true"
+
+
+def test_a_guess_is_good_within_a_factor_of_two_and_says_how_far_off_it_is(html, visit):
+    with visit((html / COUNTING).as_uri()) as seen:
+        seen.page.wait_for_selector(".slq-progress")
+        question = form(seen.page, "A100s take to train")
+        feedback = question.locator(".slq-told")
+        for text, begins in (
+            ("700", "Not yet. Too high, by a factor of 9"),
+            ("2.44", "A known mistake."),
+            ("0", "That is not a number"),
+            ("-7", "That is not a number"),
+            ("14", "Within a factor of two. The count is 7.32 days."),
+        ):
+            question.locator("input").fill(text)
+            question.locator("button").click()
+            assert feedback.inner_text().startswith(begins), text
 
 
 def test_answers_are_kept_in_this_browser_until_they_are_cleared(chromium, html):

@@ -28,6 +28,31 @@ COUNTING = {
             [("80 GB", 80e9)],
         ),
     ),
+    "model_parts": (
+        figures.model_parts,
+        (
+            {
+                "large": {"attention": 2e9, "network": 4e9, "output": 1e8, "table": 1e8},
+                "small": {"attention": 3e7, "network": 6e7, "output": 0.0, "table": 4e7},
+            },
+            ("table",),
+        ),
+    ),
+    "batch_machines": (
+        figures.batch_machines,
+        (
+            {
+                "dense layer": {
+                    "GPU": ([(1, 3e12), (64, 1.9e14)], [(1, 3.1e12), (64, 2e14)]),
+                    "a sheet": ([(1, 2e12), (64, 1.2e14)], []),
+                },
+                "attention": {
+                    "GPU": ([(1, 3e12), (64, 3e12)], [(1, 8e11), (64, 3e12)]),
+                    "a sheet": ([(1, 2e12), (64, 2e12)], []),
+                },
+            },
+        ),
+    ),
     "batches_under_roof": (
         figures.batches_under_roof,
         (

@@ -7,6 +7,10 @@ from softlookup import figures
 TOKENS = ["_la", "_l'", "_le", "_une"]
 INFERENCE = {
     "top_p": (figures.top_p, (TOKENS, [0.5, 0.2, 0.15, 0.05], 0.75)),
+    "next_tokens": (
+        figures.next_tokens,
+        (["a dog", "the dog"], {"trained": [{"runs": 0.4}, {"sat": 0.3}], "bare": [{"is": 0.2}, {"is": 0.2}]}),
+    ),
     "passes": (figures.passes, (2, 3)),
     "reading_times": (
         figures.reading_times,

@@ -22,7 +22,11 @@ ROOFLINE = {
         figures.loop_passes,
         ([("two", CHAIN), ("one", [("E = (A + B) * C", ("A", "B", "C"), ("E",))])], ("A", "B", "C", "x", "E")),
     ),
-    "memory_and_chip": (figures.memory_and_chip, ({"A": 64, "B": 64}, {"A B": 64}, 128)),
+    "kitchen": (figures.kitchen, ({"A": 64, "B": 64}, {"A B": 64}, 128)),
+    "machine_times": (
+        figures.machine_times,
+        (["1 x 64", "64 x 64"], {"a": [(0.01, 0.012), (0.02, 0.05)], "b": [(4e-5, None), (9e-7, None)]}),
+    ),
     "product_box": (figures.product_box, ([1, 8, 64, 512], [1e-7, 8e-7, 6.4e-6, 5.1e-5], [1e-6, 1e-6, 1.1e-6, 2e-6])),
     "prediction_errors": (
         figures.prediction_errors,

@@ -3,6 +3,7 @@
 from softlookup import figures
 
 TEACHING = {
+    "row_of_children": (figures.row_of_children, (["The", "cat", "says", "it"], 1, 3)),
     "student_path": (figures.student_path, ()),
     "teacher_forcing": (figures.teacher_forcing, (["start", "a", "red", "cat"],)),
     "chapters": (

@@ -124,10 +124,6 @@ FIGURES = {
     "clock_hands": (figures.clock_hands, (reference.sinusoidal(8, 8),)),
     "position_ways": (figures.position_ways, ()),
     "distance_curve": (figures.distance_curve, ({8: reference.sinusoidal(21, 8) @ reference.sinusoidal(1, 8)[0]},)),
-    "served_places": (
-        figures.served_places,
-        ({"wait": [(0, 2), (0, 5), (5, 6)], "join": [(0, 2), (0, 5), (2, 3)]}, 2),
-    ),
     "latency_curves": (
         figures.latency_curves,
         (
@@ -152,6 +148,7 @@ FIGURES = {
     "rotary_pairs": (figures.rotary_pairs, (8, 5)),
     "latent_scores": (figures.latent_scores, ()),
     "ring_slots": (figures.ring_slots, (4, 2, 6)),
+    "long_cache": (figures.long_cache, ({"full heads": 68.7, "windows": 11.2, "latent": 4.8}, 66.5)),
     "block_tables": (figures.block_tables, ({"A": [4, 0], "B": [4, 2, 1]}, [6, 9], 5, 4)),
     "draft_round": (figures.draft_round, ([0.6, 0.3, 0.1], [0.4, 0.1, 0.5])),
     "turned_pairs": (figures.turned_pairs, (np.array([2.0, 1.0]), np.array([1.0, 1.5]), 0.5, ((0, 2), (3, 5)))),

@@ -63,12 +63,34 @@ def test_passes_add_up_the_bytes_and_refuse_an_array_without_a_column():
         figures.loop_passes([("one", [("x = B", ("B",), ("x",))])], ("A", "x"), palette=LIGHT)
 
 
-def test_memory_and_chip_adds_up_the_bytes_and_refuses_a_computation_without_any():
-    figure = figures.memory_and_chip({"A": 64, "B": 32}, {"C": 16}, 5, palette=LIGHT)
-    assert "A, 64 bytes, to the chip; B, 32 bytes, to the chip; C, 16 bytes, from the chip" in figure.get_label()
-    assert "5 operations for 112 bytes" in figure.get_label()
-    with pytest.raises(ValueError, match="no array moves between memory and chip"):
-        figures.memory_and_chip({}, {}, 5, palette=LIGHT)
+def test_kitchen_adds_up_the_bytes_and_refuses_a_computation_without_any():
+    figure = figures.kitchen({"A": 64, "B": 32}, {"C": 16}, 5, palette=LIGHT)
+    assert "brings A, 64 bytes, B, 32 bytes and takes back C, 16 bytes: 112 bytes" in figure.get_label()
+    assert "for 5 operations" in figure.get_label()
+    with pytest.raises(ValueError, match="the van has no array to move"):
+        figures.kitchen({}, {}, 5, palette=LIGHT)
+
+
+def test_words_of_the_kitchen_stand_clear_of_each_other():
+    with style(LIGHT):
+        figure = figures.kitchen({"A": 64, "B": 64}, {"A B": 64}, 128, palette=LIGHT)
+        figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
+    assert len(boxes) == 12 and not any(box.overlaps(other) for i, box in enumerate(boxes) for other in boxes[:i])
+
+
+def test_machine_times_join_the_least_and_the_measured_and_say_their_range():
+    times = {"a": [(0.01, 0.012), (0.02, 0.05)], "b": [(4e-5, None), (9e-7, None)]}
+    figure = figures.machine_times(["one", "two"], times, palette=LIGHT)
+    label = figure.get_label()
+    assert "a at least 10 ms to 20 ms, measured 1.20 to 2.50 times that" in label
+    assert "b at least 0.9 µs to 40 µs, not measured" in label
+    joined = [
+        line.get_xdata() for line in figure.axes[0].lines if line.get_marker() == "None" and len(line.get_xdata()) == 2
+    ]
+    np.testing.assert_allclose([span for span in joined if max(span) > 1], [[1e4, 1.2e4], [2e4, 5e4]])
+    with pytest.raises(ValueError, match="b has 1 times for 2 computations"):
+        figures.machine_times(["one", "two"], {"b": [(1.0, None)]}, palette=LIGHT)
 
 
 def test_product_box_marks_the_first_rows_whose_operations_take_longer():
@@ -125,6 +147,23 @@ def test_predicted_and_measured_differ_in_line_and_mark_and_a_name_keeps_its_col
         assert (predicted.get_linestyle(), predicted.get_markerfacecolor()) == ("--", "none")
         assert measured.get_linestyle() == "-" and measured.get_markerfacecolor() == measured.get_color()
     assert drawn[0][0].get_color() == drawn[1][2].get_color() != drawn[1][0].get_color()
+
+
+def test_model_parts_fill_the_bar_and_idle_parts_are_hatched():
+    models = {"m": {"attention": 3e9, "table": 1e9}, "n": {"attention": 1e9, "table": 0.0}}
+    figure = figures.model_parts(models, ["table"], palette=LIGHT)
+    bars = [(patch.get_x(), patch.get_width(), patch.get_hatch()) for patch in figure.axes[0].patches]
+    assert bars == [(0, 0.75, None), (0.75, 0.25, "////"), (0, 1, None), (1, 0, "////")]
+    assert "m, 4.00 billion: attention 75 %, table 25 %" in figure.get_label()
+    with pytest.raises(ValueError, match=r"n has the parts \['table'\]"):
+        figures.model_parts({"m": models["m"], "n": {"table": 1e9}}, palette=LIGHT)
+
+
+def test_a_machine_without_measurements_has_a_line_and_no_marks():
+    panels = {"dense": {"GPU": ([(1, 3e12), (4, 9e12)], [(1, 2e12), (4, 8e12)]), "sheet": ([(1, 2e12), (4, 8e12)], [])}}
+    figure = figures.batch_machines(panels, palette=LIGHT)
+    assert [line.get_linestyle() for line in figure.axes[0].lines] == ["--", "None", "--"]
+    assert "sheet predicted 2 TFLOP/s to 8 TFLOP/s." in figure.get_label()
 
 
 def test_stream_sizes_say_the_ends_and_the_best():

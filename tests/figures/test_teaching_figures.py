@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from matplotlib.patches import Rectangle
+from matplotlib.patches import PathPatch, Rectangle
 
-from softlookup.figures import LIGHT, student_path, teacher_forcing
+from softlookup.figures import LIGHT, row_of_children, student_path, teacher_forcing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,3 +38,18 @@ def test_student_path_names_the_buttons_and_folders_that_a_student_meets():
     assert "make lab" in drawn and "\nlab:" in makefile
     assert "exercises/" in drawn and (ROOT / "exercises").is_dir()
     assert "my_work/" in drawn and "my_work" in (ROOT / ".gitignore").read_text(encoding="utf-8")
+
+
+def test_row_of_children_whispers_along_the_row_and_calls_everyone_at_once():
+    row, room = row_of_children(["a", "cat", "says", "that", "it"], 1, 4, palette=LIGHT).axes
+    heard = [text.get_text() for text in row.texts if text.get_position()[1] == 2.0]
+    assert heard[0] == "cat" and len(heard) == 3
+    left = [len(word.replace("·", "")) for word in heard]
+    assert left == sorted(left, reverse=True) and left[-1] < left[0]
+    calls = [patch for patch in room.patches if isinstance(patch, PathPatch) and not patch.get_fill()]
+    assert len(calls) == 4 and sum(patch.get_linewidth() > 2 for patch in calls) == 1
+
+
+def test_row_of_children_refuses_an_answer_that_comes_after_the_question():
+    with pytest.raises(ValueError, match="got 3 and 1"):
+        row_of_children(["a", "b", "c", "d"], 3, 1, palette=LIGHT)

@@ -9,7 +9,7 @@ import pytest
 
 from softlookup import reference
 from softlookup.checking import get_task
-from softlookup.quiz import Cell, Number, Row, Shape, ask
+from softlookup.quiz import Cell, Guess, Number, Row, Shape, ask
 
 ROOT_OF_FOUR = ("04.scale", "12 at H = 16?", ([[12]], 16), Number((0, 0)))
 
@@ -83,3 +83,22 @@ def test_neighbouring_whole_numbers_are_different_answers():
         "14.place", "?", ([[1, 1]], [[2, 0], [0.5, 0.5], [1, 2], [0, 0.5]], np.array([1])), Number((0,), decimals=0)
     )
     assert question.right == [3.0] and [2.0] in [answer for answer, _ in question.wrong]
+
+
+def test_a_guess_is_good_within_a_factor_of_two_and_named_only_near_a_mistake():
+    question, html = written(ask("12.states", "?", (10**9, "master"), Guess((0, 1, 2, 3), unit="GB", scale=1e9)))
+    assert 2 ** question["right"][0] == pytest.approx(16) and question["kind"] == "guess"
+    assert question["tolerance"] == 1 and question["alike"] < 0.2
+    assert "<p>16.0 GB</p>" in html and "<strong>Guess first.</strong>" in html and 'aria-label="your guess"' in html
+    assert all(abs(one["answer"][0] - question["right"][0]) > 1 for one in question["wrong"])
+
+
+@pytest.mark.parametrize(("number", "words"), [(0.0065, "0.00650"), (13.214, "13.2"), (786.4, "786"), (6738, "6,740")])
+def test_a_guessed_number_is_written_with_three_digits(number, words):
+    guess = Guess()
+    assert guess.written(guess.answer((np.array(number),))) == words
+
+
+def test_a_guess_needs_a_number_above_zero():
+    with pytest.raises(ValueError, match="above zero"):
+        Guess().answer((np.array(0.0),))

@@ -15,6 +15,7 @@ PUBLISHED = {
     "SmolLM2 135M": 134_515_008,
     "Gemma 3 1B": 999_885_952,
     "SmolLM3 3B": 3_075_098_624,
+    "Llama 2 7B": 6_738_415_616,
     "Mistral 7B": 7_241_732_096,
     "Llama 3 8B": 8_030_261_248,
     "gpt-oss 20B": 20_914_757_184,
@@ -24,7 +25,7 @@ PUBLISHED = {
 """What the weights' files add up to."""
 ACTIVE = {"gpt-oss 20B": 3.6e9, "Qwen3 30B-A3B": 3.3e9, "DeepSeek-V3": 37e9}
 """What the model cards say; gpt-oss's leaves the table of tokens out."""
-DENSE = ["SmolLM2 135M", "Gemma 3 1B", "SmolLM3 3B", "Mistral 7B", "Llama 3 8B"]
+DENSE = ["SmolLM2 135M", "Gemma 3 1B", "SmolLM3 3B", "Llama 2 7B", "Mistral 7B", "Llama 3 8B"]
 
 
 def without_numbers(name, **more):

@@ -37,8 +37,9 @@ INTRODUCTION = Route(
             "positions-adding",
             "positions-relative",
             "positions-rotary",
-            "positions-compare",
+            "positions-alibi",
             "positions-beyond",
+            "positions-compare",
             "positions-choice",
         ),
         13: (
@@ -50,7 +51,6 @@ INTRODUCTION = Route(
         ),
     },
     without={
-        1: ("motivation-clock",),
         2: ("soft-lookup-lead", "soft-lookup-analogy"),
         3: ("tokens-size",),
         4: ("one-head-gradient",),
@@ -69,11 +69,11 @@ SYSTEMS = Route(
     only={
         2: ("soft-lookup-mix", "soft-lookup-temperature", "soft-lookup-whole"),
         7: ("encoder-residual", "encoder-norm", "encoder-feed-forward", "encoder-layer", "encoder-stack"),
-        9: ("training-forcing", "training-adam", "training-accumulation", "training-details"),
+        9: ("training-forcing", "training-adam", "training-details"),
         13: ("beyond-text-cost",),
     },
     without={
-        4: ("one-head-uniform", "one-head-softmax-backward", "one-head-gradient"),
+        4: ("one-head-softmax-backward", "one-head-gradient"),
         5: ("many-heads-learn", "many-heads-init"),
         8: ("decoder-families",),
         10: ("inference-penalty",),

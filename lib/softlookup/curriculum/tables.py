@@ -21,6 +21,7 @@ FIGURE_SAYS = {
     "FirstLookup": "a dictionary turned soft",
     "HeadShapes": "shapes of heads",
     "LookupPlane": "a lookup in the plane",
+    "LossDetective": "which fault made this curve?",
     "MachineMap": "the map of the machine",
     "MaskBuilder": "masks, built",
     "MemoryExplorer": "does it fit?",
@@ -30,6 +31,7 @@ FIGURE_SAYS = {
     "RateExplorer": "learning rates",
     "RooflineExplorer": "a layer under the roof",
     "SamplingExplorer": "temperature, top-k, top-p",
+    "ServingTimeline": "a batch, served",
     "TokenizerFigure": "a tokenizer to type into",
 }
 """What each interactive figure shows, in a few words."""

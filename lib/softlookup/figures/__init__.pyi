@@ -3,6 +3,7 @@
 from softlookup.figures.activations import activations as activations
 from softlookup.figures.adam_steps import adam_steps as adam_steps
 from softlookup.figures.arms import shares_by_arm as shares_by_arm
+from softlookup.figures.batch_machines import batch_machines as batch_machines
 from softlookup.figures.batches import (
     batches_under_roof as batches_under_roof,
 )
@@ -14,6 +15,7 @@ from softlookup.figures.blending import blending as blending
 from softlookup.figures.broadcast import stretched as stretched
 from softlookup.figures.by_heads import cost_by_heads as cost_by_heads
 from softlookup.figures.chapters import chapters as chapters
+from softlookup.figures.children import row_of_children as row_of_children
 from softlookup.figures.clock_hands import clock_hands as clock_hands
 from softlookup.figures.cost import score_memory as score_memory
 from softlookup.figures.counted import (
@@ -48,6 +50,7 @@ from softlookup.figures.kept_slots import (
 from softlookup.figures.kept_slots import (
     ring_slots as ring_slots,
 )
+from softlookup.figures.kitchen import kitchen as kitchen
 from softlookup.figures.layer_costs import (
     layer_operations as layer_operations,
 )
@@ -61,6 +64,7 @@ from softlookup.figures.layer_gradients import gradient_by_layer as gradient_by_
 from softlookup.figures.learning_curves import learning_curves as learning_curves
 from softlookup.figures.lengths import vector_lengths as vector_lengths
 from softlookup.figures.logit_lens import logit_lens as logit_lens
+from softlookup.figures.long_cache import long_cache as long_cache
 from softlookup.figures.long_rows import long_attention as long_attention
 from softlookup.figures.looked_inside import contributions as contributions
 from softlookup.figures.looked_inside import feature_directions as feature_directions
@@ -69,12 +73,14 @@ from softlookup.figures.looked_inside import layers_by_word as layers_by_word
 from softlookup.figures.lookup import one_hot_product as one_hot_product
 from softlookup.figures.loop_passes import loop_passes as loop_passes
 from softlookup.figures.loss_stages import loss_stages as loss_stages
+from softlookup.figures.machine_times import machine_times as machine_times
 from softlookup.figures.mask_panels import mask_panels as mask_panels
 from softlookup.figures.mean import weighted_mean as weighted_mean
-from softlookup.figures.memory_and_chip import memory_and_chip as memory_and_chip
 from softlookup.figures.memory_bars import memory_bars as memory_bars
 from softlookup.figures.merging import merging as merging
+from softlookup.figures.model_parts import model_parts as model_parts
 from softlookup.figures.needs import dependency as dependency
+from softlookup.figures.next_tokens import next_tokens as next_tokens
 from softlookup.figures.norm_runs import norm_runs as norm_runs
 from softlookup.figures.normed import norm_steps as norm_steps
 from softlookup.figures.occlusion import occlusion as occlusion
@@ -103,7 +109,6 @@ from softlookup.figures.scaling import gradient_size as gradient_size
 from softlookup.figures.scaling import saturation as saturation
 from softlookup.figures.scaling import variance as variance
 from softlookup.figures.served import latency_curves as latency_curves
-from softlookup.figures.served import served_places as served_places
 from softlookup.figures.sharpened import sharpened as sharpened
 from softlookup.figures.shifted import shifted_labels as shifted_labels
 from softlookup.figures.show import Shown as Shown

@@ -35,7 +35,7 @@ def loop_passes(
         rows += [f"{title}: {moved} bytes per element", *steps]
         each = (f"{what} reads {', '.join(read)} and writes {', '.join(written)}" for what, read, written in steps)
         descriptions.append(f"{title}: {moved} bytes per element, {'; '.join(each)}")
-    figure = Figure(figsize=(0.72 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5))
+    figure = Figure(figsize=(0.62 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5))
     figure.set_label(f"Arrays that each pass reads and writes. {'. '.join(descriptions)}.")
     axes = figure.subplots()
     for place, row in enumerate(rows):

@@ -41,7 +41,7 @@ def product_box(
     rows, computing_s, moving_s = (np.asarray(numbers, dtype=float) for numbers in (rows, computing_s, moving_s))
     if not len(rows) == len(computing_s) == len(moving_s):
         raise ValueError(f"{len(rows)} rows, but {len(computing_s)} and {len(moving_s)} times")
-    figure = Figure(figsize=(6.4, 2.8))
+    figure = Figure(figsize=(6.3, 2.8))
     box, time = figure.subplots(1, 2, width_ratios=[1.1, 1])
     _draw_box(box, palette)
     least_us = 1e6 * np.maximum(computing_s, moving_s)

@@ -1,4 +1,4 @@
-"""A server at work: who has which place when, and what its users wait for under load."""
+"""What the users of a server wait for under load."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,44 +6,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from softlookup.figures.theme import Palette
-
-Stay = tuple[float, float]
-
-
-def served_places(ways: Mapping[str, Sequence[Stay]], places: int, *, palette: Palette) -> Figure:
-    """Draw when requests have a place in the batch, a panel for each way of sharing the places.
-
-    Args:
-        ways: For each title the stays of all requests, (from, to) in steps, in the order in which they begin.
-        places: How many requests run at once.
-        palette: The colours to draw in.
-
-    Returns:
-        Panels above each other on one scale: a row for each place, a numbered bar for each request.
-
-    Raises:
-        ValueError: If more requests run at once than there are places.
-    """
-    figure = Figure(figsize=(6.4, (0.36 * places + 0.75) * len(ways)))
-    panels = figure.subplots(len(ways), 1, sharex=True, squeeze=False)[:, 0]
-    descriptions = []
-    for axes, (title, stays) in zip(panels, ways.items(), strict=True):
-        free = [0.0] * places
-        for number, (begins, ends) in enumerate(stays):
-            row = next((i for i, until in enumerate(free) if until <= begins), None)
-            if row is None:
-                raise ValueError(f"request {number + 1} begins at {begins}, when all {places} places are taken")
-            free[row] = ends
-            color = palette.series[number % 4]
-            axes.barh(row, ends - begins, left=begins, height=0.78, color=color, alpha=0.35, edgecolor=color)
-            axes.text((begins + ends) / 2, row, str(number + 1), ha="center", va="center", size=9, color=palette.ink)
-        axes.set_yticks(range(places), [f"place {i + 1}" for i in range(places)])
-        axes.set_ylim(places - 0.45, -0.55)
-        axes.set_title(f"{title}: complete after {max(ends for _, ends in stays):g} steps", loc="left")
-        descriptions.append(f"{title}: " + ", ".join(f"{i + 1} from {b:g} to {e:g}" for i, (b, e) in enumerate(stays)))
-    panels[-1].set_xlabel("step")
-    figure.set_label(f"Requests in {places} places over time. {'; '.join(descriptions)}.")
-    return figure
 
 
 def latency_curves(

@@ -32,9 +32,10 @@ def turned_pairs(
         for vector, place in zip((query, key), pair, strict=True)
     ]
     top, bottom = (sign * max(0.3 * reach, *(1.3 * sign * tip.imag for tip in tips)) for sign in (1, -1))
-    figure = Figure(figsize=(6.4, 0.5 + 1.5 * (top - bottom) / reach))
+    figure = Figure(figsize=(6.4, 0.5 + (1.5 if len(places) < 3 else 1.1) * (top - bottom) / reach))
     panels = np.atleast_1d(figure.subplots(1, len(places), sharex=True, sharey=True))
     descriptions = []
+    gap = " " if len(places) < 3 else "\n"  # a narrow panel has no room for a long title
     for axes, (m, n) in zip(panels, places, strict=True):
         angles = []
         ends = []
@@ -55,7 +56,8 @@ def turned_pairs(
         start, end = sorted((angles[0], angles[0] + between))
         axes.add_patch(Arc((0, 0), 0.9, 0.9, theta1=start, theta2=end, color=palette.mixed, linewidth=2))
         product = (ends[0] * ends[1].conjugate()).real
-        axes.set_title(f"{abs(between):.0f}° between them, dot product {product:.2f}".replace("-", "\N{MINUS SIGN}"))
+        title = f"{abs(between):.0f}° between them,{gap}dot product {product:.2f}"
+        axes.set_title(title.replace("-", "\N{MINUS SIGN}"))
         axes.plot(0, 0, "o", color=palette.muted, markersize=3)
         axes.axhline(0, color=palette.faint, linewidth=0.8, zorder=0)
         axes.axvline(0, color=palette.faint, linewidth=0.8, zorder=0)

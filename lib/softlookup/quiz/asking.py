@@ -14,7 +14,7 @@ from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.inside.case import Case
 from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.variant import variant_of
-from softlookup.quiz.kinds import Answer, Cell, Kind, Number, Row
+from softlookup.quiz.kinds import Answer, Cell, Guess, Kind, Number, Row
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,15 @@ class Question:
             "kind": self.kind.kind,
             "right": self.right,
             "tolerance": self.kind.tolerance,
+            "alike": _alike(self.kind),
             "wrong": [{"answer": answer, "says": says} for answer, says in self.wrong],
         }
         tables = "".join(_table(name, value) for name, value in self.given.items())
+        invitation = "Guess first." if isinstance(self.kind, Guess) else "Try it."
         tables = f'<div class="slq-given">{tables}</div>' if tables else ""
         return (
             f'<form class="slq" autocomplete="off" data-quick="{escape(json.dumps(written))}">'
-            f'<p class="slq-ask"><strong>Try it.</strong> {marked_up(self.text)}</p>'
+            f'<p class="slq-ask"><strong>{invitation}</strong> {marked_up(self.text)}</p>'
             f'{tables}<div class="slq-fields">{self._fields()}</div>'
             '<p class="slq-told" role="status"></p>'
             f"<details><summary>Answer</summary><p>{escape(self.kind.written(self.right))}</p></details></form>"
@@ -71,9 +73,9 @@ class Question:
         if isinstance(self.kind, Row):
             fields = "".join(_field(f"number {i + 1} of {len(self.right)}", "decimal") for i in range(len(self.right)))
             return f"<span>(</span>{fields}<span>)</span>{check}"
-        if isinstance(self.kind, Number):
+        if isinstance(self.kind, Number | Guess):
             unit = f"<span>{escape(self.kind.unit)}</span>" if self.kind.unit else ""
-            return f"{_field('your number', 'decimal')}{unit}{check}"
+            return f"{_field(f'your {self.kind.kind}', 'decimal')}{unit}{check}"
         return f"{_field('your shape', 'text', '(2, 3)')}{check}"
 
 
@@ -105,9 +107,9 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
             answer = want.answer(results)
         except (ValueError, LookupError):
             continue  # such an answer has no number at that place
-        if not np.isfinite(answer).all() or near(answer, right, 2 * want.tolerance):
+        if not np.isfinite(answer).all() or near(answer, right, want.tolerance + _alike(want)):
             continue
-        same = next((other for other in says_by_answer if near(list(other), answer, want.tolerance)), tuple(answer))
+        same = next((other for other in says_by_answer if near(list(other), answer, _alike(want))), tuple(answer))
         says = says_by_answer.setdefault(same, [])
         if mistake.says not in says:
             says.append(mistake.says)
@@ -120,6 +122,11 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
 def near(first: Answer, second: Answer, tolerance: float) -> bool:
     """Whether two answers count as the same."""
     return len(first) == len(second) and all(abs(a - b) <= tolerance for a, b in zip(first, second, strict=True))
+
+
+def _alike(kind: Kind) -> float:
+    """How near an answer has to be to a known mistake's to be called by its name; for a guess, nearer than good."""
+    return kind.alike if isinstance(kind, Guess) else kind.tolerance
 
 
 def marked_up(text: str) -> str:

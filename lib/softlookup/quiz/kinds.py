@@ -1,5 +1,6 @@
 """What a quick question can ask for: each kind takes its answer out of a task's results, and says what equals it."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,43 @@ class Number:
     def written(self, answer: Answer) -> str:
         """An answer as the page writes it."""
         return f"{answer[0]:,.{self.decimals}f} {self.unit}".strip()
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A number to guess before it is computed: within a factor of two is good.
+
+    An answer is the binary logarithm of the number, so that a distance of one is a factor of two.
+
+    Attributes:
+        of: Which of the task's results; the sum of several.
+        unit: What stands behind the field.
+        scale: How much one such unit is: 1e9 for a result in bytes that is guessed in GB.
+    """
+
+    of: tuple[int, ...] = (0,)
+    unit: str = ""
+    scale: float = 1.0
+    kind = "guess"
+    tolerance = 1.0
+    alike = 0.14
+
+    def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
+        """The logarithm of the number, as a list of one.
+
+        Raises:
+            ValueError: If the number is not above zero, which no factor can be right about.
+        """
+        value = sum(float(np.asarray(results[index])) for index in self.of) / self.scale
+        if not value > 0:
+            raise ValueError(f"a factor of two needs a number above zero, got {value:g}")
+        return [math.log2(value)]
+
+    def written(self, answer: Answer) -> str:
+        """The number that an answer stands for, with three digits."""
+        value = 2.0 ** answer[0]
+        digits = max(0, 2 - math.floor(math.log10(value)))
+        return f"{round(value, 2 - math.floor(math.log10(value))):,.{digits}f} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -161,4 +199,4 @@ class Cell:
         return f"row {self.rows[i]}, column {self.columns[j]}"
 
 
-Kind = Number | Row | Shape | Cell
+Kind = Number | Guess | Row | Shape | Cell

@@ -68,6 +68,16 @@ QUOTED: dict[str, dict[str, Any]] = {
         "tie_word_embeddings": True,
         "no_rope_layers": [1, 1, 1, 0] * 9,
     },
+    "Llama 2 7B": {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "intermediate_size": 11_008,
+        "vocab_size": 32_000,
+        "tie_word_embeddings": False,
+    },
     "Mistral 7B": {
         "model_type": "mistral",
         "hidden_size": 4096,
@@ -140,7 +150,7 @@ QUOTED: dict[str, dict[str, Any]] = {
         "tie_word_embeddings": False,
     },
 }
-"""Eight published configs by the model's name, as facts: the entries that fix sizes and layers.
+"""Nine published configs by the model's name, as facts: the entries that fix sizes and layers.
 
 Source: the config.json beside each model's weights; tests build them with transformers and compare all counts.
 Book: 15_what_changed_more.html#config-eight.

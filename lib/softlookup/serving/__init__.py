@@ -7,11 +7,13 @@ from softlookup.serving.runner import ModelRunner
 from softlookup.serving.scheduler import Rules, Scheduler
 from softlookup.serving.server import Server
 from softlookup.serving.simulator import CostRunner, Costs, poisson_arrivals, simulate
+from softlookup.serving.timeline import Guest, timelines
 
 __all__ = [
     "Blocks",
     "CostRunner",
     "Costs",
+    "Guest",
     "Latency",
     "ModelRunner",
     "Request",
@@ -23,4 +25,5 @@ __all__ = [
     "percentile",
     "poisson_arrivals",
     "simulate",
+    "timelines",
 ]

@@ -13,6 +13,7 @@ from softlookup.widgets.head_shapes import HeadShapes as HeadShapes
 from softlookup.widgets.head_shapes import Sizes as Sizes
 from softlookup.widgets.lookup_plane import LookupPlane as LookupPlane
 from softlookup.widgets.lookup_plane import Store as Store
+from softlookup.widgets.loss_detective import LossDetective as LossDetective
 from softlookup.widgets.machine_map import MachineMap as MachineMap
 from softlookup.widgets.mask_builder import Look as Look
 from softlookup.widgets.mask_builder import MaskBuilder as MaskBuilder
@@ -25,5 +26,6 @@ from softlookup.widgets.rate_explorer import RateExplorer as RateExplorer
 from softlookup.widgets.roofline_explorer import RooflineExplorer as RooflineExplorer
 from softlookup.widgets.sampling_explorer import Choice as Choice
 from softlookup.widgets.sampling_explorer import SamplingExplorer as SamplingExplorer
+from softlookup.widgets.serving_timeline import ServingTimeline as ServingTimeline
 from softlookup.widgets.tokenizer import Learned as Learned
 from softlookup.widgets.tokenizer import TokenizerFigure as TokenizerFigure
