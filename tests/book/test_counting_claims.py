@@ -147,13 +147,13 @@ def test_sentences_about_the_h100_hold():
 
 def test_envelope_is_within_a_factor_of_two():
     weights = rl.product_weights(LLAMA)
-    one, full = (rl.cache_bytes(LLAMA, *case) + 2 * weights for case in ((1, 100), (30, 4096)))
+    short, full = (rl.cache_bytes(LLAMA, *case) + 2 * weights for case in ((1, 100), (30, 4096)))
     guessed = {
         14e9: rl.total(rl.decode(LLAMA, 1, 1000)).product_flops,
         112e9: sum(rl.state_bytes(sum(rl.parameters(LLAMA).values()), "master").values()),
         2e9: rl.cache_bytes(LLAMA, 1, 4096),
         33: memory_explorer.largest_batch("Llama 2 7B", A100.memory_bytes, 4096),
-        6.5e-3: one / A100.bandwidth_bytes_per_s,
+        6.5e-3: short / A100.bandwidth_bytes_per_s,
         750: 30 * A100.bandwidth_bytes_per_s / full,
         8: 6 * sum(rl.parameters(LLAMA).values()) * 2e12 / (1024 * 0.4 * A100.peak_flops_per_s("bfloat16")) / 86400,
     }

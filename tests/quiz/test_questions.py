@@ -90,7 +90,7 @@ def test_a_guess_is_good_within_a_factor_of_two_and_named_only_near_a_mistake():
     assert 2 ** question["right"][0] == pytest.approx(16) and question["kind"] == "guess"
     assert question["tolerance"] == 1 and question["alike"] < 0.2
     assert "<p>16.0 GB</p>" in html and "<strong>Guess first.</strong>" in html and 'aria-label="your guess"' in html
-    assert all(abs(one["answer"][0] - question["right"][0]) > 1 for one in question["wrong"])
+    assert all(abs(wrong["answer"][0] - question["right"][0]) > 1 for wrong in question["wrong"])
 
 
 @pytest.mark.parametrize(("number", "words"), [(0.0065, "0.00650"), (13.214, "13.2"), (786.4, "786"), (6738, "6,740")])

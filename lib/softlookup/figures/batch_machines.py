@@ -32,11 +32,11 @@ def batch_machines(panels: Mapping[str, Mapping[str, tuple[Rates, Rates]]], *, p
         described = []
         for (name, (predicted, measured)), color, marker in zip(machines.items(), palette.series, "os^D", strict=False):
             axes.loglog(*zip(*predicted, strict=True), "--", color=color, linewidth=1.5)
-            said = f"{name} predicted {rate_words(predicted[0][1])} to {rate_words(predicted[-1][1])}"
+            summary = f"{name} predicted {rate_words(predicted[0][1])} to {rate_words(predicted[-1][1])}"
             if measured:
                 axes.loglog(*zip(*measured, strict=True), marker, color=color, markersize=5.5)
-                said += f", measured {rate_words(measured[0][1])} to {rate_words(measured[-1][1])}"
-            described.append(said)
+                summary += f", measured {rate_words(measured[0][1])} to {rate_words(measured[-1][1])}"
+            described.append(summary)
         axes.set(title=title, xlabel="sequences in a batch $B$")
         texts.append(f"{title}: {'; '.join(described)}")
     every = [points for machines in panels.values() for pair in machines.values() for points in pair]
