@@ -10,13 +10,16 @@ from torch import nn
 
 from softlookup import model, reference
 
-PAGE = (ROOT / "book" / "08_decoder_and_masks.md").read_text(encoding="utf-8")
+PAGE, MORE = (
+    (ROOT / "book" / f"08_decoder_and_masks{ending}.md").read_text(encoding="utf-8") for ending in ("", "_more")
+)
 BLIND = torch.zeros(1, 3, dtype=torch.bool)
 Q, K, V = torch.randn(1, 1, 4), torch.randn(1, 3, 4), torch.eye(3)[None]
 
 
 def test_blind_row_differs_within_pytorch_as_the_page_says():
     assert "even PyTorch is not consistent" in PAGE
+    assert "PyTorch's layer, however, gives NaN." in MORE
     assert nn.functional.scaled_dot_product_attention(Q, K, V, BLIND).eq(0).all()
     weights = nn.MultiheadAttention(4, 1, batch_first=True)(Q, K, K, attn_mask=~BLIND)[1]
     assert weights.isnan().all()
@@ -42,6 +45,18 @@ def test_leaks_by_a_mean_over_positions_are_found_and_labels_that_were_not_shift
     assert (copied.mean(1, keepdim=True) != copied_other.mean(1, keepdim=True)).any()
 
 
+def test_sentences_of_the_batch_are_translated_as_the_page_lays_them_out():
+    translator = model.load_translator()
+    for text, words in (
+        ("A black dog is running through the snow.", "Un chien noir court dans la neige ."),
+        ("Two men are talking.", "Deux hommes parlent ."),
+    ):
+        quoted = ", ".join(f'"{word}"' for word in words.split())
+        assert f"[{quoted}]" in PAGE
+        tokens = translator.translate(text, beams=1).tokens
+        assert [token.strip("▁") for token in tokens] == [*words.split(), "</s>"]
+
+
 def test_filled_rows_shifted_differ_from_the_slides_row_in_one_place():
     labels = ["J'", "aime", "l'", "apprentissage", "profond", "<EOS>", "<PAD>", "<PAD>"]
     slide = ["<BOS>", *labels[:5], "<PAD>", "<PAD>"]
@@ -57,5 +72,5 @@ def test_counts_of_the_slides_masks_are_the_audited_ones():
 
 
 def test_no_number_of_half_precision_is_typed():
-    prose = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
+    prose = re.sub(r"```.*?```", "", PAGE + MORE, flags=re.DOTALL)
     assert "65504" not in prose

@@ -104,7 +104,7 @@ def test_page_names_no_chapter_that_is_not_there_and_keeps_its_letters():
 
 
 def test_layer_of_the_walk_is_the_one_that_the_figure_shows():
-    """The page takes the slide's sentence through its steps by hand; the interactive figure shows the same numbers."""
+    """The page writes the layer of its first figure in numpy; the interactive figure shows the same numbers."""
     x = np.random.default_rng(0).normal(size=(8, 4))
     real = np.arange(8) < 7
     example = LayerExample.drawn("", list("abcdefgh"), x, 16, 2, np.random.default_rng(4), real)

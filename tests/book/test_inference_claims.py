@@ -20,7 +20,7 @@ def test_the_question_on_temperature_has_the_answer_two():
     assert ratios == pytest.approx({0.5: 4, 1.0: 2, 2.0: 1}, abs=1e-5)
 
 
-def test_the_questions_on_top_p_have_the_answers_two_and_none_left():
+def test_top_p_leaves_two_and_would_leave_none_without_the_crossing_token():
     logits = torch.tensor([[0.6, 0.25, 0.1, 0.05]]).log()
     assert int((model.next_token_probabilities(logits, top_p=0.7) > 0).sum()) == 2
     assert int((logits.exp().cumsum(-1) < 0.5).sum()) == 0  # what is left where the crossing token is dropped

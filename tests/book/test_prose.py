@@ -71,7 +71,6 @@ QUOTED = re.compile(r"\b(?:slides?|papers?|reports?|sheets?|prints?|printed|auth
 
 TYPED = {
     "00_before_you_start_running.md": {"3.11"},  # a version
-    "02_soft_lookup.md": {"0.001"},  # chosen: the nudge of a difference quotient
     "04_one_head.md": {"0.99"},  # chosen: the limit above which a row counts as decided
     "04_one_head_practice.md": {
         *{"1.10", "0.50"},  # on the slide that the section is about

@@ -111,6 +111,10 @@ FIGURES = {
         figures.head_maps,
         (reference.attention_weights(np.stack([Q, K]), np.stack([K, Q])), WORDS, ["head 0", "head 1"]),
     ),
+    "heads_needed": (
+        figures.heads_needed,
+        (np.array([[0.1, 0.6], [0.2, 0.3]]), np.array([[0.001, 0.0], [0.01, -0.002]]), 0.12),
+    ),
     "input_slices": (figures.input_slices, (4, 2, 2)),
     "splitting": (figures.splitting, ()),
     "mask_panels": (figures.mask_panels, ([np.tri(2, 3) > 0], ["back"], [["un", "chien"]], [WORDS[:3]])),

@@ -38,6 +38,7 @@ from softlookup.figures.flow import pipeline as pipeline
 from softlookup.figures.gradient_flow import gradient_flow as gradient_flow
 from softlookup.figures.groups import head_groups as head_groups
 from softlookup.figures.head_maps import head_maps as head_maps
+from softlookup.figures.heads_needed import heads_needed as heads_needed
 from softlookup.figures.heatmaps import stages as stages
 from softlookup.figures.input_slices import input_slices as input_slices
 from softlookup.figures.judged import accepted_wrong as accepted_wrong

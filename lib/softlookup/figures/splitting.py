@@ -1,4 +1,4 @@
-"""Why a reshape alone does not split into heads: the same twelve numbers, cut rightly and wrongly."""
+"""Why a reshape alone does not split into heads: the same numbers, cut rightly and wrongly."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,11 +8,11 @@ from matplotlib.patches import Rectangle
 from softlookup.figures.theme import Palette
 from softlookup.reference import split_heads
 
-_T, _N, _H = 3, 2, 2
+_T, _N, _H = 3, 4, 2
 
 
 def splitting(*, palette: Palette) -> Figure:
-    """Draw a projection of three tokens, its split into two heads, and what a reshape alone makes of it.
+    """Draw a projection of three tokens, its split into four heads, and what a reshape alone makes of it.
 
     Args:
         palette: The colours to draw in.
@@ -23,25 +23,26 @@ def splitting(*, palette: Palette) -> Figure:
     # Token t's number in column m is 10t + m, so that every cell can be followed by its name.
     x_TM = 10 * np.arange(_T)[:, None] + np.arange(_N * _H)
     right_NTH, wrong_NTH = split_heads(x_TM, _N), x_TM.reshape(_N, _T, _H)
-    figure = Figure(figsize=(4.4, 4.3))
+    figure = Figure(figsize=(4.6, 5.5))
     figure.set_label(
-        "A table of three tokens by four columns, two columns for each of two heads. Split correctly, head 0 holds the "
-        "first two columns of all three tokens. A reshape alone gives head 0 all four numbers of token 0 and half of "
-        "token 1."
+        "A table of three tokens by eight columns, two columns for each of four heads. Split correctly, head 0 holds "
+        "the first two columns of all three tokens. A reshape alone gives head 0 six of the eight numbers of token 0, "
+        "and nothing of any other token."
     )
     axes = figure.subplots()
-    _table(axes, 3.95, 6.6, x_TM, "projected  (T, N·H)", palette)
-    for x, cut, title in (
-        (0.0, right_NTH, "columns split,\naxes swapped"),
-        (7.0, wrong_NTH, "reshape alone:\nwrong"),
+    width = (_N - 1) * 2.9 + _H
+    _table(axes, (width - _N * _H) / 2, 10.9, x_TM, "projected  (T, N·H)", palette)
+    arrow = {"arrowstyle": "-|>", "color": palette.muted}
+    for y, cut, title in (
+        (5.6, right_NTH, "columns split, axes exchanged"),
+        (0.0, wrong_NTH, "reshape alone: wrong"),
     ):
         color = palette.ink if cut is right_NTH else palette.alarm
-        axes.text(x + 2.45, -0.35, title, ha="center", va="top", size=10.5, weight="bold", color=color)
-        arrow = {"arrowstyle": "-|>", "color": palette.muted}
-        axes.annotate("", (x + 2.45, 4.1), (5.95 + (x - 3.5) / 4, 6.4), arrowprops=arrow)
+        axes.text(width / 2, y + 4.15, title, ha="center", va="bottom", size=10.5, weight="bold", color=color)
         for head in range(_N):
-            _table(axes, x + 2.9 * head, 0.0, cut[head].astype(int), f"head {head}", palette)
-    axes.set(xlim=(-0.1, 12.0), ylim=(-2.1, 10.6), aspect="equal")
+            _table(axes, 2.9 * head, y, cut[head].astype(int), f"head {head}", palette)
+    axes.annotate("", (width / 2, 10.2), (width / 2, 10.85), arrowprops=arrow)
+    axes.set(xlim=(-0.1, width + 0.1), ylim=(-0.1, 15.0), aspect="equal")
     axes.set_axis_off()
     return figure
 
@@ -52,7 +53,7 @@ def _table(axes: Axes, x: float, y: float, cells: np.ndarray, title: str, palett
     for i in range(rows):
         for j in range(columns):
             head = cells[i, j] % 10 // _H
-            color = (palette.query, palette.key)[head]
+            color = palette.series[head]
             corner = (x + j, y + rows - 1 - i)
             axes.add_patch(Rectangle(corner, 1, 1, facecolor=color, alpha=0.22, edgecolor="none"))
             axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=color, linewidth=0.9))

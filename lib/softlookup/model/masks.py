@@ -60,7 +60,7 @@ def window_mask(
         ValueError: If length, keys or width is below 1, or the offset below 0.
 
     Source: Beltagy et al. 2020, section 3.1; Jiang et al. 2023 (causal), section 2.
-    Book: 08_decoder_and_masks.html#decoder-window.
+    Book: 08_decoder_and_masks_more.html#decoder-window.
     """
     if width < 1:
         raise ValueError(f"width must be at least 1, the position itself; got {width}")

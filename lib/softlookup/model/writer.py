@@ -25,7 +25,7 @@ class Writer:
     Raises:
         ValueError: If the two differ in the size of their vocabulary.
 
-    Book: 10_inference.html#inference-sampled-text.
+    Book: 10_inference_more.html#inference-sampled-text.
     """
 
     def __init__(self, model: DecoderLM, tokenizer: BytePairTokenizer) -> None:
@@ -132,7 +132,7 @@ def load_writer(folder: str | Path | None = None, *, device: torch.device | str 
         FileNotFoundError: If one of the three files is missing; the message names it.
         CheckpointError: If the weights are not those of the configuration.
 
-    Book: 10_inference.html#inference-sampled-text.
+    Book: 10_inference_more.html#inference-sampled-text.
     """
     folder = SHIPPED if folder is None else Path(folder)
     model, tokenizer = read_folder(folder, DecoderLM, "softlookup train-writer")

@@ -48,7 +48,7 @@ def window_mask(
         ValueError: If length, keys or width is below 1, or the offset below 0.
 
     Source: Beltagy et al. 2020, section 3.1; Jiang et al. 2023 (causal), section 2.
-    Book: 08_decoder_and_masks.html#decoder-window.
+    Book: 08_decoder_and_masks_more.html#decoder-window.
 
     >>> window_mask(3, 2).astype(int)
     array([[1, 0, 0],

@@ -149,7 +149,7 @@ class TokenizerFigure(InteractiveFigure):
     Raises:
         ValueError: If there is nothing learned, no sample, or n_merges is below 0.
 
-    Source: Sennrich et al. 2016. Book: 03_tokens_and_embeddings.html#tokens-figure.
+    Source: Sennrich et al. 2016. Book: 03_tokens_and_embeddings.html#tokens-train.
     """
 
     learned = traitlets.List(traitlets.Dict(), help="what `record` returned for each body of texts").tag(sync=True)
