@@ -18,7 +18,7 @@ CAPSTONE = (ROOT / "book" / "13_beyond_text_capstone.md").read_text(encoding="ut
 
 def test_the_lines_for_hugging_face_give_the_vectors_of_our_own_code():
     pytest.importorskip("transformers")
-    lines = re.search(r"```python\n(.*?)```", PAGE, re.S)[1]
+    lines = re.search(r"```python\n(.*?)```", MORE, re.S)[1]
     namespace = {}
     exec(compile(lines, "<page>", "exec"), namespace)
     library_vectors = model.load_minilm().encode(["The dog chased the cat.", "We open at nine."])
@@ -42,7 +42,7 @@ def test_median_of_the_five_seeds_that_the_page_names_is_at_least_96_per_cent():
     record = json.loads((ROOT / "book" / "measured" / "digits.json").read_text(encoding="utf-8"))
     shares = sorted(record["accuracy"]["vit"])
     assert len(set(record["seeds"])) == len(shares) == 5 and shares[2] >= 0.96
-    assert 'run["seeds"]' in PAGE and 'run["split_seed"]' in PAGE
+    assert 'run["seeds"]' in MORE and "run['split_seed']" in MORE
 
 
 def test_linear_attention_stays_flat_and_of_small_rank_where_softmax_becomes_hard():
