@@ -133,7 +133,7 @@ def test_changed_sizes_are_called_the_readers_own_until_a_preset_is_chosen(explo
 
 
 def test_one_step_more_width_is_never_refused(explorer):
-    explorer.locator("select").first.select_option("worked example two")  # D = 4 = N·H, N = 2: 5 does not fit
+    explorer.locator("select").first.select_option("two heads of width 2")  # D = 4 = N·H, N = 2: 5 does not fit
     explorer.get_by_label("model width: more").click()
     assert assert_as_counted(explorer).D == 6
     assert "not possible" not in explorer.locator(".hsh-words").inner_text()

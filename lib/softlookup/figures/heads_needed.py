@@ -28,7 +28,10 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
     if before_LN.shape != lost_LN.shape:
         raise ValueError(f"habits and losses differ in shape: {before_LN.shape} and {lost_LN.shape}")
     clearest, dearest = before_LN.argmax(), lost_LN.argmax()
-    names = {i: "layer {}, head {}".format(*(1 + np.array(np.unravel_index(i, before_LN.shape)))) for i in (clearest, dearest)}
+    names = {
+        i: "layer {}, head {}".format(*(1 + np.array(np.unravel_index(i, before_LN.shape))))
+        for i in (clearest, dearest)
+    }
     figure = Figure(figsize=(5.6, 3.3))
     figure.set_label(
         f"One dot for each of {before_LN.size} heads. The clearest habit, {before_LN.max():.2f} of the weight on the "
