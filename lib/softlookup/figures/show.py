@@ -192,7 +192,9 @@ def _to_hundredths(number: re.Match[str]) -> str:
 def _png(figure: Figure, palette: Palette) -> bytes:
     buffer = io.BytesIO()
     with style(palette):
-        figure.savefig(buffer, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
+        figure.savefig(
+            buffer, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None}, pil_kwargs={"optimize": True}
+        )
     return buffer.getvalue()
 
 
