@@ -46,18 +46,17 @@
 
   function judge(form, asked, answer) {
     const guess = asked.kind === "guess";
-    if (!answer.length || answer.some((one) => (guess ? !Number.isFinite(one) : Number.isNaN(one)))) {
+    if (!answer.length || !answer.every(guess ? Number.isFinite : (value) => !Number.isNaN(value))) {
       say(form, "", asked.kind === "shape" ? "A shape is whole numbers with commas, as (2, 3)." : "That is not a number yet: 0.35, or 7/20.");
       return;
     }
     if (near(answer, asked.right, asked.tolerance)) {
-      const counted = form.querySelector("details p").textContent;
-      if (guess) say(form, "right", strong("Within a factor of two. "), `The count is ${counted}.`);
+      if (guess) say(form, "right", strong("Within a factor of two. "), `The count is ${form.querySelector("details p").textContent}.`);
       else say(form, "right", strong("Right."));
       done(asked.key);
       return;
     }
-    const known = asked.wrong.find((one) => near(answer, one.answer, Math.max(asked.alike ?? asked.tolerance, 1e-9)));
+    const known = asked.wrong.find((one) => near(answer, one.answer, Math.max(asked.alike, 1e-9)));
     if (known) say(form, "wrong", strong("A known mistake. "), known.says.join(" Or: "));
     else if (guess) say(form, "wrong", strong("Not yet. "), factor(answer[0], asked.right[0]));
     else say(form, "wrong", strong("Not yet. "), "No mistake that is known here gives this. Try once more, or unfold the answer.");

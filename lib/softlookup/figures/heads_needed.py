@@ -1,7 +1,5 @@
 """Does a head with a clear map matter? Its habit, and what the model loses without it."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -42,7 +40,6 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
     axes = figure.subplots()
     axes.axhline(0, color=palette.muted, linewidth=0.8)
     axes.axvline(uniform, color=palette.muted, linewidth=0.8, linestyle=":")
-    words: dict[str, Any] = {"size": 9.5, "color": palette.muted}
     axes.scatter(before_LN.ravel(), lost_LN.ravel(), s=26, color=palette.query, zorder=3)
     for i, name in names.items():
         x, y = before_LN.ravel()[i], lost_LN.ravel()[i]
@@ -56,6 +53,8 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
             color=palette.ink,
         )
     axes.margins(y=0.14)
-    axes.text(uniform + 0.008, axes.get_ylim()[0], "uniform weights", ha="left", va="bottom", **words)
+    axes.text(
+        uniform + 0.008, axes.get_ylim()[0], "uniform weights", ha="left", va="bottom", size=9.5, color=palette.muted
+    )
     axes.set(xlabel="weight on the token before", ylabel="change of the loss\nwithout the head, nats", xlim=(0, None))
     return figure

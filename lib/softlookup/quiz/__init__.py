@@ -1,4 +1,4 @@
-"""Questions that a page asks and answers by itself: a number, a guess, a shape, a row, or a cell to be pressed.
+"""Questions that a page asks and answers by itself: a number, a guess, a shape, a row, or a cell to point at.
 
 The right answer and those of the known mistakes are computed from the descriptions that the notebooks' checks use, so
 that a wrong answer which equals a known mistake's is called by that mistake's name, with no server.

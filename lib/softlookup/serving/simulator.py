@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -11,6 +12,13 @@ from softlookup.serving.scheduler import Rules
 from softlookup.serving.server import Server
 
 Step = Sequence[tuple[int, int]]
+
+
+class StepCosts(Protocol):
+    """Whatever says how long a step takes: costs fitted to measured steps, or least times."""
+
+    def seconds(self, step: Step) -> float:
+        """What one step takes, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class CostRunner:
     Book: 16_serving.html#serving-simulator.
     """
 
-    def __init__(self, costs: Costs) -> None:
+    def __init__(self, costs: StepCosts) -> None:
         self.costs, self._now_s = costs, 0.0
 
     def now(self) -> float:
@@ -113,7 +121,7 @@ class CostRunner:
         return [0] * len(plan)
 
 
-def simulate(requests: Sequence[Request], costs: Costs, blocks: Blocks, rules: Rules) -> Server:
+def simulate(requests: Sequence[Request], costs: StepCosts, blocks: Blocks, rules: Rules) -> Server:
     """Serve requests with costs in place of a model.
 
     Args:

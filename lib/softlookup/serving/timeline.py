@@ -10,6 +10,7 @@ from softlookup.serving.blocks import Blocks
 from softlookup.serving.request import Request
 from softlookup.serving.scheduler import Rules
 from softlookup.serving.server import Server
+from softlookup.serving.simulator import CostRunner, Step, StepCosts
 
 STATIC, CONTINUOUS, CHUNKED = "static", "continuous", "chunked"
 TITLES = {STATIC: "static batching", CONTINUOUS: "continuous batching", CHUNKED: "chunked prefill"}
@@ -37,7 +38,7 @@ class Guest:
     answer: int
 
 
-def least_seconds(model: str, machine: str, step: Sequence[tuple[int, int]]) -> float:
+def least_seconds(model: str, machine: str, step: Step) -> float:
     """The least time of a step that reads the weights in products and all caches once.
 
     Args:
@@ -88,12 +89,12 @@ def describe(guests: Sequence[Guest], model: str, machine: str, way: str, slots:
     config = Config(10, d_model=4, n_heads=1, n_layers=1, d_hidden=4, max_length=longest)
     blocks = Blocks(config, len(guests) * -(-longest // 16), 16, share=False)
     rules = Rules("wait" if way == STATIC else "continuous", slots, budget if way == CHUNKED else None)
-    clock = _Clock(model, machine)
-    Server(clock, blocks, rules).serve(requests)
+    runner = _Recorder(_LeastTimes(model, machine))
+    Server(runner, blocks, rules).serve(requests)
 
     taken: dict[Request, int] = {}
     steps, enters = [], {}
-    for begins, ends, plan in clock.steps:
+    for begins, ends, plan in runner.steps:
         rows = []
         for request, tokens in plan:
             if request not in taken:
@@ -158,26 +159,30 @@ def timelines(guests: Sequence[Guest], model: str, machine: str) -> dict[str, An
     }
 
 
-class _Clock:
-    """Stands in for a model: a step takes its least time, and what it computed is recorded."""
+@dataclass(frozen=True)
+class _LeastTimes:
+    """Costs of steps that each take their least time."""
 
-    def __init__(self, model: str, machine: str) -> None:
-        self.model, self.machine, self._now_s = model, machine, 0.0
+    model: str
+    machine: str
+
+    def seconds(self, step: Step) -> float:
+        return least_seconds(self.model, self.machine, step)
+
+
+class _Recorder(CostRunner):
+    """Remembers of each step when it began and ended, and what it computed of each request's prompt."""
+
+    def __init__(self, costs: StepCosts) -> None:
+        super().__init__(costs)
         self.steps: list[tuple[float, float, list[tuple[Request, int]]]] = []
 
-    def now(self) -> float:
-        return self._now_s
-
-    def wait_until(self, moment_s: float) -> None:
-        self._now_s = max(self._now_s, moment_s)
-
     def run(self, plan: Sequence[tuple[Request, int]]) -> list[int]:
-        begins_s = self._now_s
-        computed = [(new, request.computed + new) for request, new in plan]
-        self._now_s += least_seconds(self.model, self.machine, computed)
+        begins_s = self.now()
         rows = [(request, 0 if request.written else new) for request, new in plan]
-        self.steps.append((begins_s, self._now_s, rows))
-        return [0] * len(plan)
+        tokens = super().run(plan)
+        self.steps.append((begins_s, self.now(), rows))
+        return tokens
 
 
 def _ms(seconds: float) -> float:

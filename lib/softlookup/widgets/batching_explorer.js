@@ -72,7 +72,7 @@ function render({ model, el }) {
     batchSlider.node, lengthSlider.node);
 
   const picture = make("svg:svg", { class: "bat-picture", viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: "img" });
-  const words = make("p", { class: "bat-words", "aria-live": "polite", "aria-atomic": "true" });
+  const words = make("p", { class: "slf-words bat-words", "aria-live": "polite", "aria-atomic": "true" });
   const cells = {};
   const table = make("table", { class: "slf-table bat-table" },
     make("thead", {}, make("tr", {}, make("td", {}), ["operations", "bytes", "FLOP/byte", "at most"].map((one) => make("th", { scope: "col" }, one)))),

@@ -89,7 +89,7 @@ function render({ model, el }) {
     return make("label", { class: "rfl-slider", for: slider.id }, make("span", {}, title), slider, shown);
   });
 
-  const words = make("p", { class: "rfl-words", "aria-live": "polite", "aria-atomic": "true" });
+  const words = make("p", { class: "slf-words rfl-words", "aria-live": "polite", "aria-atomic": "true" });
   const total = make("p", { class: "rfl-total" });
   const plot = make("svg:svg", { class: "rfl-plot", viewBox: `0 0 ${RFL.wide} ${RFL.high}`, role: "group", "aria-label": "Operations in the roofline diagram" });
   const rows = make("tbody");

@@ -24,7 +24,7 @@ function render({ model, el }) {
     select("slots", "Slots", distinct("slots").map((value) => [value, whole(value)]), (value) => { chosen.slots = Number(value); }),
     select("budget", "Tokens in a step, chunked", distinct("budget").map((value) => [value, whole(value)]), (value) => { [chosen.budget, chosen.way] = [Number(value), "chunked"]; }),
     select("guest", "Follow", [["", "everybody"], ...guests.map((guest, i) => [i, guest.name])], (value) => { chosen.guest = value; }));
-  const words = make("p", { class: "svt-words", "aria-live": "polite", "aria-atomic": "true" });
+  const words = make("p", { class: "slf-words svt-words", "aria-live": "polite", "aria-atomic": "true" });
   const picture = make("svg:svg", { class: "svt-picture", role: "img" });
   const key = make("p", { class: "svt-key", "aria-hidden": "true" }, make("span", { class: "svt-mark svt-wait" }), " waits ",
     make("span", { class: "svt-mark svt-prefill" }), " prefill ", make("span", { class: "svt-mark svt-decode" }), " one token of the answer");
