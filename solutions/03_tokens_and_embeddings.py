@@ -13,8 +13,8 @@
 # %% [markdown]
 # # 3 · Tokens and embeddings
 #
-# From text to vectors: you will split text into words, give them ids, pad batches, learn byte pairs and split words with them. Then you will
-# turn ids into vectors, and vectors back into scores for words.
+# From text to vectors: you will split text into words, learn byte pairs and split words with them, give tokens their ids, and pad batches.
+# Then you will turn ids into vectors, and vectors back into scores for words.
 #
 # [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as
 # often as you like. The chapter in the book is *Tokens and embeddings*.
@@ -42,7 +42,7 @@ from softlookup import check, hint
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
 # %% [markdown]
-# ## Tokens and ids
+# ## Words
 #
 # [[task 03.words]]
 #
@@ -57,66 +57,6 @@ def split_words(text):
     """text, a string -> its words and marks in order, a list of strings."""
     ### BEGIN SOLUTION
     return re.findall(r"\w+|[^\w\s]", text)
-    ### END SOLUTION
-
-
-# %% [markdown]
-# [[task 03.vocabulary]]
-#
-# Give the tokens of a training text, a list of strings, their ids. The four special tokens come first (`SPECIALS`, with the ids 0 to 3). Then
-# come the tokens that occur at least **[[03.vocabulary:min_count]]** times, the most frequent first; tokens with equal counts are in Python's
-# order of strings. Return a dictionary from token to id. Rarer tokens are left out. No training token has the name of a special one.
-
-
-# %% 03-vocabulary
-def build_vocabulary(tokens):
-    """tokens, a list of strings -> {token: id}."""
-    ### BEGIN SOLUTION
-    min_count = 2  # variant 03.vocabulary:min_count
-    counts = Counter(tokens)
-    kept = [token for token in counts if counts[token] >= min_count]
-    kept.sort(key=lambda word: (-counts[word], word))
-    return {token: number for number, token in enumerate(SPECIALS + kept)}
-    ### END SOLUTION
-
-
-# %% [markdown]
-# [[task 03.ids]]
-#
-# Turn a list of tokens into a list of ids: the id of `<s>` first, then the id of each token, then that of `</s>`. `vocabulary` is a
-# dictionary from token to id. A token that is not in the vocabulary gets the id of `<unk>`. The vocabulary may differ from yours and have the
-# special tokens at other ids.
-
-
-# %% 03-ids
-def to_ids(tokens, vocabulary):
-    """tokens, a list of strings, vocabulary {token: id} -> list of ids."""
-    ### BEGIN SOLUTION
-    unknown = vocabulary["<unk>"]
-    ids = [vocabulary.get(token, unknown) for token in tokens]
-    return [vocabulary["<s>"], *ids, vocabulary["</s>"]]
-    ### END SOLUTION
-
-
-# %% [markdown]
-# [[task 03.pad]]
-#
-# Put `B` sequences of unequal length into one array. Each sequence, a list of ids, becomes one row, padded **at the end** with `pad_id` to
-# the length `T` of the longest. Return two arrays of shape `(B, T)`: the ids, whole numbers, and a mask of booleans that is `True` at real
-# tokens. At least one sequence has a token. (Some models pad with an id that real tokens have too, such as that of `</s>`.)
-
-
-# %% 03-pad
-def pad(sequences, pad_id):
-    """sequences, B lists of ids -> ids (B, T), mask (B, T)."""
-    ### BEGIN SOLUTION
-    longest = max(len(sequence) for sequence in sequences)
-    ids = np.full((len(sequences), longest), pad_id)
-    mask = np.zeros(ids.shape, dtype=bool)
-    for row, sequence in enumerate(sequences):
-        ids[row, : len(sequence)] = sequence
-        mask[row, : len(sequence)] = True
-    return ids, mask
     ### END SOLUTION
 
 
@@ -217,6 +157,68 @@ def encode_word(word, merges):
     for pair in merges:
         symbols = merge(symbols, pair)
     return symbols
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Ids and batches
+#
+# [[task 03.vocabulary]]
+#
+# Give the tokens of a training text, a list of strings, their ids. The four special tokens come first (`SPECIALS`, with the ids 0 to 3). Then
+# come the tokens that occur at least **[[03.vocabulary:min_count]]** times, the most frequent first; tokens with equal counts are in Python's
+# order of strings. Return a dictionary from token to id. Rarer tokens are left out. No training token has the name of a special one.
+
+
+# %% 03-vocabulary
+def build_vocabulary(tokens):
+    """tokens, a list of strings -> {token: id}."""
+    ### BEGIN SOLUTION
+    min_count = 2  # variant 03.vocabulary:min_count
+    counts = Counter(tokens)
+    kept = [token for token in counts if counts[token] >= min_count]
+    kept.sort(key=lambda word: (-counts[word], word))
+    return {token: number for number, token in enumerate(SPECIALS + kept)}
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 03.ids]]
+#
+# Turn a list of tokens into a list of ids: the id of `<s>` first, then the id of each token, then that of `</s>`. `vocabulary` is a
+# dictionary from token to id. A token that is not in the vocabulary gets the id of `<unk>`. The vocabulary may differ from yours and have the
+# special tokens at other ids.
+
+
+# %% 03-ids
+def to_ids(tokens, vocabulary):
+    """tokens, a list of strings, vocabulary {token: id} -> list of ids."""
+    ### BEGIN SOLUTION
+    unknown = vocabulary["<unk>"]
+    ids = [vocabulary.get(token, unknown) for token in tokens]
+    return [vocabulary["<s>"], *ids, vocabulary["</s>"]]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 03.pad]]
+#
+# Put `B` sequences of unequal length into one array. Each sequence, a list of ids, becomes one row, padded **at the end** with `pad_id` to
+# the length `T` of the longest. Return two arrays of shape `(B, T)`: the ids, whole numbers, and a mask of booleans that is `True` at real
+# tokens. At least one sequence has a token. (Some models pad with an id that real tokens have too, such as that of `</s>`.)
+
+
+# %% 03-pad
+def pad(sequences, pad_id):
+    """sequences, B lists of ids -> ids (B, T), mask (B, T)."""
+    ### BEGIN SOLUTION
+    longest = max(len(sequence) for sequence in sequences)
+    ids = np.full((len(sequences), longest), pad_id)
+    mask = np.zeros(ids.shape, dtype=bool)
+    for row, sequence in enumerate(sequences):
+        ids[row, : len(sequence)] = sequence
+        mask[row, : len(sequence)] = True
+    return ids, mask
     ### END SOLUTION
 
 

@@ -3,7 +3,8 @@
 import hashlib
 import math
 import re
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from benchmarks.changed.sizes import ChangedSizes
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.chat import ChatModel
 from softlookup.model.masks import window_mask
+from softlookup.model.quantised_cache import QuantisedCache
 from softlookup.model.smollm2 import PACKAGE, VERSION, load_smollm2
 from softlookup.model.trace import Trace
 
@@ -84,7 +86,10 @@ def _to_the_first(chat: ChatModel, ids: Tensor) -> list[list[float]]:
 
 
 def cache_bits(plan: ChangedSizes, root: Path) -> CacheBitsPerplexity:
-    """Read long texts with keys and values rounded to few bits, in groups along a token or along a channel.
+    """Read long texts with a cache of few bits, its keys in groups along a token or along a channel.
+
+    A text is read a group at a time, which gives what reading token by token would: the tokens of a group see one
+    another in full precision, and all earlier groups rounded.
 
     Args:
         plan: ChangedSizes.
@@ -92,39 +97,32 @@ def cache_bits(plan: ChangedSizes, root: Path) -> CacheBitsPerplexity:
 
     Returns:
         ``perplexity``: ``whole``, with nothing rounded, and for each number of bits ``by_token``, keys and values in
-        groups along a token, and ``keys_by_channel``, keys in groups along a channel.
+        groups of all channels of a token, and ``keys_by_channel``, keys in groups of ``group`` tokens of a channel.
     """
     chat, rows, about = _text(plan, root)
     perplexity: dict[str, float | dict[str, float]] = {"whole": _perplexity(chat, rows, 1)}
     for bits in plan.bits:
+        caches = {"by_token": _ByToken, "keys_by_channel": QuantisedCache}
         perplexity[str(bits)] = {
-            name: _perplexity(chat, rows, 1, rounding=(bits, plan.group, by_channel))
-            for name, by_channel in (("by_token", False), ("keys_by_channel", True))
+            name: _perplexity_in_groups(chat, rows, plan.group, partial(made, bits, group=plan.group))
+            for name, made in caches.items()
         }
     return CacheBitsPerplexity(perplexity, plan.group, **about)
 
 
-class _Rounded(LayerCache):
-    """A cache that hands out what would be left of its keys and values after storing them with few bits."""
+class _ByToken(LayerCache):
+    """A cache of few bits whose keys are rounded like values, in groups of all channels of a token."""
 
-    def __init__(self, bits: int, group: int, by_channel: bool) -> None:
+    def __init__(self, bits: int, *, group: int) -> None:
         super().__init__()
-        self._rounding = bits, group, by_channel
+        self._values = QuantisedCache(bits, group=group)
+        self._keys = QuantisedCache(bits, group=group)
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        bits, group, by_channel = self._rounding
-        k = _rounded(k.mT, bits, group).mT if by_channel else _rounded(k, bits, group)
-        return super().append(k, _rounded(v, bits, group))
-
-
-def _rounded(x: Tensor, bits: int, group: int) -> Tensor:
-    """Round each group of the last axis to 2^bits steps between its least and its largest number; a rest stays."""
-    whole = x.shape[-1] // group * group
-    groups = x[..., :whole].unflatten(-1, (-1, group))
-    least, most = groups.amin(-1, keepdim=True), groups.amax(-1, keepdim=True)
-    step = ((most - least) / (2**bits - 1)).clamp_min(1e-12)
-    rounded = ((groups - least) / step).round() * step + least
-    return torch.cat((rounded.flatten(-2), x[..., whole:]), dim=-1)
+        self._length += k.shape[2]
+        _, all_v = self._values.append(k, v)
+        _, all_k = self._keys.append(v, k)  # its keys stand where a QuantisedCache has values
+        return all_k, all_v
 
 
 @cache
@@ -149,19 +147,21 @@ def _text(plan: ChangedSizes, root: Path) -> tuple[ChatModel, Tensor, dict[str, 
 
 
 @torch.no_grad()
-def _perplexity(
-    chat: ChatModel,
-    rows: Tensor,
-    begin: int,
-    mask: Tensor | None = None,
-    rounding: tuple[int, int, bool] | None = None,
-) -> float:
+def _perplexity(chat: ChatModel, rows: Tensor, begin: int, mask: Tensor | None = None) -> float:
     model, losses = chat.model, []
     for row in rows:
-        state = None
-        if rounding is not None:
-            state = KVCache(0)
-            state.layers = [_Rounded(*rounding) for _ in model.decoder.layers]
-        states = model.decoder(model.embedder(row[None, :-1]), mask=mask, cache=state)
+        states = model.decoder(model.embedder(row[None, :-1]), mask=mask)
         losses.append(F.cross_entropy(model.head(states[:, begin - 1 :])[0], row[begin:]))
+    return math.exp(torch.stack(losses).mean().item())
+
+
+@torch.no_grad()
+def _perplexity_in_groups(chat: ChatModel, rows: Tensor, group: int, made: Callable[[], LayerCache]) -> float:
+    model, losses = chat.model, []
+    for row in rows:
+        state = KVCache(0)
+        state.layers = [made() for _ in model.decoder.layers]
+        parts = row[None, :-1].split(group, dim=1)
+        logits = torch.cat([model.head(model.decoder(model.embedder(ids), cache=state)) for ids in parts], dim=1)
+        losses.append(F.cross_entropy(logits[0], row[1:]))
     return math.exp(torch.stack(losses).mean().item())

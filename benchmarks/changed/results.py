@@ -126,9 +126,10 @@ class OptimiserLosses:
 
 @dataclass(frozen=True)
 class MuonGain:
-    """Both optimisers, and the step at which Muon is where AdamW ends (None if it never is)."""
+    """Both optimisers, AdamW at two rates, and the step at which Muon is where AdamW ends at the usual one."""
 
     adamw: OptimiserLosses
+    adamw_high: OptimiserLosses
     muon: OptimiserLosses
     steps: int | None
     steps_ratio: float | None

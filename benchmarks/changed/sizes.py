@@ -21,6 +21,7 @@ class ChangedSizes:
     steps: int = 600
     seeds: tuple[int, ...] = (1, 2, 3)
     rate: float = 3e-3
+    high_rate: float = 1e-2
     muon_rate: float = 0.02
     n_experts: int = 8
     per_token: int = 2

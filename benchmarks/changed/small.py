@@ -277,14 +277,15 @@ def _by_delta_rule(k: Tensor, v: Tensor) -> Tensor:
 
 
 def muon_against_adamw(plan: ChangedSizes) -> MuonGain:
-    """Train the same model with AdamW, and with Muon for its hidden matrices.
+    """Train the same model with AdamW at two rates, and with Muon for its hidden matrices.
 
     Args:
         plan: ChangedSizes.
 
     Returns:
         ``curve`` of each, the loss at every step averaged over ten steps and the seeds; ``loss`` on unseen text by
-        seed; and ``steps``, after how many steps Muon's curve first is as low as AdamW's at its end, with their ratio.
+        seed; and ``steps``, after how many steps Muon's curve first is as low as AdamW's at its end (at the usual rate;
+        None if it never is), with their ratio.
     """
     draw, vocabulary = characters()
 
@@ -296,7 +297,8 @@ def muon_against_adamw(plan: ChangedSizes) -> MuonGain:
         ]
 
     by_optimiser = {}
-    for name, optimise in (("adamw", _adamw(plan.rate)), ("muon", muon)):
+    ways = {"adamw": _adamw(plan.rate), "adamw_high": _adamw(plan.high_rate), "muon": muon}
+    for name, optimise in ways.items():
         losses, ends = [], []
         for seed in plan.seeds:
             model = _model(plan, vocabulary, seed)
@@ -308,7 +310,7 @@ def muon_against_adamw(plan: ChangedSizes) -> MuonGain:
     aim = by_optimiser["adamw"].curve[-1]
     reached = next((i for i, loss in enumerate(by_optimiser["muon"].curve) if loss <= aim), None)
     steps = None if reached is None else min(10 * (reached + 1), plan.steps)
-    rates = {"adamw": plan.rate, "muon": plan.muon_rate}
+    rates = {"adamw": plan.rate, "adamw_high": plan.high_rate, "muon": plan.muon_rate}
     return MuonGain(**by_optimiser, steps=steps, steps_ratio=steps and plan.steps / steps, rates=rates)
 
 

@@ -1,7 +1,8 @@
 """What can be seen inside trained models: ``softlookup bench inside``.
 
 Induction heads, sinks and the logit lens in SmolLM2 and in the shipped writer, activation patching in the shipped
-translator and in SmolLM2, probes with control tasks, superposition in toy models, and a sparse autoencoder on one.
+translator and in SmolLM2, what the head that it points to attends to and causes, probes with control tasks,
+superposition in toy models, and a sparse autoencoder on one.
 """
 
 import time
@@ -28,6 +29,7 @@ class InsideResult:
     lens: dict[str, Any]
     attribution: dict[str, Any] | None
     capital: dict[str, Any] | None
+    country_head: dict[str, Any] | None
     gender: list[dict[str, Any]]
     probes: dict[str, Any]
     superposition: dict[str, Any]
@@ -70,6 +72,7 @@ def bench_inside(
     of_smollm2: dict[str, Callable[[InsideSizes], Any]] = {
         "attribution": reading.attribution,
         "capital": causes.capital,
+        "country_head": causes.country_head,
     }
     for name, measure_smollm2 in of_smollm2.items():
         record[name] = runs.do(name, partial(measure_smollm2, plan)) if smollm2 else None

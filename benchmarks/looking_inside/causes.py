@@ -7,10 +7,17 @@ import torch
 from torch import Tensor
 
 from benchmarks.looking_inside.reading import CAPITAL, smollm2
-from benchmarks.looking_inside.results import CapitalPatching, GenderPatching, Matrix
+from benchmarks.looking_inside.results import (
+    AddedDirection,
+    CapitalPatching,
+    CountryHead,
+    GenderPatching,
+    LikelyTokens,
+    Matrix,
+)
 from benchmarks.looking_inside.sizes import InsideSizes
-from softlookup.looking_inside import activation_patching
-from softlookup.model.trace import Trace
+from softlookup.looking_inside import activation_patching, silence
+from softlookup.model.trace import Patch, Trace
 from softlookup.model.translator import Translator, load_translator
 
 PAIRS = (
@@ -23,6 +30,18 @@ PAIRS = (
 
 In the first two the next token is an article; in the others an adjective's ending, after a noun of either gender.
 """
+
+STEERED = (
+    ("People in Italy speak", " Italy", " Italian", " French"),
+    ("The people of Italy speak", " Italy", " Italian", " French"),
+    ("The language of Italy is", " Italy", " Italian", " French"),
+    ("The capital of Germany is", " Germany", " Berlin", " Paris"),
+    ("The capital of Spain is", " Spain", " Madrid", " Paris"),
+)
+"""Texts in which a country's vector is changed, the country, and what follows it and France."""
+
+LAYERS_PASSED = 10
+"""After how many layers it is changed."""
 
 
 @cache
@@ -129,6 +148,108 @@ def capital(plan: InsideSizes) -> CapitalPatching:
         states=_rounded(states),
         heads=_rounded(one_head.reshape(config.n_layers, config.n_heads)),
     )
+
+
+@torch.no_grad()
+def country_head(plan: InsideSizes) -> CountryHead:
+    """Look at the head that carries a country to SmolLM2's last word: what it attends to, and what it causes.
+
+    Args:
+        plan: InsideSizes.
+
+    Returns:
+        The weights of all heads from the last word to the country and to the first word; by how much the preference
+        for the capital falls without each head; the likeliest tokens as it is, without the head, and with what the
+        head gives in the other text; and what the difference of the two countries' vectors does in further texts,
+        beside random directions of the same length.
+    """
+    chat = smollm2()
+    clean, word, corrupted, other = CAPITAL
+    config, ids = chat.model.config, {text: torch.tensor([chat.encode(text)]) for text in (clean, corrupted)}
+    token, against = chat.encode(word)[0], chat.encode(other)[0]
+    place = ids[clean][0].tolist().index(chat.encode(" France")[0])
+    traces = {text: Trace() for text in ids}
+
+    def gap(logits_V: Tensor) -> float:
+        return float(logits_V[token] - logits_V[against])
+
+    wholes = {text: gap(chat.model(ids[text], trace=trace)[0, -1]) for text, trace in traces.items()}
+    fall = [
+        [
+            wholes[clean] - gap(chat.model(ids[clean], trace=Trace(silence([(layer, head)])))[0, -1])
+            for head in range(config.n_heads)
+        ]
+        for layer in range(config.n_layers)
+    ]
+    layer, head = divmod(int(torch.tensor(fall).argmax()), config.n_heads)
+    weights_LNS = torch.stack([weights_BNTS[0, :, -1] for weights_BNTS in traces[clean].weights])
+
+    def passed(text: str, done: str, patches: dict[tuple[str, int], Patch] | None = None) -> LikelyTokens:
+        logits_V = chat.model(ids[text], trace=Trace(patches or {}))[0, -1]
+        shares, likeliest = logits_V.softmax(dim=-1).topk(5)
+        return LikelyTokens(
+            text,
+            done,
+            [chat.decode([i]) for i in likeliest.tolist()],
+            [round(share, 4) for share in shares.tolist()],
+            round(gap(logits_V), 3),
+        )
+
+    def with_the_head_of(text: str) -> dict[tuple[str, int], Patch]:
+        def patch(z_BNTH: Tensor) -> Tensor:
+            z_BNTH = z_BNTH.clone()
+            z_BNTH[:, head] = traces[text].heads[layer][:, head]
+            return z_BNTH
+
+        return {("heads", layer): patch}
+
+    passes = [
+        passed(clean, "as it is"),
+        passed(clean, "the head silenced", silence([(layer, head)])),
+        passed(clean, "the head's output from the other text", with_the_head_of(corrupted)),
+        passed(corrupted, "as it is"),
+        passed(corrupted, "the head's output from the other text", with_the_head_of(clean)),
+    ]
+    direction_D = (traces[clean].states[LAYERS_PASSED] - traces[corrupted].states[LAYERS_PASSED])[0, place]
+    return CountryHead(
+        layer=layer,
+        head=head,
+        on_country=_rounded(weights_LNS[:, :, place]),
+        on_first=_rounded(weights_LNS[:, :, 0]),
+        fall_when_silenced=[[round(value, 3) for value in row] for row in fall],
+        passes=passes,
+        layers_passed=LAYERS_PASSED,
+        directions=[_added(*steered, direction_D, plan.draws) for steered in STEERED],
+    )
+
+
+def _added(text: str, country: str, word: str, french: str, direction_D: Tensor, draws: int) -> AddedDirection:
+    chat = smollm2()
+    row = chat.encode(text)
+    position = row.index(chat.encode(country)[0])
+    generator = torch.Generator().manual_seed(0)
+
+    def shares(addend_D: Tensor) -> Tensor:
+        def patch(x_BTD: Tensor) -> Tensor:
+            x_BTD = x_BTD.clone()
+            x_BTD[:, position] += addend_D
+            return x_BTD
+
+        trace = Trace({("state", LAYERS_PASSED): patch})
+        return chat.model(torch.tensor([row]), trace=trace)[0, -1].softmax(dim=-1)
+
+    first, second = chat.encode(word)[0], chat.encode(french)[0]
+
+    def of_both(addend_D: Tensor) -> tuple[float, float]:
+        shares_V = shares(addend_D)
+        return round(float(shares_V[first]), 4), round(float(shares_V[second]), 4)
+
+    drawn = []
+    for _ in range(draws):
+        random_D = torch.randn(direction_D.shape, generator=generator)
+        drawn.append(of_both(random_D * direction_D.norm() / random_D.norm()))
+    whole, added = of_both(torch.zeros_like(direction_D)), of_both(direction_D)
+    return AddedDirection(text, (word, french), whole, added, drawn)
 
 
 def _rounded(x: Tensor) -> Matrix:

@@ -130,6 +130,46 @@ class CapitalPatching:
 
 
 @dataclass(frozen=True)
+class LikelyTokens:
+    """What was done to a pass over a text, the most likely next tokens and their probabilities, and two logits' gap."""
+
+    text: str
+    done: str
+    tokens: list[str]
+    probabilities: list[float]
+    difference: float
+
+
+@dataclass(frozen=True)
+class AddedDirection:
+    """A text read as it is, with a direction added at its country, and with random ones of the same length.
+
+    The probabilities are those of the two tokens: what follows the country of the text, and what would follow France.
+    ``drawn`` has them for each random direction.
+    """
+
+    text: str
+    tokens: tuple[str, str]
+    as_it_is: tuple[float, float]
+    added: tuple[float, float]
+    drawn: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class CountryHead:
+    """The head that carries a country to the last word: where all heads attend to, and what interventions change."""
+
+    layer: int
+    head: int
+    on_country: Matrix
+    on_first: Matrix
+    fall_when_silenced: Matrix
+    passes: list[LikelyTokens]
+    layers_passed: int
+    directions: list[AddedDirection]
+
+
+@dataclass(frozen=True)
 class ToyModels:
     """Toy models by sparsity: the small ones' geometry, and how many features the large ones represent."""
 

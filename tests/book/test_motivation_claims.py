@@ -67,7 +67,7 @@ def test_jacobian_of_a_recurrent_layer_is_the_product_with_the_last_step_in_fron
     j_1, j_2, j_3, j_4 = states
     whole = torch.autograd.functional.jacobian(last, first)
     assert torch.allclose(whole, j_4 @ j_3 @ j_2 @ j_1) and not torch.allclose(whole, j_1 @ j_2 @ j_3 @ j_4)
-    assert "J_T\\, J_{T-1} \\cdots J_{t+1}" in PAGE
+    assert "J_T\\, J_{T-1} \\cdots J_{t+1}" in MORE
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -16,7 +16,7 @@ def _least_ms(tokens: int, logits: int, caches: int = 0) -> float:
     cell = PAGE[PAGE.index("counted = roofline.parameters(llama)") :]
     peak, bandwidth = H100.peak_flops_per_s("bfloat16"), H100.bandwidth_bytes_per_s
     namespace = {"roofline": roofline, "llama": LLAMA, "peak": peak, "bandwidth": bandwidth}
-    exec(compile(cell[: cell.index("```")], "<page>", "exec"), namespace)
+    exec(compile(cell[: cell.index("\nsteps = ")], "<page>", "exec"), namespace)
     return 1e3 * max(namespace["least_s"](tokens, logits, caches))
 
 

@@ -17,6 +17,10 @@ COUNTING = {
             153.0,
         ),
     ),
+    "step_times": (
+        figures.step_times,
+        ({"queries": (3e10, 5e7), "softmax": (2e8, 1.3e8), "a long name": (1e6, 2e7)}, 3e14, 2e12),
+    ),
     "work_by_context": (figures.work_by_context, (CONTEXTS, 13e9, 5e5 * CONTEXTS)),
     "memory_by_part": (
         figures.memory_by_part,

@@ -14,6 +14,7 @@ from encoder_examples import ENCODER
 from inference_examples import INFERENCE
 from matplotlib.figure import Figure
 from roofline_examples import ROOFLINE
+from serving_examples import SERVING
 from teaching_examples import TEACHING
 from training_examples import TRAINING
 
@@ -37,6 +38,7 @@ FIGURES = {
     **INFERENCE,
     **ROOFLINE,
     **BEYOND_TEXT,
+    **SERVING,
     **TEACHING,
     "pipeline": (figures.pipeline, ()),
     "accepted_wrong": (figures.accepted_wrong, ([("one", 40, 20, 0), ("another", 30, 3, 1)],)),
@@ -104,6 +106,10 @@ FIGURES = {
     ),
     "logit_lens": (figures.logit_lens, (WORDS, np.linspace(0, 0.9, 16).reshape(4, 4))),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
+    "verdict_rows": (
+        figures.verdict_rows,
+        ({"one subject": (3, 1, 2), "a long subject": (12, 0, 0)}, ("right", "so-so", "wrong")),
+    ),
     "blending": (figures.blending, (2, 4, 4, 3)),
     "cost_by_heads": (figures.cost_by_heads, ([1, 2, 4], [64, 64, 64], [512, 512, 512], [100, 200, 400])),
     "head_groups": (figures.head_groups, ()),
@@ -141,6 +147,11 @@ FIGURES = {
         ({"scores": np.eye(3, 4), "shares": np.ones((3, 4)) / 2}, ["0", "1", "2", "3"], "head", "scores"),
     ),
     "layers_by_word": (figures.layers_by_word, (np.eye(4, 3), ["a", "small", "boat"], "shares")),
+    "rank_by_layer": (figures.rank_by_layer, ([900, 40, 3, 1], "Paris", 1, "head 1.0")),
+    "weight_and_effect": (
+        figures.weight_and_effect,
+        (np.eye(3, 2), np.full((3, 2), 0.2), {(0, 0): "head 0.0", (2, 1): "head 2.1"}, "France"),
+    ),
     "contributions": (figures.contributions, ({"head 1.0": 2.0, "feed-forward 1": -1.0}, 1.5, "logit")),
     "feature_directions": (figures.feature_directions, ({"dense": np.eye(3, 2), "sparse": RNG.normal(size=(3, 2))},)),
     "relative_grids": (
@@ -151,6 +162,14 @@ FIGURES = {
     "phase_moves": (figures.phase_moves, (200.0, {"products": (780.0, 1.0), "sums": (0.2, 0.2)})),
     "rotary_pairs": (figures.rotary_pairs, (8, 5)),
     "latent_scores": (figures.latent_scores, ()),
+    "changed_parts": (
+        figures.changed_parts,
+        (
+            {"keys": {"memory": ["latent", "few bits"]}, "network": {"work": ["experts"]}},
+            ["memory", "work"],
+            ["latent"],
+        ),
+    ),
     "ring_slots": (figures.ring_slots, (4, 2, 6)),
     "long_cache": (figures.long_cache, ({"full heads": 68.7, "windows": 11.2, "latent": 4.8}, 66.5)),
     "block_tables": (figures.block_tables, ({"A": [4, 0], "B": [4, 2, 1]}, [6, 9], 5, 4)),

@@ -7,6 +7,7 @@ from training_examples import RECORD, TRAINING
 from softlookup.figures import (
     LIGHT,
     adam_steps,
+    clipped,
     learning_curves,
     memory_bars,
     peaks,
@@ -58,6 +59,16 @@ def test_learning_curves_refuse_what_they_cannot_tell_apart():
     for runs in ({}, {"none": {}}, {"four": four}):
         with pytest.raises(ValueError, match="at least one run, each with 1 to 3 losses"):
             learning_curves(runs, palette=LIGHT)
+
+
+def test_clipping_by_the_common_norm_keeps_the_direction_and_each_by_its_own_turns_it():
+    text = label("clipped")
+    assert (
+        "as one arrow at 27 degrees" in text and "the same way, 27 degrees" in text and "turned, to 45 degrees" in text
+    )
+    for gradients, bound in (([2.0], 1.0), ([2.0, -1.0], 1.0), ([0.5, 0.5], 1.0)):
+        with pytest.raises(ValueError, match="wanted two above 0, one above the bound"):
+            clipped(gradients, bound, palette=LIGHT)
 
 
 def test_adams_steps_stand_beside_their_gradients():

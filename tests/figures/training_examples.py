@@ -32,6 +32,7 @@ TRAINING = {
         (np.arange(1, 50), {"D = 4": np.arange(49.0), "D = 9": np.arange(49.0) ** 0.5}),
     ),
     "adam_steps": (figures.adam_steps, ([4.0, 0.5, -2.0], [1.0, 0.75, 0.25])),
+    "clipped": (figures.clipped, ([2.0, 1.0], 1.0)),
     "smoothing": (figures.smoothing, (100, 0.1)),
     "memory_bars": (
         figures.memory_bars,

@@ -21,7 +21,7 @@ def test_record_has_all_experiments(tmp_path):
         "largest_logit": {"none_x1", "none_x10", "head_x1", "head_x10"},
         "stretched": {"as_trained", "ntk", "yarn", "yarn_4"},
         "recall": {"linear", "delta"},
-        "muon": {"adamw", "muon"},
+        "muon": {"adamw", "adamw_high", "muon"},
     }.items():
         assert ways < record[name].keys()
     assert record["draft"]["by_length"]["2"]["tokens_per_pass"] >= 1
@@ -33,10 +33,18 @@ def test_the_delta_rule_gives_the_newest_value_where_keys_are_nearly_orthogonal(
     assert max(accuracy.linear.values()) < 1
 
 
-def test_few_bits_round_each_group_by_itself():
-    x = torch.tensor([[0.0, 1.0, 2.0, 3.0, 0.0, 10.0, 20.0, 31.0, 7.7]])
-    expected = torch.tensor([[0.0, 1.0, 2.0, 3.0, 0.0, 31 / 3, 62 / 3, 31.0, 7.7]])
-    torch.testing.assert_close(published._rounded(x, bits=2, group=4), expected)
+def test_a_cache_by_token_hands_out_earlier_groups_rounded_and_the_newest_as_it_is():
+    cache = published._ByToken(2, group=2)
+    k, v = torch.randn(2, 1, 1, 4, 8)
+    cache.append(k[:, :, :2], v[:, :, :2])
+    all_k, all_v = cache.append(k[:, :, 2:], v[:, :, 2:])
+    for seen, given in ((all_k, k), (all_v, v)):
+        least, most = given.amin(-1, keepdim=True), given.amax(-1, keepdim=True)
+        step = (most - least) / 3
+        rounded = ((given - least) / step).round() * step + least
+        torch.testing.assert_close(seen[:, :, :2], rounded[:, :, :2])
+        torch.testing.assert_close(seen[:, :, 2:], given[:, :, 2:])
+    assert cache.length == 4
 
 
 def test_prose_is_what_has_no_markup(tmp_path):

@@ -3,6 +3,7 @@
 from softlookup.figures.activations import activations as activations
 from softlookup.figures.adam_steps import adam_steps as adam_steps
 from softlookup.figures.arms import shares_by_arm as shares_by_arm
+from softlookup.figures.batch_limits import batch_limits as batch_limits
 from softlookup.figures.batch_machines import batch_machines as batch_machines
 from softlookup.figures.batches import (
     batches_under_roof as batches_under_roof,
@@ -14,8 +15,10 @@ from softlookup.figures.beyond_length import beyond_length as beyond_length
 from softlookup.figures.blending import blending as blending
 from softlookup.figures.broadcast import stretched as stretched
 from softlookup.figures.by_heads import cost_by_heads as cost_by_heads
+from softlookup.figures.changed_parts import changed_parts as changed_parts
 from softlookup.figures.chapters import chapters as chapters
 from softlookup.figures.children import row_of_children as row_of_children
+from softlookup.figures.clipped import clipped as clipped
 from softlookup.figures.clock_hands import clock_hands as clock_hands
 from softlookup.figures.cost import score_memory as score_memory
 from softlookup.figures.counted import (
@@ -85,6 +88,7 @@ from softlookup.figures.next_tokens import next_tokens as next_tokens
 from softlookup.figures.norm_runs import norm_runs as norm_runs
 from softlookup.figures.normed import norm_steps as norm_steps
 from softlookup.figures.occlusion import occlusion as occlusion
+from softlookup.figures.paged_memory import paged_memory as paged_memory
 from softlookup.figures.pair_grid import pair_grid as pair_grid
 from softlookup.figures.parallel import common_direction as common_direction
 from softlookup.figures.passes import passes as passes
@@ -95,9 +99,11 @@ from softlookup.figures.position_ways import position_ways as position_ways
 from softlookup.figures.pre_post_norm import pre_post_norm as pre_post_norm
 from softlookup.figures.predictions import prediction_errors as prediction_errors
 from softlookup.figures.predictions import stream_sizes as stream_sizes
+from softlookup.figures.preemption import preemption as preemption
 from softlookup.figures.printed import comparison as comparison
 from softlookup.figures.printed import wrong_cells as wrong_cells
 from softlookup.figures.product_box import product_box as product_box
+from softlookup.figures.rank_by_layer import rank_by_layer as rank_by_layer
 from softlookup.figures.rate_curves import rate_curves as rate_curves
 from softlookup.figures.reach import gradient_reach as gradient_reach
 from softlookup.figures.reading_times import reading_times as reading_times
@@ -110,6 +116,7 @@ from softlookup.figures.scaling import gradient_size as gradient_size
 from softlookup.figures.scaling import saturation as saturation
 from softlookup.figures.scaling import variance as variance
 from softlookup.figures.served import latency_curves as latency_curves
+from softlookup.figures.serving_loop import serving_loop as serving_loop
 from softlookup.figures.sharpened import sharpened as sharpened
 from softlookup.figures.shifted import shifted_labels as shifted_labels
 from softlookup.figures.show import Shown as Shown
@@ -119,6 +126,7 @@ from softlookup.figures.slopes import chain as chain
 from softlookup.figures.slopes import surprise as surprise
 from softlookup.figures.smoothing import smoothing as smoothing
 from softlookup.figures.splitting import splitting as splitting
+from softlookup.figures.step_times import step_times as step_times
 from softlookup.figures.storage import reading_order as reading_order
 from softlookup.figures.store import lookup_table as lookup_table
 from softlookup.figures.student_path import student_path as student_path
@@ -143,4 +151,6 @@ from softlookup.figures.tile_flow import tile_flow as tile_flow
 from softlookup.figures.top_p import top_p as top_p
 from softlookup.figures.turned_pairs import rotary_pairs as rotary_pairs
 from softlookup.figures.turned_pairs import turned_pairs as turned_pairs
+from softlookup.figures.verdict_rows import verdict_rows as verdict_rows
 from softlookup.figures.vocabulary_size import vocabulary_size as vocabulary_size
+from softlookup.figures.weight_and_effect import weight_and_effect as weight_and_effect

@@ -9,13 +9,13 @@ from softlookup.tasks.ch03_tokens_and_embeddings.vectors import EMBED, TIED_LOGI
 
 TASKS = (
     WORDS,
-    VOCABULARY,
-    IDS,
-    PAD,
     PAIR_COUNTS,
     MERGE,
     BPE,
     ENCODE,
+    VOCABULARY,
+    IDS,
+    PAD,
     ONE_HOT,
     TABLE_GRADIENT,
     EMBED,
