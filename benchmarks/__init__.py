@@ -15,6 +15,7 @@ BENCHES = {
     "siege": ("benchmarks.siege:bench_siege", ("sources", "config", "quick", "say")),
     "book": ("benchmarks.site:bench_book", ("root", "quick")),
     "training": ("benchmarks.training:bench_training", ("folder", "device", "quick")),
+    "gpt2": ("benchmarks.gpt2:bench_gpt2", ("device", "quick")),
     "decoding": ("benchmarks.decoding:bench_decoding", ("device", "quick")),
     "prefill": ("benchmarks.prefill:bench_prefill", ("device", "quick")),
     "layers": ("benchmarks.layers:bench_layers", ("device", "quick")),

@@ -19,7 +19,7 @@ from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.layers import Layer, Residual
 from softlookup.model.linear_attention import LinearState, linear_attention, linear_attention_step
 from softlookup.model.local_attention import local_attention
-from softlookup.model.masks import causal_mask, combine_masks, length_mask, padding_mask, window_mask
+from softlookup.model.masks import CausalMask, causal_mask, combine_masks, length_mask, padding_mask, window_mask
 from softlookup.model.minilm import SentenceEncoder, load_minilm
 from softlookup.model.multihead import MultiHeadAttention, merge_heads, split_heads
 from softlookup.model.norms import LayerNorm, RMSNorm
@@ -53,6 +53,7 @@ from softlookup.model.writer import Writer, load_writer
 __all__ = [
     "ALiBi",
     "BeamResult",
+    "CausalMask",
     "ChatModel",
     "CheckpointError",
     "Config",
