@@ -17,6 +17,7 @@ BENCHES = {
     "training": ("benchmarks.training:bench_training", ("folder", "device", "quick")),
     "gpt2": ("benchmarks.gpt2:bench_gpt2", ("device", "quick")),
     "decoding": ("benchmarks.decoding:bench_decoding", ("device", "quick")),
+    "launches": ("benchmarks.launches:bench_launches", ("device", "quick")),
     "prefill": ("benchmarks.prefill:bench_prefill", ("device", "quick")),
     "layers": ("benchmarks.layers:bench_layers", ("device", "quick")),
     "norms": ("benchmarks.norms:bench_norms", ("device", "quick")),

@@ -1,6 +1,6 @@
 """Training a GPT-2 beside plain torch: ``softlookup bench gpt2 --device cuda``.
 
-The same weights, the same batches, the same optimizer in the same precision, one model after the other: tokens a second,
+The same weights, batches, optimizer and precision, one model after the other: tokens a second,
 the most memory that was taken, and the loss of each step. The text is drawn: half of the tokens follow from the one
 before, so that there is something to learn.
 """
@@ -116,7 +116,7 @@ def _measured(name: str, compiled: bool, plan: _Plan, device: str, dtype: torch.
 
     else:
         model = same_in_ours(model)  # type: ignore[arg-type]
-        summed = PlainLoss(model, compiled=compiled)  # type: ignore[arg-type]
+        summed = PlainLoss(model, compiled=compiled)
 
         def loss_of(inputs: Tensor, labels: Tensor) -> Tensor:
             return summed(inputs, labels=labels) / labels.numel()

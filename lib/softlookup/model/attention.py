@@ -170,7 +170,9 @@ def fused_attention(
         The output, (*batch, T, Hv).
     """
     if isinstance(mask, CausalMask):
-        if bias is None and q.shape[-2] == k.shape[-2]:  # with fewer queries, torch's kernel would put them at the start
+        if (
+            bias is None and q.shape[-2] == k.shape[-2]
+        ):  # with fewer queries, torch's kernel would put them at the start
             return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale, enable_gqa=grouped)
         mask = written_out(mask, q, k)
     added = mask

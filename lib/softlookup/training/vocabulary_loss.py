@@ -120,11 +120,10 @@ class VocabularyLoss(torch.autograd.Function):
             The mean loss; with ignored, the sum.
         """
         if _in_one_pass(states):
-            loss, grad_states, grad_table = _by_chunks(
+            loss, gradients = _by_chunks(
                 states, table, labels, epsilon, dtype, chunk, ignored, any(ctx.needs_input_grad[:2])
             )
-            if grad_table is not None:
-                ctx.save_for_backward(grad_states, grad_table)
+            ctx.save_for_backward(*gradients)
             ctx.n = len(labels) if ignored is None else 1
             return loss / ctx.n
         n, v = len(labels), len(table)
@@ -186,14 +185,15 @@ def _by_chunks(
     chunk: int,
     ignored: int | None,
     with_gradient: bool,
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Sum up the loss chunk by chunk, and the gradients with it, if wanted: of the states, and of the table."""
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Sum up the loss chunk by chunk, and, where they are wanted, the gradients of the states and of the table."""
     weights, h_all = table.to(dtype), states.to(dtype)
     wide = torch.promote_types(dtype, torch.float32)
     counted = torch.ones_like(labels, dtype=torch.bool) if ignored is None else labels != ignored
     loss_and_gradient = _of_logits if torch.compiler.is_compiling() else _compiled_of_logits()
     total = torch.zeros((), dtype=wide, device=states.device)
-    grad_states, grad_table = [], None
+    grad_states: list[Tensor] = []
+    grad_table: Tensor | None = None
     for start in range(0, len(labels), chunk):
         h, right, counts = (t[start : start + chunk] for t in (h_all, labels, counted))
         loss, g = loss_and_gradient(h @ weights.mT, right.clamp(min=0), counts, epsilon, with_gradient)
@@ -202,9 +202,7 @@ def _by_chunks(
             grad_states.append((g @ weights).to(states.dtype))
             by_chunk = (g.mT @ h).to(wide)
             grad_table = by_chunk if grad_table is None else grad_table.add_(by_chunk)
-    if grad_table is None:
-        return total, None, None
-    return total, torch.cat(grad_states), grad_table.to(table.dtype)
+    return total, () if grad_table is None else (torch.cat(grad_states), grad_table.to(table.dtype))
 
 
 def _of_logits(
