@@ -90,14 +90,14 @@ def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
     runs = [
         _measured(name, compiled, plan, device, dtype) for compiled in (False, True) for name in ("torch", "softlookup")
     ]
-    peer, ours = runs[2:]
-    differences = [abs(a - b) for a, b in zip(peer.losses, ours.losses, strict=True)]
+    peer, course = runs[2:]
+    differences = [abs(a - b) for a, b in zip(peer.losses, course.losses, strict=True)]
     return GPT2Training(
         dtype=str(dtype).removeprefix("torch."),
         tokens_per_step=plan.rows * plan.length,
         parameters=sum(p.numel() for p in _peer(plan, "cpu").parameters()),
-        speed_ratio=ours.tokens_per_s / peer.tokens_per_s,
-        memory_ratio=None if ours.peak_gb is None or peer.peak_gb is None else ours.peak_gb / peer.peak_gb,
+        speed_ratio=course.tokens_per_s / peer.tokens_per_s,
+        memory_ratio=None if course.peak_gb is None or peer.peak_gb is None else course.peak_gb / peer.peak_gb,
         largest_loss_difference=max(differences),
         runs=tuple(runs),
     )
@@ -106,7 +106,8 @@ def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
 def _measured(name: str, compiled: bool, plan: _Plan, device: str, dtype: torch.dtype) -> RunSpeed:
     """Train one model from the common weights on the common batches."""
     on_gpu = torch.device(device).type == "cuda"
-    model: nn.Module = _peer(plan, device)
+    peer = _peer(plan, device)
+    model: nn.Module = peer
     loss_of: Loss
     if name == "torch":
         run = torch.compile(model) if compiled else model
@@ -115,7 +116,8 @@ def _measured(name: str, compiled: bool, plan: _Plan, device: str, dtype: torch.
             return F.cross_entropy(run(inputs).flatten(0, 1), labels.flatten())
 
     else:
-        model = same_in_ours(model)  # type: ignore[arg-type]
+        model = same_in_ours(peer)
+        del peer
         summed = PlainLoss(model, compiled=compiled)
 
         def loss_of(inputs: Tensor, labels: Tensor) -> Tensor:
