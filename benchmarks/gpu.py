@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = {
-    "tests": "pytest and hypothesis",
+    "tests": "pytest, hypothesis and beartype",
     "gpt2": "19 GB, and triton",
     "launches": "16 GB, and triton",
     "training": "triton",
@@ -31,7 +31,7 @@ PARTS = {
 """What can be run, and what it needs beside torch, numpy and jaxtyping."""
 
 LIMIT_S = 240
-TESTS = ("-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider")
+TESTS = ("-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", "-p", "no:benchmark")
 
 
 def main(arguments: list[str]) -> int:
