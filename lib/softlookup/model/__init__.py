@@ -41,6 +41,7 @@ from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine,
 from softlookup.model.smollm2 import load_smollm2
 from softlookup.model.speculative import Speculated, accept_draft, speculative_generate
 from softlookup.model.stack import Decoder, Embedder, Encoder
+from softlookup.model.static_step import StaticStep
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.tiled_attention import tiled_attention
 from softlookup.model.trace import Trace
@@ -85,6 +86,7 @@ __all__ = [
     "ShawBias",
     "SinusoidalPositions",
     "Speculated",
+    "StaticStep",
     "T5Bias",
     "TextEncoder",
     "TokenEmbedding",

@@ -1,13 +1,13 @@
 """Losses over a large vocabulary without its logits: a thousand rows at a time, with their gradient at once."""
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from softlookup.training.one_pass import compiled_of_logits, of_logits
 
 # Rows of a matrix product are filled up to a multiple of this: the library behind torch's products prepares
 # a kernel for each new size, which costs more than a small product, and keeps it for the next time.
@@ -190,7 +190,7 @@ def _by_chunks(
     weights, h_all = table.to(dtype), states.to(dtype)
     wide = torch.promote_types(dtype, torch.float32)
     counted = torch.ones_like(labels, dtype=torch.bool) if ignored is None else labels != ignored
-    loss_and_gradient = _of_logits if torch.compiler.is_compiling() else _compiled_of_logits()
+    loss_and_gradient = of_logits if torch.compiler.is_compiling() else compiled_of_logits()
     total = torch.zeros((), dtype=wide, device=states.device)
     grad_states: list[Tensor] = []
     grad_table: Tensor | None = None
@@ -203,29 +203,6 @@ def _by_chunks(
             by_chunk = (g.mT @ h).to(wide)
             grad_table = by_chunk if grad_table is None else grad_table.add_(by_chunk)
     return total, () if grad_table is None else (torch.cat(grad_states), grad_table.to(table.dtype))
-
-
-def _of_logits(
-    logits: Tensor, labels: Tensor, counted: Tensor, epsilon: float, with_gradient: bool
-) -> tuple[Tensor, Tensor | None]:
-    """The losses of rows of logits, summed, and their gradient: p - eps/V - (1 - eps) at the label."""
-    z = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    log_sum = z.logsumexp(dim=-1)
-    losses = log_sum - (1 - epsilon) * z.gather(1, labels[:, None])[:, 0]
-    if epsilon > 0.0:
-        losses = losses - epsilon * z.mean(dim=-1)
-    loss = losses.where(counted, 0.0).sum()
-    if not with_gradient:
-        return loss, None
-    v = z.shape[1]
-    is_right = torch.arange(v, device=z.device) == labels[:, None]
-    g = (z - log_sum[:, None]).exp() - epsilon / v - is_right.to(z.dtype) * (1 - epsilon)
-    return loss, g.where(counted[:, None], 0.0).to(logits.dtype)
-
-
-@cache
-def _compiled_of_logits() -> Callable[..., tuple[Tensor, Tensor | None]]:
-    return torch.compile(_of_logits)
 
 
 class Disagreement(torch.autograd.Function):
