@@ -12,7 +12,7 @@ export PYTHON
 export OMP_WAIT_POLICY := PASSIVE
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help setup look course test test-long book pdf lab lint exercises check-exercises clean
+.PHONY: help setup look course test test-long book pdf gpu lab lint exercises check-exercises clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -38,6 +38,9 @@ book: look  ## the rendered book, in _build/html
 
 pdf: setup book  ## the book on paper: each chapter and the whole, in _build/pdf (Chromium prints it)
 	$(BIN)/python scripts/build_pdf.py
+
+gpu: look  ## what needs a GPU: tests, benchmarks, and how to run them there
+	$(BIN)/python -m benchmarks.gpu
 
 # One notebook computes at a time: where threads spin, it writes tokens at three times the speed.
 lab: look  ## JupyterLab on your own copies of the notebooks, in my_work

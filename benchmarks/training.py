@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,6 +23,7 @@ from softlookup.text.grammar import sample
 from softlookup.training.data import Batch, Batches, BucketedBatches, IdPair, PlainBatches, drop_long, encode_pairs
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.loop import validation_loss
+from softlookup.training.plain_loss import PlainLoss
 
 _EPSILON = 0.1
 _WARMING_UP = 3  # steps that are not counted: torch prepares its kernels in them
@@ -65,6 +67,9 @@ _QUICK = _Plan(
     products=(64, 128),
     product_s=0.02,
 )
+
+
+_CUDA = _Plan(d_model=256, d_hidden=1024, tokens_per_batch=32_000, n_grammar=120_000, warmup=20, products=(4096, 8192))
 
 
 @dataclass
@@ -155,7 +160,7 @@ class TrainingResult:
     peer: str
 
 
-@benchmark("training", _Plan(), quick=_QUICK)
+@benchmark("training", _Plan(), quick=_QUICK, cuda=_CUDA, cuda_quick=_QUICK)
 def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str = "cpu") -> TrainingResult:
     """Train by the fast path and by torch's nn.Transformer, step by step in turn on the same batches, and compare.
 
@@ -182,7 +187,7 @@ def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str
     batches = BucketedBatches(training, pad_id=tokenizer.pad_id, tokens_per_batch=plan.tokens_per_batch)
     validation = BucketedBatches(validation_pairs, pad_id=tokenizer.pad_id, tokens_per_batch=4000)
     model = _model(plan, len(tokenizer), device)
-    runners = _runners(model, device)
+    runners = _runners(model, device, batches)
     fast_runner, peer_runner = runners[0], runners[1]
     before = validation_loss(model, validation)
     n_rows = _side_by_side(runners, batches, model.config, plan, device)
@@ -199,7 +204,8 @@ def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str
     fast_s = sum(fast_runner.seconds)
     return TrainingResult(
         ratio=statistics.median(ratios),
-        ratio_of="seconds of a step of nn.Transformer in float32 / of the fast path, on the same batch, the median",
+        ratio_of=f"seconds of a step of nn.Transformer ({peer_runner.name}) / of {fast_runner.name}, on the same "
+        "batch, the median",
         ratio_p10=quantile(ratios, 0.1),
         ratio_p90=quantile(ratios, 0.9),
         ratio_cpu_time=statistics.median(cpu_ratios),
@@ -210,7 +216,7 @@ def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str
         validation_loss_torch=losses[peer_runner.name],
         time_ratio=padded.seconds / fast_s,
         time_ratio_cpu_time=padded.cpu_seconds / sum(fast_runner.cpu_seconds),
-        time_ratio_of="seconds of nn.Transformer on padded, unbucketed batches / of the fast path, to the same loss"
+        time_ratio_of="seconds of nn.Transformer on padded, unbucketed batches / of ours, to the same loss"
         + ("" if padded.reached else "; not reached: at least so much"),
         fast_s=fast_s,
         padded=padded,
@@ -269,15 +275,37 @@ def _torch_runner(name: str, model: Transformer, *, everywhere: bool, autocast: 
     return _Runner(name, peer, _adam(peer), loss, trains)
 
 
-def _runners(model: Transformer, device: str) -> list[_Runner]:
+def _runners(model: Transformer, device: str, batches: Batches) -> list[_Runner]:
     """Ours first, then the peer of equal work, then those that are only timed."""
     fast = FastLoss(model, epsilon=_EPSILON, dtype=quick_dtype(device))
+    if torch.device(device).type == "cuda":
+        return _runners_on_gpu(model, fast, batches)
     fast_runner = _Runner("fast path", model, _adam(model, fused=True), lambda batch: fast.summed(batch) / batch.tokens)
     return [
         fast_runner,
         _torch_runner("torch float32", model, everywhere=False, autocast=False, trains=True),
         _torch_runner("torch float32, its own dropout", model, everywhere=True, autocast=False, trains=False),
         _torch_runner("torch autocast bfloat16", model, everywhere=False, autocast=True, trains=False),
+    ]
+
+
+def _runners_on_gpu(model: Transformer, fast: FastLoss, batches: Batches) -> list[_Runner]:
+    """The plain model compiled, and the peer in the same precision; the fast path, made for CPUs, is only timed."""
+    plain_model = deepcopy(model)
+    plain = PlainLoss(plain_model, epsilon=_EPSILON, compiled=True)
+
+    def plain_loss(batch: Batch) -> Tensor:
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            return plain.summed(batch) / (batch.target_ids[:, 1:] != batch.pad_id).sum()
+
+    for batch in islice(batches.epoch(0), 4):  # torch compiles for one shape, then for all: before the clock runs
+        plain_loss(batch.to("cuda")).backward()
+    fast_adam = _adam(model, fused=True)
+    return [
+        _Runner("plain model, compiled, bfloat16", plain_model, _adam(plain_model, fused=True), plain_loss),
+        _torch_runner("torch autocast bfloat16", model, everywhere=False, autocast=True, trains=True),
+        _torch_runner("torch float32", model, everywhere=False, autocast=False, trains=False),
+        _Runner("fast path, bfloat16", model, fast_adam, lambda batch: fast.summed(batch) / batch.tokens, trains=False),
     ]
 
 

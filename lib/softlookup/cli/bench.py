@@ -45,7 +45,7 @@ class _Name(click.ParamType):
     "--device",
     default="cpu",
     show_default=True,
-    help="training, decoding, layers, norms, prefill, roofline, batching and long-attention: cpu or cuda.",
+    help="All that measure a model's speed (training, gpt2, launches, roofline ...): cpu or cuda.",
 )
 @click.option(
     "--weights", type=click.Path(path_type=Path, dir_okay=False), help="digits and pairs: weights of the median run."

@@ -19,7 +19,7 @@ from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.layers import Layer, Residual
 from softlookup.model.linear_attention import LinearState, linear_attention, linear_attention_step
 from softlookup.model.local_attention import local_attention
-from softlookup.model.masks import causal_mask, combine_masks, length_mask, padding_mask, window_mask
+from softlookup.model.masks import CausalMask, causal_mask, combine_masks, length_mask, padding_mask, window_mask
 from softlookup.model.minilm import SentenceEncoder, load_minilm
 from softlookup.model.multihead import MultiHeadAttention, merge_heads, split_heads
 from softlookup.model.norms import LayerNorm, RMSNorm
@@ -41,6 +41,7 @@ from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine,
 from softlookup.model.smollm2 import load_smollm2
 from softlookup.model.speculative import Speculated, accept_draft, speculative_generate
 from softlookup.model.stack import Decoder, Embedder, Encoder
+from softlookup.model.static_step import StaticStep
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.tiled_attention import tiled_attention
 from softlookup.model.trace import Trace
@@ -53,6 +54,7 @@ from softlookup.model.writer import Writer, load_writer
 __all__ = [
     "ALiBi",
     "BeamResult",
+    "CausalMask",
     "ChatModel",
     "CheckpointError",
     "Config",
@@ -84,6 +86,7 @@ __all__ = [
     "ShawBias",
     "SinusoidalPositions",
     "Speculated",
+    "StaticStep",
     "T5Bias",
     "TextEncoder",
     "TokenEmbedding",

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from softlookup.model.masks import CausalMask
+
 
 def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
     """Refuse queries and keys whose dot products do not exist.
@@ -52,20 +54,24 @@ def check_values(k: Tensor, v: Tensor) -> None:
         )
 
 
-def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
+def check_mask(mask: Tensor | CausalMask, scores_shape: tuple[int, ...]) -> None:
     """Refuse a mask that is not boolean, or that would line up with the wrong axes of the scores.
 
     A mask with some of the batch axes but not all is refused even where torch would broadcast it: (B, T, S)
     would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
 
     Args:
-        mask: Boolean, True = may attend: (T, S), or as many axes as the scores, each 1 or the scores' size.
+        mask: Boolean, True = may attend: (T, S), or as many axes as the scores, each 1 or the scores' size; or causal.
         scores_shape: The shape of the scores, (*batch, T, S).
 
     Raises:
         TypeError: If the mask is not boolean. A float mask is torch's other convention, added to the scores.
         ValueError: If its shape does not fit; the message names both shapes.
     """
+    if isinstance(mask, CausalMask):
+        if scores_shape[-1] < scores_shape[-2]:
+            raise ValueError(f"a causal mask wants a key for each query; the scores have {scores_shape}")
+        return
     if mask.dtype != torch.bool:
         raise TypeError(f"mask has dtype {mask.dtype}; wanted torch.bool, where True means: may attend")
     fits = mask.ndim in (2, len(scores_shape)) and all(
@@ -100,7 +106,8 @@ def check_bias(bias: Tensor, scores_shape: tuple[int, ...]) -> None:
 def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = None) -> None:
     """Refuse token ids that have no row in the table of embeddings, or that are too many.
 
-    The numbers are read on the CPU alone: on a GPU reading them would stall it, and its own lookup refuses them.
+    The numbers are read on the CPU alone, and not by a compiled model: on a GPU reading them would stall it. There, and
+    where it was compiled, torch's own lookup refuses them.
 
     Args:
         name: What the caller calls them.
@@ -121,7 +128,7 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
         raise ValueError(f"{name} has shape {tuple(ids.shape)}: an empty batch; wanted at least one token")
     if max_length is not None and ids.shape[1] > max_length:
         raise ValueError(f"{name} has length {ids.shape[1]}; the model has positions for {max_length}")
-    if ids.device.type == "cpu":
+    if ids.device.type == "cpu" and not torch.compiler.is_compiling():
         low, high = (int(value) for value in ids.aminmax())
         if low < 0 or high >= vocab_size:
             wrong = low if low < 0 else high

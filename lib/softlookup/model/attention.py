@@ -8,12 +8,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from softlookup.model._sizes import check_bias, check_mask, check_queries_and_keys, check_values
+from softlookup.model.masks import CausalMask
 
 
 def attention_weights(
     q: Float[Tensor, "*batch T H"],
     k: Float[Tensor, "*batch S H"],
-    mask: Bool[Tensor, "..."] | None = None,
+    mask: Bool[Tensor, "..."] | CausalMask | None = None,
     *,
     bias: Float[Tensor, "..."] | None = None,
     scale: float | None = None,
@@ -26,7 +27,8 @@ def attention_weights(
     Args:
         q: Queries, one row for each position that looks.
         k: Keys, one row for each position that is looked at.
-        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size; or a
+            CausalMask.
         bias: Numbers added to the scaled scores (ALiBi, T5 and their kind), of a shape that spreads over the scores;
             -inf hides a key as the mask does.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
@@ -53,6 +55,7 @@ def attention_weights(
         scores_TS, hidden = scores_TS + bias, bias.isneginf()
     if mask is not None:
         check_mask(mask, tuple(scores_TS.shape))
+        mask = written_out(mask, q, k)
         hidden = ~mask if hidden is None else hidden | ~mask
     if hidden is None:
         return torch.softmax(scores_TS, dim=-1).to(q.dtype)
@@ -65,7 +68,7 @@ def attend(
     q: Float[Tensor, "*batch T H"],
     k: Float[Tensor, "*batch S H"],
     v: Float[Tensor, "*batch S Hv"],
-    mask: Bool[Tensor, "..."] | None = None,
+    mask: Bool[Tensor, "..."] | CausalMask | None = None,
     *,
     bias: Float[Tensor, "..."] | None = None,
     scale: float | None = None,
@@ -76,7 +79,8 @@ def attend(
         q: Queries.
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
-        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size; or a
+            CausalMask.
         bias: Numbers added to the scaled scores, of a shape that spreads over them; -inf hides a key.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
@@ -100,7 +104,7 @@ def scaled_dot_product_attention(
     q: Float[Tensor, "*batch T H"],
     k: Float[Tensor, "*batch S H"],
     v: Float[Tensor, "*batch S Hv"],
-    mask: Bool[Tensor, "..."] | None = None,
+    mask: Bool[Tensor, "..."] | CausalMask | None = None,
     *,
     bias: Float[Tensor, "..."] | None = None,
     scale: float | None = None,
@@ -111,7 +115,8 @@ def scaled_dot_product_attention(
         q: Queries.
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
-        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size; or a
+            CausalMask.
         bias: Numbers added to the scaled scores, of a shape that spreads over them; -inf hides a key.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
@@ -141,7 +146,7 @@ def fused_attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    mask: Tensor | None,
+    mask: Tensor | CausalMask | None,
     *,
     bias: Tensor | None = None,
     scale: float | None = None,
@@ -164,6 +169,12 @@ def fused_attention(
     Returns:
         The output, (*batch, T, Hv).
     """
+    if isinstance(mask, CausalMask):
+        if (
+            bias is None and q.shape[-2] == k.shape[-2]
+        ):  # with fewer queries, torch's kernel would put them at the start
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale, enable_gqa=grouped)
+        mask = written_out(mask, q, k)
     added = mask
     if bias is not None:
         added = bias.to(q.dtype).expand(*bias.shape[:-2], q.shape[-2], k.shape[-2])
@@ -174,3 +185,17 @@ def fused_attention(
     added = added.masked_fill(blind_T1, bias is None)  # True of a mask, 0 of a bias: may attend
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=grouped)
     return output.masked_fill(blind_T1, 0.0)
+
+
+def written_out(mask: Tensor | CausalMask, q: Tensor, k: Tensor) -> Tensor:
+    """Give a mask as booleans, where nothing knows it by its name.
+
+    Args:
+        mask: A mask.
+        q: Queries, (..., T, H).
+        k: Keys, (..., S, H).
+
+    Returns:
+        The mask itself, or the matrix of a causal one, (T, S).
+    """
+    return mask.matrix(q.shape[-2], k.shape[-2], q.device) if isinstance(mask, CausalMask) else mask

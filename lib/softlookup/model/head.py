@@ -47,16 +47,37 @@ class Head(nn.Module):
 
         Cost: 2*B*T*D*V operations.
         """
-        if self.transform is not None:
-            x = self.transform(x)
-        if self.scale is not None:
-            x = x * self.scale
+        x = self._prepared(x)
         if self.w_out is not None:
             logits_BTV = x @ self.w_out
         else:
             assert self._tied is not None
             logits_BTV = self._tied[0].logits(x)
         return logits_BTV if self.b_out is None else logits_BTV + self.b_out
+
+    def factors(self, x: Float[Tensor, "B T D"]) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "V D"]]:
+        """Give the two matrices whose product the logits are, for a loss that never holds all logits at once.
+
+        Args:
+            x: States.
+
+        Returns:
+            The states as the product takes them, and one row for each word: logits are states @ table.mT.
+
+        Raises:
+            ValueError: If a bias is added to the logits, which then are no product.
+        """
+        if self.b_out is not None:
+            raise ValueError("this head adds a bias to the logits (output_bias): they are no product of two matrices")
+        if self.w_out is not None:
+            return self._prepared(x), self.w_out.mT
+        assert self._tied is not None
+        return self._prepared(x), self._tied[0].table
+
+    def _prepared(self, x: Tensor) -> Tensor:
+        if self.transform is not None:
+            x = self.transform(x)
+        return x if self.scale is None else x * self.scale
 
 
 class Transform(nn.Module):

@@ -51,9 +51,27 @@ class DecoderLM(nn.Module):
             ValueError: If ids have no row, the batch is empty, a row is too long, or the mask's shape is not the ids'.
             TypeError: If the ids are not whole numbers or the mask is not boolean.
         """
+        return self.head(self.states(ids, mask, trace=trace))
+
+    def states(
+        self,
+        ids: Int[Tensor, "B T"],
+        mask: Bool[Tensor, "B T"] | None = None,
+        *,
+        trace: Trace | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        """Run the decoder, without the head: one vector for each token, of what came up to it.
+
+        Args:
+            ids: Token ids.
+            mask: As in forward.
+            trace: Where to leave states and weights.
+
+        Returns:
+            The decoder's output.
+        """
         keys, places = _padding(ids, mask)
-        x_BTD = self.decoder(self.embedder(ids, places=places), mask=keys, trace=trace)
-        return self.head(x_BTD)
+        return self.decoder(self.embedder(ids, places=places), mask=keys, trace=trace)
 
     def start(self, mask: Bool[Tensor, "B T"] | None = None) -> KVCache:
         """Make ready to write.

@@ -11,6 +11,7 @@ from softlookup.model._sizes import check_mask
 from softlookup.model.attention import attend, fused_attention
 from softlookup.model.cache import LayerCache
 from softlookup.model.initialise import xavier_
+from softlookup.model.masks import CausalMask
 from softlookup.model.multihead import Watch, merge_heads, split_heads, watched
 from softlookup.model.norms import RMSNorm
 from softlookup.model.positions import RotaryPositions
@@ -94,7 +95,7 @@ class LatentAttention(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "..."] | None = None,
+        mask: Bool[Tensor, "..."] | CausalMask | None = None,
         *,
         cache: LayerCache | None = None,
         absorbed: bool = False,
@@ -105,7 +106,7 @@ class LatentAttention(nn.Module):
 
         Args:
             x: The tokens' vectors; with a cache, of the new tokens alone.
-            mask: Which query may look at which key, True = may; None lets all be seen.
+            mask: Which query may look at which key, True = may, or causal; None lets all be seen.
             cache: The rotary keys (as k) and latent vectors (as v) of the tokens before x; x's are added.
             absorbed: Whether w_uk is multiplied into the queries and w_uv into the output, so that no key and no value
                 of a head is ever made: the same numbers, cheaper where T is small and S large.

@@ -11,6 +11,7 @@ from softlookup.model.config import Config
 from softlookup.model.experts import Experts, Router
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.latent_attention import LatentAttention
+from softlookup.model.masks import CausalMask
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.relative import ShawBias, TransformerXLBias
@@ -89,7 +90,7 @@ class Layer(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "..."] | None = None,
+        mask: Bool[Tensor, "..."] | CausalMask | None = None,
         memory: Float[Tensor, "B S D"] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
         *,

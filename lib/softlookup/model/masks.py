@@ -1,10 +1,40 @@
 """Masks: which query may attend to which key. Boolean throughout, True = may attend."""
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from softlookup.model._places import check_integers
+
+
+@dataclass(frozen=True)
+class CausalMask:
+    """Each position may look at itself and at what is before it, as a value: kernels know it without a matrix.
+
+    A kernel that is told so skips the half that is hidden, where a matrix of T*S booleans would be made, read and
+    turned into numbers to be added. The last query stands at the last key, so that T queries may follow a cache.
+    Rows filled up at the end need no other mask: what fills them up stands behind every token. No row sees nothing.
+
+    Source: Vaswani et al. 2017, section 3.2.3; Dao et al. 2022 (blocks that are hidden are not computed).
+    """
+
+    def matrix(self, length: int, keys: int, device: torch.device | str | None = None) -> Bool[Tensor, "T S"]:
+        """Write the mask out.
+
+        Args:
+            length: T, how many positions look.
+            keys: S, how many there are to look at, at least T.
+            device: Where the mask is made.
+
+        Returns:
+            True where the key is not after the query.
+
+        Raises:
+            ValueError: If there are fewer keys than queries, or no query.
+        """
+        return causal_mask(length, keys=keys, offset=keys - length, device=device)
 
 
 def causal_mask(

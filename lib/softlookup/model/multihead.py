@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from softlookup.model._inputs import check_weights
 from softlookup.model._sizes import check_bias, check_mask
-from softlookup.model.attention import attend, fused_attention
+from softlookup.model.attention import attend, fused_attention, written_out
 from softlookup.model.cache import LayerCache
+from softlookup.model.masks import CausalMask
 from softlookup.model.norms import RMSNorm
 from softlookup.model.positions import Offset
 
@@ -166,7 +167,7 @@ class MultiHeadAttention(nn.Module):
         self,
         x: Float[Tensor, "B T D"],
         x_kv: Float[Tensor, "B S D"] | None = None,
-        mask: Bool[Tensor, "..."] | None = None,
+        mask: Bool[Tensor, "..."] | CausalMask | None = None,
         *,
         bias: Float[Tensor, "..."] | None = None,
         rotary: nn.Module | None = None,
@@ -181,7 +182,7 @@ class MultiHeadAttention(nn.Module):
             x_kv: The tokens that are looked at, where they are others (cross-attention); None means x itself.
             mask: Boolean, True = may attend: (T, S), or four axes as (B, N, T, S) with 1 where the mask is the
                 same all along; padding of the keys is (B, 1, 1, S). With a cache, S counts the cached keys too, but not
-                those that its window has let go.
+                those that its window has let go. A CausalMask is what kernels do fastest.
             bias: Numbers added to the scaled scores, of a shape that spreads over (B, N, T, S).
             rotary: A RotaryPositions that turns queries and keys to their places.
             cache: The keys and values of earlier calls; those of this call are added to it.
@@ -200,19 +201,20 @@ class MultiHeadAttention(nn.Module):
         Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations. Sinks copy the keys and values once.
         """
         self._check_inputs(x, x if x_kv is None else x_kv)
-        q_BNTH = _heads(_project(x, self.w_q, self.b_q), self.n_heads, self.q_norm)
         offset: Offset
         if cache is not None and cache.complete:  # cross-attention: the encoder's keys do not change
-            k_BKSH, v_BKSH, offset = cache.k, cache.v, 0
+            q, k_BKSH, v_BKSH, offset = _project(x, self.w_q, self.b_q), cache.k, cache.v, 0
         else:
-            k_BKSH, v_BKSH, offset = self._keys_and_values(x if x_kv is None else x_kv, rotary, cache)
+            q, k, v = self._projections(x, x if x_kv is None else x_kv)
+            k_BKSH, v_BKSH, offset = self._keys_and_values(k, v, rotary, cache)
+        q_BNTH = _heads(q, self.n_heads, self.q_norm)
         if rotary is not None:
             q_BNTH = rotary(q_BNTH, offset)
         shape = (x.shape[0], self.n_heads, x.shape[1], k_BKSH.shape[2])
         group = self.n_heads // self.n_kv_heads
         if mask is not None:
             check_mask(mask, shape)
-            if mask.device != x.device:
+            if isinstance(mask, Tensor) and mask.device != x.device:
                 raise ValueError(f"mask is on {mask.device}, x on {x.device}: move one to the other")
         if self.relative is not None:
             if cache is not None and cache.window is not None:
@@ -222,6 +224,7 @@ class MultiHeadAttention(nn.Module):
         if bias is not None:
             check_bias(bias, shape)
         if self.sinks is not None:
+            mask = None if mask is None else written_out(mask, q_BNTH, k_BKSH)
             k_BKSH, v_BKSH, mask, bias = _with_sinks(self.sinks, k_BKSH, v_BKSH, mask, bias)
         if return_weights or watch is not None:
             k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
@@ -235,12 +238,27 @@ class MultiHeadAttention(nn.Module):
         z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, bias=bias, scale=self.scale, grouped=group > 1)
         return _project(merge_heads(z_BNTH), self.w_o, self.b_o)
 
+    def _projections(self, x: Tensor, x_kv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        biases = (self.b_q, self.b_k, self.b_v)
+        # A GPU does one wide product sooner than three narrow ones, where the rows are so many that laying the
+        # matrices side by side costs little beside it.
+        if x_kv is x and x.is_cuda and x.shape[0] * x.shape[1] >= self.d_model:
+            w = torch.cat((self.w_q, self.w_k, self.w_v), dim=1)
+            b = None if self.b_q is None else torch.cat([b for b in biases if b is not None])
+            q, k, v = _project(x, w, b).split([m.shape[1] for m in (self.w_q, self.w_k, self.w_v)], dim=-1)
+            return q, k, v
+        q, k, v = (
+            _project(rows, w, b)
+            for rows, w, b in zip((x, x_kv, x_kv), (self.w_q, self.w_k, self.w_v), biases, strict=True)
+        )
+        return q, k, v
+
     def _keys_and_values(
-        self, x_kv: Tensor, rotary: nn.Module | None, cache: LayerCache | None
+        self, k: Tensor, v: Tensor, rotary: nn.Module | None, cache: LayerCache | None
     ) -> tuple[Tensor, Tensor, Offset]:
         offset = 0 if cache is None else cache.offset
-        k_BKSH = _heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads, self.k_norm)
-        v_BKSH = split_heads(_project(x_kv, self.w_v, self.b_v), self.n_kv_heads)
+        k_BKSH = _heads(k, self.n_kv_heads, self.k_norm)
+        v_BKSH = split_heads(v, self.n_kv_heads)
         if rotary is not None:
             k_BKSH = rotary(k_BKSH, offset)  # keys are kept turned: their place never changes
         if cache is not None:

@@ -203,7 +203,8 @@ class LearnedPositions(nn.Module):
                     f"the table has max_length = {max_length} rows, 0 to {max_length - 1}"
                 )
             return x + self.table[where : where + length]
-        if where.numel() and where.device.type == "cpu":  # read on the CPU alone: a GPU would stall
+        # Read on the CPU alone, and not by a compiled model: a GPU would stall.
+        if where.numel() and where.device.type == "cpu" and not torch.compiler.is_compiling():
             first, last = (int(extreme) for extreme in torch.aminmax(where))
             if first < 0 or last >= max_length:
                 raise ValueError(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -11,10 +12,12 @@ from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
 from softlookup.model.embeddings import TokenEmbedding
 from softlookup.model.layers import Layer, norm_of
-from softlookup.model.masks import causal_mask, combine_masks, window_mask
+from softlookup.model.masks import CausalMask, causal_mask, combine_masks, window_mask
 from softlookup.model.positions import Layout, LearnedPositions, Pairing, RotaryPositions, SinusoidalPositions
 from softlookup.model.relative import ALiBi, T5Bias
 from softlookup.model.trace import Trace
+
+Columns = TypeVar("Columns", Tensor | None, Tensor | CausalMask | None)
 
 
 class Embedder(nn.Module):
@@ -122,13 +125,15 @@ class _Stack(nn.Module):
 
     def _mask(
         self, window: int | None, length: int, offset: int, mask: Tensor | None, device: torch.device
-    ) -> Tensor | None:
+    ) -> Tensor | CausalMask | None:
         if window is not None:
             keys = offset + length
             shape = window_mask(length, window, causal=self.causal, offset=offset, keys=keys, device=device)
             return combine_masks(shape, mask)
         # A single newest token may attend to all there is: no mask is needed, and the kernel runs without one.
         if self.causal and length > 1:
+            if mask is None:
+                return CausalMask()
             return combine_masks(causal_mask(length, keys=offset + length, offset=offset, device=device), mask)
         return mask
 
@@ -253,5 +258,5 @@ class Decoder(_Stack):
         return self._run(x, mask, memory, memory_mask, cache, trace)
 
 
-def _from(start: int, columns: Tensor | None) -> Tensor | None:
-    return columns if columns is None or not start else columns[..., start:]
+def _from(start: int, columns: Columns) -> Columns:
+    return columns[..., start:] if isinstance(columns, Tensor) and start else columns

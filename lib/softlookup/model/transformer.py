@@ -53,13 +53,33 @@ class Transformer(nn.Module):
             ValueError: If ids have no row, batches are empty or of unequal size, or a sentence is too long.
             TypeError: If ids are not whole numbers.
         """
+        return self.head(self.states(source_ids, target_ids, trace=trace, encoder_trace=encoder_trace))
+
+    def states(
+        self,
+        source_ids: Int[Tensor, "B S"],
+        target_ids: Int[Tensor, "B T"],
+        *,
+        trace: Trace | None = None,
+        encoder_trace: Trace | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        """Run encoder and decoder, without the head: one vector for each position of the target.
+
+        Args:
+            source_ids: The sentences, filled up with pad_id.
+            target_ids: What the decoder is given.
+            trace: As in forward.
+            encoder_trace: As in forward.
+
+        Returns:
+            The decoder's output.
+        """
         if source_ids.shape[0] != target_ids.shape[0]:
             raise ValueError(f"{source_ids.shape[0]} sources beside {target_ids.shape[0]} targets: give one for each")
         memory_BSD, memory_mask = self.encode(source_ids, trace=encoder_trace)
         # Targets are filled up on the right, where the causal mask hides the filling from every word. A mask of their
         # pads would hide too much: in T5 and Marian the id of padding is also the one that the decoder starts with.
-        x_BTD = self.decoder(self.embedder(target_ids), memory_BSD, memory_mask=memory_mask, trace=trace)
-        return self.head(x_BTD)
+        return self.decoder(self.embedder(target_ids), memory_BSD, memory_mask=memory_mask, trace=trace)
 
     def encode(
         self, source_ids: Int[Tensor, "B S"], *, trace: Trace | None = None

@@ -15,7 +15,9 @@ from softlookup.training.data import (
     redrawn,
 )
 from softlookup.training.loop import DivergedError, Progress, summed_loss, train, validation_loss
+from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.progress import show_progress
+from softlookup.training.vocabulary_loss import vocabulary_loss
 
 __all__ = [
     "Batch",
@@ -27,6 +29,7 @@ __all__ = [
     "DivergedError",
     "MovingAverage",
     "PlainBatches",
+    "PlainLoss",
     "Progress",
     "TrainingState",
     "corpus_bleu",
@@ -44,4 +47,5 @@ __all__ = [
     "summed_loss",
     "train",
     "validation_loss",
+    "vocabulary_loss",
 ]

@@ -134,8 +134,8 @@ def train(
             rate = optimizer.param_groups[0]["lr"] if schedule is None else schedule(state.step + 1)
             where = f"step {state.step + 1} (learning rate {rate:.3g})"
             tokens = sum(batch.tokens for batch in group)
-            loss = _backward(model, [batch.to(device) for batch in group], tokens, epsilon, autocast, objective, where)
-            norm = _clip(optimizer, clip, where)
+            total = _backward(model, [batch.to(device) for batch in group], tokens, epsilon, autocast, objective)
+            loss, norm = _finite(total, _clip(optimizer, clip), where)
             if schedule is not None:
                 for parameters in optimizer.param_groups:
                     parameters["lr"] = rate
@@ -211,28 +211,32 @@ def _backward(
     epsilon: float,
     autocast: torch.dtype | None,
     objective: Objective,
-    where: str,
-) -> float:
+) -> Tensor:
     """Leave the gradient of the loss for each token, over all batches of the group, in the parameters."""
     model.zero_grad(set_to_none=True)
-    total = 0.0
+    losses = []
     for batch in group:
         with _precision(batch.target_ids.device, autocast):
             loss = objective(model, batch, epsilon) / tokens
-        total += loss.item()
-        if not math.isfinite(total):
-            raise DivergedError(f"the loss is {total} at {where}: lower the rate, warm up longer or clip harder")
+        losses.append(loss.detach())
         loss.backward()
-    return total
+    return torch.stack(losses).sum()
 
 
-def _clip(optimizer: Optimizer, clip: float | None, where: str) -> float:
+def _clip(optimizer: Optimizer, clip: float | None) -> Tensor:
     """Shorten the gradients to a common norm of at most `clip`, and return the norm that they had."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    norm = nn.utils.clip_grad_norm_(parameters, math.inf if clip is None else clip).item()
-    if not math.isfinite(norm):
-        raise DivergedError(f"the gradients' norm is {norm} at {where}: lower the rate or warm up longer")
-    return norm
+    return nn.utils.clip_grad_norm_(parameters, math.inf if clip is None else clip)
+
+
+def _finite(total: Tensor, norm: Tensor, where: str) -> tuple[float, float]:
+    """Read the loss and the gradients' norm, both at once, since a GPU has to finish its work for that."""
+    loss_value, norm_value = torch.stack((total.double(), norm.to(total.device).double())).tolist()
+    if not math.isfinite(loss_value):
+        raise DivergedError(f"the loss is {loss_value} at {where}: lower the rate, warm up longer or clip harder")
+    if not math.isfinite(norm_value):
+        raise DivergedError(f"the gradients' norm is {norm_value} at {where}: lower the rate or warm up longer")
+    return loss_value, norm_value
 
 
 def _validate(

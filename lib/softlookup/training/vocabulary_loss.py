@@ -4,11 +4,71 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Float, Int
 from torch import Tensor
+
+from softlookup.training.one_pass import compiled_of_logits, of_logits
 
 # Rows of a matrix product are filled up to a multiple of this: the library behind torch's products prepares
 # a kernel for each new size, which costs more than a small product, and keeps it for the next time.
 ROWS = 64
+
+
+CHUNKS = {"cpu": 1024, "cuda": 4096}
+"""Rows whose logits are held at once: few enough for a CPU's caches, enough to keep a GPU busy."""
+
+
+def vocabulary_loss(
+    states: Float[Tensor, "*batch D"],
+    table: Float[Tensor, "V D"],
+    labels: Int[Tensor, "*batch"],
+    *,
+    ignored: int,
+    epsilon: float = 0.0,
+    chunk: int | None = None,
+) -> Float[Tensor, ""]:
+    """Give the cross-entropy of states against a vocabulary, summed: that of states @ table.mT, never held at once.
+
+    Products are done in autocast's dtype where it is on, else in that of the states; sums are in float32 at least.
+
+    Args:
+        states: The vectors that the logits are made from.
+        table: One row for each of the vocabulary.
+        labels: The right rows' numbers.
+        ignored: The label of states that do not count.
+        epsilon: Label smoothing, from 0 to 1: epsilon / V on all classes.
+        chunk: How many rows' logits are held at once; None takes what suits the device (CHUNKS).
+
+    Returns:
+        The sum over the labels that count, in nats, with the gradients of states and table behind it.
+
+    Raises:
+        ValueError: If sizes or devices do not fit, or epsilon or chunk is out of range. Labels are not read.
+
+    Cost: 6*n*D*V operations with gradients, n the states (on a CPU those that count), and chunk*V logits in memory.
+
+    Source: the gradient is that of cross_entropy; Wijmans et al. 2025 and Hsu et al. 2025 also make it chunk by chunk.
+    """
+    if states.shape[:-1] != labels.shape or states.shape[-1:] != table.shape[1:] or table.ndim != 2:
+        shapes = ", ".join(str(tuple(t.shape)) for t in (states, table, labels))
+        raise ValueError(f"states, table and labels have shapes {shapes}; wanted (..., D), (V, D) and (...)")
+    if not states.device == table.device == labels.device:
+        raise ValueError(f"states, table and labels are on {states.device}, {table.device} and {labels.device}")
+    kind = states.device.type
+    chunk = CHUNKS.get(kind, CHUNKS["cuda"]) if chunk is None else chunk
+    if not 0.0 <= epsilon <= 1.0 or chunk < 1:
+        raise ValueError(f"epsilon is {epsilon}, chunk {chunk}; wanted a share from 0 to 1, and at least one row")
+    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
+    states, labels = states.flatten(0, -2), labels.flatten()
+    with torch.autocast(kind, enabled=False):
+        if not _in_one_pass(states):
+            real = (labels != ignored).nonzero()[:, 0]
+            states, labels = states.index_select(0, real), labels.index_select(0, real)
+            if not len(real):
+                return states.sum()
+            mean = VocabularyLoss.apply(states, table, labels, epsilon, dtype, chunk)
+            return mean * len(real)
+        return VocabularyLoss.apply(states, table, labels, epsilon, dtype, chunk, None, ignored)
 
 
 def fill_up(x: Tensor) -> Tensor:
@@ -40,6 +100,7 @@ class VocabularyLoss(torch.autograd.Function):
         dtype: torch.dtype,
         chunk: int,
         room: Tensor | None = None,
+        ignored: int | None = None,
     ) -> Tensor:
         """Sum up the loss chunk by chunk, and the gradients with it.
 
@@ -52,11 +113,19 @@ class VocabularyLoss(torch.autograd.Function):
             dtype: What products are done in.
             chunk: How many rows' logits are held at once.
             room: What room_for_logits gave, for as many rows or more; it is written over. None takes new memory, which
-                costs the system more time than the softmax takes.
+                costs the system more time than the softmax takes. A GPU needs none.
+            ignored: The label of rows that do not count, on a GPU, which would have to wait for them to be taken out.
 
         Returns:
-            The mean loss.
+            The mean loss; with ignored, the sum.
         """
+        if _in_one_pass(states):
+            loss, gradients = _by_chunks(
+                states, table, labels, epsilon, dtype, chunk, ignored, any(ctx.needs_input_grad[:2])
+            )
+            ctx.save_for_backward(*gradients)
+            ctx.n = len(labels) if ignored is None else 1
+            return loss / ctx.n
         n, v = len(labels), len(table)
         wide = torch.promote_types(dtype, torch.float32)
         states, weights, h_all = states.to(wide), table.to(dtype), states.to(dtype)
@@ -98,7 +167,42 @@ class VocabularyLoss(torch.autograd.Function):
         """Hand out the gradients made in the forward pass."""
         grad_states, grad_table = ctx.saved_tensors
         scale = grad / ctx.n
-        return grad_states * scale, grad_table * scale, None, None, None, None, None
+        return grad_states * scale, grad_table * scale, None, None, None, None, None, None
+
+
+def _in_one_pass(states: Tensor) -> bool:
+    # A compiled function makes loss and gradient of a chunk's logits in one pass over them, and on a GPU nothing may
+    # wait for a number. A CPU without a compiler has softmax as one pass instead.
+    return states.device.type != "cpu" or torch.compiler.is_compiling()
+
+
+def _by_chunks(
+    states: Tensor,
+    table: Tensor,
+    labels: Tensor,
+    epsilon: float,
+    dtype: torch.dtype,
+    chunk: int,
+    ignored: int | None,
+    with_gradient: bool,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Sum up the loss chunk by chunk, and, where they are wanted, the gradients of the states and of the table."""
+    weights, h_all = table.to(dtype), states.to(dtype)
+    wide = torch.promote_types(dtype, torch.float32)
+    counted = torch.ones_like(labels, dtype=torch.bool) if ignored is None else labels != ignored
+    loss_and_gradient = of_logits if torch.compiler.is_compiling() else compiled_of_logits()
+    total = torch.zeros((), dtype=wide, device=states.device)
+    grad_states: list[Tensor] = []
+    grad_table: Tensor | None = None
+    for start in range(0, len(labels), chunk):
+        h, right, counts = (t[start : start + chunk] for t in (h_all, labels, counted))
+        loss, g = loss_and_gradient(h @ weights.mT, right.clamp(min=0), counts, epsilon, with_gradient)
+        total = total + loss
+        if g is not None:
+            grad_states.append((g @ weights).to(states.dtype))
+            by_chunk = (g.mT @ h).to(wide)
+            grad_table = by_chunk if grad_table is None else grad_table.add_(by_chunk)
+    return total, () if grad_table is None else (torch.cat(grad_states), grad_table.to(table.dtype))
 
 
 class Disagreement(torch.autograd.Function):

@@ -1,0 +1,43 @@
+"""Loss and gradient of a block of logits in one pass over them, where torch's compiler can make one kernel of it."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+
+import torch
+from torch import Tensor
+
+
+def of_logits(
+    logits: Tensor, labels: Tensor, counted: Tensor, epsilon: float, with_gradient: bool
+) -> tuple[Tensor, Tensor | None]:
+    """Give the losses of rows of logits, summed, and their gradient: p - eps/V - (1 - eps) at the label.
+
+    Args:
+        logits: (n, V).
+        labels: The right columns, (n,).
+        counted: Which rows count, (n,).
+        epsilon: Label smoothing.
+        with_gradient: Whether the gradient is wanted.
+
+    Returns:
+        The loss, and the gradient in the dtype of the logits, or None.
+    """
+    z = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    log_sum = z.logsumexp(dim=-1)
+    losses = log_sum - (1 - epsilon) * z.gather(1, labels[:, None])[:, 0]
+    if epsilon > 0.0:
+        losses = losses - epsilon * z.mean(dim=-1)
+    loss = losses.where(counted, 0.0).sum()
+    if not with_gradient:
+        return loss, None
+    v = z.shape[1]
+    is_right = torch.arange(v, device=z.device) == labels[:, None]
+    g = (z - log_sum[:, None]).exp() - epsilon / v - is_right.to(z.dtype) * (1 - epsilon)
+    return loss, g.where(counted[:, None], 0.0).to(logits.dtype)
+
+
+@cache
+def compiled_of_logits() -> Callable[..., tuple[Tensor, Tensor | None]]:
+    """Give ``of_logits`` as one kernel; as it is where torch's compiler has no triton to write for a GPU with."""
+    return of_logits if find_spec("triton") is None else torch.compile(of_logits)
