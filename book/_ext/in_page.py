@@ -158,6 +158,8 @@ def write_scripts(app: Sphinx, error: Exception | None) -> None:
         if exercise.rows and exercise.name[:2].isdigit():
             name = f"notebook_{int(exercise.name[:2])}.js"
             (place / name).write_text(script(exercise, Path(app.srcdir), out), encoding="utf-8")
+    for left_over in place.glob("cells_*.js"):  # of an earlier build, where the page's cells could run
+        left_over.unlink()
     for page, cells in app.in_page_cells.items():  # type: ignore[attr-defined]
         if cells.run:
             name = Path(page).name

@@ -36,7 +36,7 @@ def test_head_that_carries_the_country_is_the_same_in_both_experiments_on_it():
     patched, head = np.array(INSIDE["capital"]["heads"]), INSIDE["country_head"]
     place = head["layer"], head["head"]
     assert np.unravel_index(patched.argmax(), patched.shape) == place
-    as_it_is, _, _, corrupted, exchanged = (one["difference"] for one in head["passes"])
+    as_it_is, _, _, corrupted, exchanged = (reading["difference"] for reading in head["passes"])
     share = (exchanged - corrupted) / (as_it_is - corrupted)
     assert share == pytest.approx(patched[place], abs=1e-3)
     assert np.array(head["fall_when_silenced"])[place] == pytest.approx(
@@ -51,7 +51,7 @@ def test_most_heads_that_attend_to_the_country_bring_nothing_back():
 
 
 def test_direction_changes_the_language_and_does_not_work_with_every_country():
-    by_text = {one["text"]: one for one in INSIDE["country_head"]["directions"]}
+    by_text = {direction["text"]: direction for direction in INSIDE["country_head"]["directions"]}
     italy, spain = by_text["People in Italy speak"], by_text["The capital of Spain is"]
     assert italy["added"][1] > italy["added"][0] and max(share for _, share in italy["drawn"]) < 0.01
     assert spain["added"][0] < 0.01 and spain["added"][1] < 0.1

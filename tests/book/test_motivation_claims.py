@@ -99,10 +99,12 @@ def test_gradients_fade_in_new_recurrent_layers_and_not_with_open_gates_or_atten
     assert 0.5 < reach(MultiHeadAttention(width, 4)) < 2
 
 
-def test_label_after_thinker_is_of_and_the_slides_feature_belongs_elsewhere():
-    words = re.search(r'^text = "(.*)"$', PAGE, re.M)[1].split()
-    assert words[words.index("thinker") + 1] == "of" and words[words.index("was") - 1] == "time"
-    assert words[-1] == "Isaac"
+def test_pairs_come_from_the_opening_sentence_and_the_label_is_the_very_next_word():
+    words = re.search(r'^sentence = \("(.*) "\n +"(.*)"\)', PAGE, re.M)
+    sentence = f"{words[1]} {words[2]}".split()
+    assert len(sentence) == 11 and f"after *{' '.join(sentence[:3])}*, which word" in PAGE
+    quiz = "the cat sat on the mat".split()
+    assert quiz[len("the cat sat".split())] == "on"
 
 
 def test_a_step_raises_the_label_alone_and_lowers_the_likeliest_other_most():

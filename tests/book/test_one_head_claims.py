@@ -45,4 +45,4 @@ def test_rounded_weights_of_the_softmax_question_sum_to_1_as_printed():
 def test_a_column_of_weights_sums_to_anything_from_0_to_the_number_of_queries():
     one_key_for_all = reference.attention_weights(np.full((5, 1), 100.0), np.array([[9.0], [0.0]]))
     assert one_key_for_all.sum(axis=0) == pytest.approx([5, 0])
-    assert "sums to anything from 0 to $T$" in PAGE
+    assert "its sum can lie anywhere between 0 and $T$" in PAGE

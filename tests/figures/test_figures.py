@@ -106,6 +106,10 @@ FIGURES = {
     ),
     "logit_lens": (figures.logit_lens, (WORDS, np.linspace(0, 0.9, 16).reshape(4, 4))),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
+    "open_product": (
+        figures.open_product,
+        (grid("2 0 1; 1 3 0"), grid("0 1; 1 0; 1 1"), ("the", "cat"), ("cat", "sat")),
+    ),
     "verdict_rows": (
         figures.verdict_rows,
         ({"one subject": (3, 1, 2), "a long subject": (12, 0, 0)}, ("right", "so-so", "wrong")),

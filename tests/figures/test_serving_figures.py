@@ -24,6 +24,18 @@ def test_paged_memory_hatches_the_empty_cells_of_taken_blocks_and_names_what_is_
     assert texts_of(figure).count("0") == 3  # two tables and the memory
 
 
+def test_paged_memory_writes_the_letters_of_its_guests_into_the_tokens():
+    words = texts_of(figures.paged_memory(GUESTS, 7, 4, palette=LIGHT))
+    assert (words.count("AC"), words.count("A"), words.count("B"), words.count("C")) == (4, 7, 3, 4)
+
+
+def test_latency_curves_draw_lines_at_more_loads_than_were_measured():
+    line, points = {"first": {"p50": [1.0, 3.0, 9.0]}}, {"first": {"p50": [1.1, 8.0]}}
+    figure = figures.latency_curves([0.2, 1.2], line, points, lines_at=[0.2, 1.0, 1.2], palette=LIGHT)
+    assert [list(drawn.get_xdata()) for drawn in figure.axes[0].lines] == [[0.2, 1.0, 1.2], [0.2, 1.2]]
+    assert "first, p50: 1.1 (1), 8 (9)." in figure.get_label()
+
+
 @pytest.mark.parametrize("guest", [([0], 5), ([0, 1], 4), ([7], 1)])
 def test_paged_memory_refuses_tokens_that_do_not_fit_their_blocks(guest):
     with pytest.raises(ValueError, match=r"tokens in the blocks \["):

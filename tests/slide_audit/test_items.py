@@ -60,6 +60,16 @@ def test_items_on_the_glue_table_say_which_column_of_mnli_they_take():
     assert "MNLI matched" in truths["E124"] and "at -3.7" in truths["E124"]
 
 
+def test_slips_of_writing_and_damaged_text_say_nothing_about_a_subject():
+    kinds = {item.kind: item.about_subject for item in ITEMS}
+    assert kinds == {"computed": True, "cited": True, "draw": True, "writing": False, "damage": False}
+    assert not any(re.search("spelled", item.states) and item.about_subject for item in ITEMS)
+
+
+def test_no_statement_prints_the_rounding_of_a_computer():
+    assert not [item.id for item in ITEMS if re.search(r"e\+00|(?:within|most|up to|to) \de-1\d", item.work().truth)]
+
+
 def test_an_item_with_an_unknown_verdict_is_refused():
     with pytest.raises(ValueError, match="'odd' is none of"):
         Item("E000", "004", "a slide", "page#label", "something", "odd", lambda: None)
@@ -90,7 +100,7 @@ def test_a_row_computes_what_its_sentence_says():
     result = made("E000", without("steps", work="given"), MODULE).work()
     assert (result.truth, result.agrees) == ("Twice that is 0.0, 0.0, 0.0, 3 numbers.", True)
     row = without("agrees", printed="[1, 3.5]", true="X", places=1, truth="Off is {X[off][0]}.")
-    assert made("E000", row, MODULE).work().truth == "1 of 2 numbers are off, the largest by 1.0. Off is 2.5."
+    assert made("E000", row, MODULE).work().truth == "1 of 2 numbers is off, by 1.0. Off is 2.5."
 
 
 @pytest.mark.parametrize(

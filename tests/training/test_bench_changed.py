@@ -38,12 +38,12 @@ def test_a_cache_by_token_hands_out_earlier_groups_rounded_and_the_newest_as_it_
     k, v = torch.randn(2, 1, 1, 4, 8)
     cache.append(k[:, :, :2], v[:, :, :2])
     all_k, all_v = cache.append(k[:, :, 2:], v[:, :, 2:])
-    for seen, given in ((all_k, k), (all_v, v)):
-        least, most = given.amin(-1, keepdim=True), given.amax(-1, keepdim=True)
+    for seen, whole in ((all_k, k), (all_v, v)):
+        least, most = whole.amin(-1, keepdim=True), whole.amax(-1, keepdim=True)
         step = (most - least) / 3
-        rounded = ((given - least) / step).round() * step + least
+        rounded = ((whole - least) / step).round() * step + least
         torch.testing.assert_close(seen[:, :, :2], rounded[:, :, :2])
-        torch.testing.assert_close(seen[:, :, 2:], given[:, :, 2:])
+        torch.testing.assert_close(seen[:, :, 2:], whole[:, :, 2:])
     assert cache.length == 4
 
 

@@ -37,7 +37,6 @@ INTRODUCTION = Route(
             "positions-adding",
             "positions-relative",
             "positions-rotary",
-            "positions-alibi",
             "positions-beyond",
             "positions-compare",
             "positions-choice",

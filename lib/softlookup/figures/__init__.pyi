@@ -88,6 +88,7 @@ from softlookup.figures.next_tokens import next_tokens as next_tokens
 from softlookup.figures.norm_runs import norm_runs as norm_runs
 from softlookup.figures.normed import norm_steps as norm_steps
 from softlookup.figures.occlusion import occlusion as occlusion
+from softlookup.figures.open_product import open_product as open_product
 from softlookup.figures.paged_memory import paged_memory as paged_memory
 from softlookup.figures.pair_grid import pair_grid as pair_grid
 from softlookup.figures.parallel import common_direction as common_direction

@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 from softlookup.figures.ends import kept_apart
 from softlookup.figures.theme import Palette
 
-_STYLES = ("-", "--", ":")
+_MOST = 3
+_TRAINING = "training"
+_PAIR = {_TRAINING, "validation"}
 Curves = Mapping[str, Sequence[Sequence[float]]]
 """For each name of a loss its (step, loss) pairs."""
 
@@ -23,13 +25,14 @@ def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
         palette: The colours to draw in.
 
     Returns:
-        Panels in rows of two, all on one scale. Each line has its name and its last loss at its end.
+        Panels in rows of two, all on one scale. Each line has its name and its last loss at its end. The loss called
+        "training" is dashed, all others are solid; "training" and "validation" side by side are one run, in one colour.
 
     Raises:
         ValueError: If there is no run, or one has no loss or more than three.
     """
-    if not runs or any(not 0 < len(curves) <= len(_STYLES) for curves in runs.values()):
-        raise ValueError(f"wanted at least one run, each with 1 to {len(_STYLES)} losses")
+    if not runs or any(not 0 < len(curves) <= _MOST for curves in runs.values()):
+        raise ValueError(f"wanted at least one run, each with 1 to {_MOST} losses")
     columns = min(2, len(runs))
     rows = ceil(len(runs) / columns)
     tall = 3.0 if rows == 1 else 2.3
@@ -56,9 +59,11 @@ def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
 def _draw(axes: Axes, title: str, curves: Curves, least: float, palette: Palette, *, wide: bool) -> None:
     last = max(points[-1][0] for points in curves.values())
     heights = kept_apart([points[-1][1] for points in curves.values()], least)
-    for (name, points), height, color, style in zip(curves.items(), heights, palette.series, _STYLES, strict=False):
+    colors = [palette.query] * 2 if set(curves) == _PAIR else palette.series
+    for (name, points), height, color in zip(curves.items(), heights, colors, strict=False):
         steps, losses = np.asarray(points, dtype=float).T
-        axes.plot(steps, losses, style, color=color)
+        dashed = name == _TRAINING
+        axes.plot(steps, losses, "--" if dashed else "-", linewidth=1.5 if dashed else 2.0, color=color)
         axes.text(1.03 * last, height, f"{name} {losses[-1]:.2f}", va="center", size=9, color=color)
     axes.set_xlim(0, (1.35 if wide else 1.6) * last)
     axes.set_xticks(np.linspace(0, last, 3), [f"{step:,.0f}" for step in np.linspace(0, last, 3)])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from softlookup.figures.theme import Palette, ramp
@@ -67,7 +68,7 @@ def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palet
         palette: The colours to draw in.
 
     Returns:
-        One panel: a row for each word, the layers from left to right.
+        One panel: a row for each word, the layers from left to right, and the scale of the colours.
 
     Raises:
         ValueError: If there is not a column for each word.
@@ -75,8 +76,10 @@ def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palet
     if np.ndim(values) != 2 or np.shape(values)[1] != len(words):
         raise ValueError(f"the values have shape {np.shape(values)}; wanted {len(words)} columns")
     figure = Figure(figsize=(6.2, 0.34 * len(words) + 0.7))
+    figure.set_layout_engine("constrained")
     axes = figure.subplots()
-    _draw_shares(axes, np.asarray(values, dtype=float).T, palette)
+    shades = _draw_shares(axes, np.asarray(values, dtype=float).T, palette)
+    figure.colorbar(shades, ax=axes, ticks=(0, 0.5, 1), fraction=0.04, pad=0.02)
     axes.set_yticks(np.arange(len(words)) + 0.5, words)
     axes.set_ylim(len(words), 0)
     _number(axes.set_xticks, len(values))
@@ -89,11 +92,12 @@ def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palet
     return figure
 
 
-def _draw_shares(axes: Axes, values: np.ndarray, palette: Palette) -> None:
-    axes.pcolormesh(values, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.3)
+def _draw_shares(axes: Axes, values: np.ndarray, palette: Palette) -> QuadMesh:
+    mesh = axes.pcolormesh(values, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.3)
     axes.tick_params(length=0, labelsize=9, pad=2)
     for spine in axes.spines.values():
         spine.set_visible(False)
+    return mesh
 
 
 def _number(ticks: Callable[..., object], n: int) -> None:

@@ -10,7 +10,7 @@ from softlookup.figures.theme import Palette
 
 Guests = Mapping[str, tuple[Sequence[int], int]]
 """For each guest the numbers of its blocks, in the order of its text, and how many tokens it has."""
-_SLOT, _ENTRY, _BETWEEN = 0.62, 0.9, 1.9
+_SLOT, _ENTRY, _BETWEEN = 0.66, 0.9, 1.9
 
 
 def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) -> Figure:
@@ -24,8 +24,9 @@ def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) ->
 
     Returns:
         One panel: the memory in the middle, a column for each block and a cell for each token, filled where there is
-        one and hatched where a guest's last block is empty; tables above and below, each entry joined to its block. A
-        block of several guests has a colour of its own.
+        one and hatched where a guest's last block is empty; tables above and below, each entry joined to its block.
+        Each token has its guest's first letter; the blocks and joins of the tables below are dashed. A block of
+        several guests has a colour of its own, and the letters of all.
 
     Raises:
         ValueError: If there are no guests or more than six, a number of tokens does not fit its blocks, or a block is
@@ -58,7 +59,8 @@ def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) ->
                 _cell(axes, left, top, _ENTRY, 1.0, color, palette, filled=True)
                 axes.text(left + _ENTRY / 2, top + 0.47, str(b), ha="center", va="center", size=9)
                 ends = [top if above else top + 1.0, edge]
-                axes.plot([left + _ENTRY / 2, b + 0.5], ends, color=color, linewidth=1.2, alpha=0.8)
+                way = "-" if above else (0, (4, 2))
+                axes.plot([left + _ENTRY / 2, b + 0.5], ends, color=color, linewidth=1.2, linestyle=way, alpha=0.8)
             y, side = (top + 1.25, "bottom") if above else (top - 0.25, "top")
             words = f"{name}: {tokens} tokens"
             axes.text(x + width / 2, y, words, ha="center", va=side, size=9.5, color=colors[name])
@@ -66,12 +68,15 @@ def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) ->
     for b in range(blocks):
         owner = next((name for name in names if users[b] == name[0]), "")
         color = colors.get(owner, palette.mixed if users[b] else palette.faint)
-        axes.add_patch(Rectangle((b, bottom), 1, -bottom, facecolor=palette.paper, edgecolor=color, linewidth=1.2))
+        way = (0, (4, 2)) if owner in names[half:] else "-"
+        axes.add_patch(Rectangle((b, bottom), 1, -bottom, fc=palette.paper, ec=color, linewidth=1.2, linestyle=way))
         axes.text(b + 0.5, -0.52, str(b), ha="center", va="center", size=8.5, color=palette.muted)
         for slot in range(size):
             y = -1.0 - (slot + 1) * _SLOT
             box = b + 0.08, y + 0.05, 0.84, _SLOT - 0.1
             _cell(axes, *box, color, palette, filled=slot < filled[b])
+            if slot < filled[b]:
+                axes.text(b + 0.5, y + _SLOT / 2 - 0.03, users[b], ha="center", va="center", size=8, zorder=4)
             if users[b] and slot >= filled[b]:
                 axes.add_patch(
                     Rectangle(box[:2], *box[2:], fill=False, ec=palette.muted, hatch="/////", lw=0, zorder=3)

@@ -18,6 +18,7 @@ class CausalMask:
     Rows filled up at the end need no other mask: what fills them up stands behind every token. No row sees nothing.
 
     Source: Vaswani et al. 2017, section 3.2.3; Dao et al. 2022 (blocks that are hidden are not computed).
+    Book: 08_decoder_and_masks.html#decoder-causal.
     """
 
     def matrix(self, length: int, keys: int, device: torch.device | str | None = None) -> Bool[Tensor, "T S"]:

@@ -57,6 +57,7 @@ class StaticStep:
     Cost: 2*L*B*K*room*H numbers of cache; each step reads the whole room of it.
 
     Source: the PyTorch team's gpt-fast, 2023 (a static cache and one graph).
+    Book: 10_inference_more.html#inference-more-launches.
     """
 
     def __init__(self, model: DecoderLM, *, batch: int = 1, room: int, compiled: bool = False) -> None:
@@ -98,6 +99,7 @@ class StaticStep:
 
         Raises:
             ValueError: If there are not B rows, a prompt is empty, or the text outgrows the room.
+            TypeError: If the ids are not whole numbers.
         """
         rows, length = prompt_ids.shape
         if rows != self.batch or length < 1 or new_tokens < 1 or length + new_tokens > self.room:

@@ -73,6 +73,9 @@ class Transformer(nn.Module):
 
         Returns:
             The decoder's output.
+
+        Raises:
+            ValueError: If there is not one target for each source, or as in forward.
         """
         if source_ids.shape[0] != target_ids.shape[0]:
             raise ValueError(f"{source_ids.shape[0]} sources beside {target_ids.shape[0]} targets: give one for each")

@@ -29,7 +29,8 @@ def table(printed: ArrayLike, true: ArrayLike, places: int = 2, *, more: str = "
     off = apart > unit / 2 * (1 + 1e-6)
     largest = float((np.abs(shown - right.round(places)) / unit).max())
     count, total = int(off.sum()), off.size
-    sentence = f"All {total} numbers agree." if not count else f"{count} of {total} numbers are off"
+    sentence = f"All {total} numbers agree."
     if count:
-        sentence += f", the largest by {apart.max():.{places}f}."
+        many = "numbers are off, the largest" if count > 1 else "numbers is off,"
+        sentence = f"{count} of {total} {many} by {apart.max():.{places}f}."
     return Found(" ".join(filter(None, (sentence, more))), not count, shown, right, off, largest, places)

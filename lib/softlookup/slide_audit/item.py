@@ -14,7 +14,10 @@ VERDICTS = {
 }
 """The verdicts, mildest first, as the page says them."""
 
-KINDS = ("computed", "cited", "draw", "damage")
+KINDS = ("computed", "cited", "draw", "writing", "damage")
+ABOUT_TEXT = ("writing", "damage")
+"""Kinds of statements that say how a slide is written or was read, and nothing about its subject."""
+
 LECTURES = ("000", "001", "002", "003", "004")
 
 
@@ -54,11 +57,12 @@ class Item:
         verdict: One of VERDICTS.
         work: Computes what is true.
         kind: "computed"; "cited" where it rests on a publication; "draw" where the slide shows one random draw and a
-            property is tested instead; "damage" where the text may have been damaged when it was extracted.
+            property is tested instead; "writing" where a word is misspelt or a title left over; "damage" where the
+            text may have been damaged when it was extracted.
         tell: How one could have noticed without redoing the sum; for a right statement, a quick way to see it.
         cause: The mistake that probably made it, where one is found.
         source: Keys of the bibliography.
-        audit: Where an earlier audit of the slides said something else, what it said and why it does not hold.
+        audit: Where another audit of the slides says something else, what it says and why it does not hold.
     """
 
     id: str
@@ -73,6 +77,11 @@ class Item:
     cause: str = ""
     source: tuple[str, ...] = ()
     audit: str = ""
+
+    @property
+    def about_subject(self) -> bool:
+        """Whether it is the subject that is judged: not how the slide is written, or was read."""
+        return self.kind not in ABOUT_TEXT
 
     def __post_init__(self) -> None:
         """Refuse what no page could show.

@@ -20,8 +20,10 @@ border-color:var(--pst-color-text-base)}
 .slf-audit .narrow[hidden]{display:none}
 .slf-audit .pick{display:flex;flex-wrap:wrap;align-items:center;gap:.4em;margin:.5em 0}
 .slf-audit .pick span{min-width:4.5em;font-weight:600}
-.slf-audit article{border-top:1px solid var(--pst-color-border);padding:.8em 0;scroll-margin-top:5em}
-.slf-audit article h3{margin:0 0 .3em;font-size:1.05rem}
+.slf-audit article{border-top:1px solid var(--pst-color-border);scroll-margin-top:5em}
+.slf-audit details[open]{padding-bottom:.8em}
+.slf-audit summary{padding:.5em 0;cursor:pointer}
+.slf-audit article h3{display:inline;margin:0;font-size:1.05rem}
 .slf-audit .verdict{display:inline-block;border:1px solid currentColor;border-radius:3px;padding:0 .4em;font-size:.85em}
 .slf-audit .verdict.wrong,.slf-audit .verdict.inconsistent{color:var(--book-key)}
 .slf-audit .verdict.correct{color:var(--book-value)}
@@ -42,6 +44,11 @@ document.querySelectorAll(".slf-audit").forEach((list) => {
   const pressed = (pick) => chips(pick).find((one) => one.getAttribute("aria-pressed") === "true").dataset.value;
   let section = new URLSearchParams(location.search).get("section");
   if (!all.some((one) => one.dataset.section === section)) section = "";
+  const opening = "wrong";
+  const choose = (value) => {
+    const chip = chips(picks[0]).find((one) => one.dataset.value === value);
+    if (chip) press(picks[0], chip);
+  };
   const narrow = () => {
     let shown = 0;
     for (const one of all) {
@@ -61,6 +68,7 @@ document.querySelectorAll(".slf-audit").forEach((list) => {
     if (!all.includes(wanted)) return;
     for (const pick of picks) press(pick, chips(pick)[0]);
     widen();
+    wanted.querySelector("details").open = true;
     wanted.scrollIntoView();
   };
   for (const pick of picks) {
@@ -74,6 +82,7 @@ document.querySelectorAll(".slf-audit").forEach((list) => {
   list.querySelector(".narrow").hidden = false;
   every.addEventListener("click", widen);
   addEventListener("hashchange", arrive);
+  if (!section) choose(opening);
   narrow();
   arrive();
 });
@@ -88,7 +97,9 @@ def chapter_of(item: Item) -> str:
 def as_html(
     items: Sequence[Item], titles: dict[str, str], results: Mapping[str, Found], headings: Mapping[str, str]
 ) -> str:
-    """All items as one list, with three rows of chips to narrow it.
+    """All items as one list of folded statements, with three rows of chips to narrow it.
+
+    The list opens on the statements that are wrong, or on those of the section or the statement that the address names.
 
     Args:
         items: What to show.
@@ -97,7 +108,7 @@ def as_html(
         headings: The heading of each section that explains an item, by ``Item.section``; `headings_of` reads them.
 
     Returns:
-        HTML that needs nothing but the book's own colours; the list can be read without its script.
+        HTML that needs nothing but the book's own colours; without its script the list shows all statements.
     """
     verdicts = Counter(item.verdict for item in items)
     chapters = sorted({chapter_of(item) for item in items})
@@ -196,18 +207,20 @@ def _article(item: Item, titles: dict[str, str], result: Found, heading: str) ->
     page, anchor = item.section.split("#")
     badge = f'<span class="verdict {item.verdict}">{VERDICTS[item.verdict]}</span>'
     lines = [
-        f"<h3>{item.id}. {escape(item.slide)} {badge}</h3>",
         f"<p>{escape(titles[item.lecture])}. <em>Stated:</em> {escape(item.states)}</p>",
         f"<p><em>Computed:</em> {escape(result.truth)}</p>"
         if item.kind != "cited"
         else f"<p><em>Published:</em> {escape(result.truth)}</p>",
         _tables(result),
     ]
-    for label, text in (("How to tell", item.tell), ("What probably happened", item.cause), ("The audit", item.audit)):
+    remarks = {"How to tell": item.tell, "What probably happened": item.cause, "Another audit": item.audit}
+    for label, text in remarks.items():
         if text:
             lines.append(f"<p><em>{label}:</em> {escape(text)}</p>")
     if item.kind == "damage":
-        lines.append("<p>The slide's text may have been damaged when it was extracted.</p>")
+        lines.append("<p>The slide's text may have been damaged when it was extracted: not counted above.</p>")
+    if item.kind == "writing":
+        lines.append("<p>A slip of writing: not counted above.</p>")
     chapter = int(chapter_of(item))
     lines.append(
         f'<p><em>Explained in chapter {chapter}:</em> <a href="{page}.html#{anchor}">{escape(heading)}</a></p>'
@@ -217,7 +230,8 @@ def _article(item: Item, titles: dict[str, str], result: Found, heading: str) ->
         lines.append(f"<p><em>Sources:</em> {sources}</p>")
     data = f'data-lecture="{item.lecture}" data-chapter="{chapter_of(item)}" data-verdict="{item.verdict}"'
     data += f' data-section="{anchor}"'
-    return f'<article id="{item.id}" {data}>{"".join(lines)}</article>'
+    head = f"<summary><h3>{item.id}. {escape(item.slide)} {badge}</h3></summary>"
+    return f'<article id="{item.id}" {data}><details>{head}{"".join(lines)}</details></article>'
 
 
 def _tables(result: Found) -> str:

@@ -36,6 +36,14 @@ def equal(first: float, second: float) -> bool:
     return math.isclose(first, second)
 
 
+def in_words(gap: float) -> str:
+    """A gap that only a computer's rounding makes, in words that do not depend on the computer."""
+    for limit, words in ((1e-9, "a billionth"), (1e-6, "a millionth")):
+        if gap < limit:
+            return words
+    return f"{gap:.0e}"
+
+
 def listed(template: str, *columns: Iterable[Any], between: str = ", ") -> str:
     """Fill a template from each row of some columns, and write what comes out one after another."""
     return between.join(template.format(*row) for row in zip(*columns, strict=True))
@@ -53,7 +61,7 @@ def operations() -> Mapping[str, Any]:
     """Functions by their names: numpy's, the reference's, and those of this module."""
     from softlookup import reference  # here, since tables are read where no reference is: beside a submission
 
-    functions = (drawn, off_cells, largest_gap, differing, equal, listed)
+    functions = (drawn, off_cells, largest_gap, differing, equal, in_words, listed)
     return {
         **{name: getattr(np, name) for name in _NUMPY.split()},
         **{name: getattr(reference, name) for name in reference.__all__},

@@ -70,9 +70,8 @@ def batch_size() -> dict[str, Any]:
         y = x @ right + 0.5 * rng.normal(size=budget)
         for size in sizes:
             losses[size] += min(left_over(x, y, right, size, rate) for rate in rates) / 5
-    best = min(losses, key=lambda size: losses[size])
     text = ", ".join(f"{size}: {loss:.3f}" for size, loss in losses.items())
-    return {"best": best, "budget": budget, "said": text, "rates": rates, "sizes": sizes}
+    return {"losses": losses, "budget": budget, "said": text, "rates": rates, "sizes": sizes}
 
 
 def left_over(x: np.ndarray, y: np.ndarray, right: np.ndarray, size: int, rate: float) -> float:
