@@ -102,7 +102,7 @@ def cache_bits(plan: ChangedSizes, root: Path) -> CacheBitsPerplexity:
     chat, rows, about = _text(plan, root)
     perplexity: dict[str, float | dict[str, float]] = {"whole": _perplexity(chat, rows, 1)}
     for bits in plan.bits:
-        caches = {"by_token": _ByToken, "keys_by_channel": QuantisedCache}
+        caches: dict[str, Callable[..., LayerCache]] = {"by_token": _ByToken, "keys_by_channel": QuantisedCache}
         perplexity[str(bits)] = {
             name: _perplexity_in_groups(chat, rows, plan.group, partial(made, bits, group=plan.group))
             for name, made in caches.items()

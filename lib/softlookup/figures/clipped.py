@@ -37,7 +37,8 @@ def clipped(gradients: Sequence[float], bound: float, *, palette: Palette) -> Fi
         (apart, palette.alarm, "each by its own norm", (0, 9), "center"),
         (together, palette.query, "by the common norm", (14, -8), "left"),
     )
-    for tip, color, name, offset, side in arrows:
+    for (x, y), color, name, offset, side in arrows:
+        tip = float(x), float(y)
         axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2, "shrinkB": 0})
         degrees = np.degrees(np.arctan2(tip[1], tip[0]))
         axes.annotate(

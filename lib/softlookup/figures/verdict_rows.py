@@ -1,6 +1,7 @@
 """Audited statements, one square each: which subjects have how many that do not hold."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -26,7 +27,7 @@ def verdict_rows(counts: Mapping[str, Sequence[int]], kinds: Sequence[str], *, p
     """
     if len(kinds) != KINDS or any(len(row) != KINDS for row in counts.values()):
         raise ValueError(f"wanted {KINDS} kinds and as many counts for each subject; got {kinds} and {dict(counts)}")
-    looks = (
+    looks: tuple[dict[str, Any], ...] = (
         {"facecolor": palette.value, "edgecolor": palette.value, "alpha": 0.35},
         {"facecolor": "none", "edgecolor": palette.muted},
         {"facecolor": palette.alarm, "edgecolor": palette.alarm},
