@@ -56,8 +56,8 @@ def test_learning_curves_name_first_and_last_losses_of_each_run():
 
 def test_training_losses_are_dashed_and_share_the_colour_of_their_validation_losses():
     draw, args = TRAINING["learning_curves"]
-    one, _, three = [axes.lines for axes in draw(*args, palette=LIGHT).axes[:3]]
-    assert [line.get_linestyle() for line in one] == ["--", "-"] and one[0].get_color() == one[1].get_color()
+    first, _, three = [axes.lines for axes in draw(*args, palette=LIGHT).axes[:3]]
+    assert [line.get_linestyle() for line in first] == ["--", "-"] and first[0].get_color() == first[1].get_color()
     two_runs = learning_curves({"": {"A": [[1, 3.0], [5, 1.0]], "B": [[1, 3.0], [5, 2.0]]}}, palette=LIGHT)
     a, b = two_runs.axes[0].lines
     assert a.get_linestyle() == b.get_linestyle() == three[0].get_linestyle() == "-" and a.get_color() != b.get_color()
