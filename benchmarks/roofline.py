@@ -6,13 +6,14 @@ timed right before and after it, in every round. What is kept is the median over
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from benchmarks.harness import benchmark, one_thread
 from softlookup.roofline import compiled
+from softlookup.roofline.launch import LaunchFit, fit_launch
 from softlookup.roofline.left_out import left_out
 from softlookup.roofline.measure import (
     Timed,
@@ -163,6 +164,7 @@ class RooflineResult:
     rates: dict[str, Quartiles]
     points: list[PredictedPoint]
     errors: PredictionErrors
+    launch: LaunchFit
     fused: dict[str, dict[str, Quartiles]]
     left_out: dict[str, Any]
     noise: ClockNoise
@@ -182,9 +184,10 @@ def bench_roofline(plan: _Plan, *, device: str = "cpu") -> RooflineResult:
         A record. ``bandwidth`` (bytes/s, of the stream a + 3 b) and ``rates`` (FLOP/s of a large product, by kind of
         number) with median and quartiles; ``points`` with predicted and measured seconds and the ratio of the two,
         median and quartiles over the rounds; ``errors``, the median over the grid of how far measured lies from
-        predicted; ``fused``, times of E = D + (A + B) * C in passes and in one; ``left_out``, an example of each thing
-        that the roof does not know. ``ratio`` is how much quicker one pass was than three, in compiled code (in numpy
-        where there is no compiler).
+        predicted; ``launch``, the time to start an operation, fitted to half of the points and judged by the others;
+        ``fused``, times of E = D + (A + B) * C in passes and in one; ``left_out``, an example of each thing that the
+        roof does not know. ``ratio`` is how much quicker one pass was than three, in compiled code (in numpy where
+        there is no compiler).
 
     Raises:
         ValueError: If there is no such device here: "there is no device cuda here; wanted cpu".
@@ -238,12 +241,18 @@ def bench_roofline(plan: _Plan, *, device: str = "cpu") -> RooflineResult:
         errors=PredictionErrors(
             StreamErrors(**stream_errors, n=len(stream_rows)), ProductErrors(**product_errors, n=len(product_rows))
         ),
+        launch=_launch([*stream_rows, *product_rows]),
         fused=fused,
         left_out=aside,
         noise=ClockNoise(**note(points=clock.points, tries=clock.tries, disturbed=clock.disturbed, stolen_s=lost_s)),
         rounds=plan.rounds,
         seconds=round(time.perf_counter() - begun_s, 1),
     )
+
+
+def _launch(rows: list[PredictedPoint]) -> LaunchFit:
+    fit = fit_launch([asdict(row) for row in rows])
+    return LaunchFit(**note(**asdict(fit)))
 
 
 def quartiles(values: list[float]) -> Quartiles:

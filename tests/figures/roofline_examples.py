@@ -23,6 +23,10 @@ ROOFLINE = {
         ([("two", CHAIN), ("one", [("E = (A + B) * C", ("A", "B", "C"), ("E",))])], ("A", "B", "C", "x", "E")),
     ),
     "kitchen": (figures.kitchen, ({"A": 64, "B": 64}, {"A B": 64}, 128)),
+    "launch_floor": (
+        figures.launch_floor,
+        ({"GPU": [(1e-6, 1.1e-5), (9e-5, 1e-4)], "CPU": [(1e-5, 1.2e-5)]}, {"GPU": 1e-5, "CPU": 0.0}),
+    ),
     "machine_times": (
         figures.machine_times,
         (["1 x 64", "64 x 64"], {"a": [(0.01, 0.012), (0.02, 0.05)], "b": [(4e-5, None), (9e-7, None)]}),

@@ -182,3 +182,14 @@ def test_rates_are_written_with_the_right_prefix(rate, words):
 
 def test_sizes_are_written_with_binary_prefixes():
     assert [size_words(n) for n in (100, 1 << 10, 48 << 20, 1 << 31)] == ["100 B", "1 KiB", "48 MiB", "2 GiB"]
+
+
+def test_launch_floor_draws_a_level_line_where_a_launch_takes_longer_than_the_work():
+    times = {"GPU": [(1e-6, 1.1e-5), (9e-5, 9e-5)], "CPU": [(1e-5, 1.2e-5)]}
+    figure = figures.launch_floor(times, {"GPU": 1e-5, "CPU": 0.0}, palette=LIGHT)
+    gpu, cpu = (axes.lines[1].get_ydata() for axes in figure.axes)
+    assert gpu.min() == pytest.approx(10.0) and cpu.min() < 10.0
+    assert "GPU: 2 operations, a floor of 10 µs, median 1.05" in figure.get_label()
+    assert "CPU: 1 operations, no floor" in figure.get_label()
+    with pytest.raises(ValueError, match="launches are given for GPU; wanted GPU, CPU"):
+        figures.launch_floor(times, {"GPU": 1e-5}, palette=LIGHT)

@@ -55,6 +55,7 @@ from softlookup.figures.kept_slots import (
     ring_slots as ring_slots,
 )
 from softlookup.figures.kitchen import kitchen as kitchen
+from softlookup.figures.launch_floor import launch_floor as launch_floor
 from softlookup.figures.layer_costs import (
     layer_operations as layer_operations,
 )

@@ -19,6 +19,7 @@ from softlookup.roofline.counts import (
     training_step,
 )
 from softlookup.roofline.hardware import Hardware, hardware, known_hardware, measured_hardware
+from softlookup.roofline.launch import LaunchFit, fit_launch
 from softlookup.roofline.memory import (
     RECIPES,
     activations,
@@ -46,6 +47,7 @@ __all__ = [
     "FUSED",
     "HALF_BYTES",
     "Hardware",
+    "LaunchFit",
     "MODELS",
     "Moved",
     "Operation",
@@ -61,6 +63,7 @@ __all__ = [
     "cache_bytes",
     "causal_pairs",
     "decode",
+    "fit_launch",
     "forward",
     "hardware",
     "inference_memory",

@@ -76,7 +76,14 @@ def attainable_flops_per_s(
 
 
 def predicted_time_s(
-    machine: Hardware, flops: float, n_bytes: float, dtype: str, *, link_bytes: float = 0.0, link: str | None = None
+    machine: Hardware,
+    flops: float,
+    n_bytes: float,
+    dtype: str,
+    *,
+    link_bytes: float = 0.0,
+    link: str | None = None,
+    launch_s: float = 0.0,
 ) -> float:
     """The least time of one computation, if operations, memory and the link work at the same time.
 
@@ -87,6 +94,7 @@ def predicted_time_s(
         dtype: The kind of number.
         link_bytes: Bytes over the link, one way.
         link: Which link; only looked at where there are bytes for it.
+        launch_s: What it takes to start any operation on this machine (see fit_launch); no data sheet prints it.
 
     Returns:
         Seconds: the longest of the limits.
@@ -97,13 +105,13 @@ def predicted_time_s(
 
     Book: 11_roofline.html#roofline-bound.
     """
-    for what, count in (("flops", flops), ("n_bytes", n_bytes), ("link_bytes", link_bytes)):
+    for what, count in (("flops", flops), ("n_bytes", n_bytes), ("link_bytes", link_bytes), ("launch_s", launch_s)):
         if not count >= 0:
             raise ValueError(f"{what} is {count}, wanted 0 or more")
     if link_bytes and link is None:
         raise ValueError(f"{link_bytes} bytes go over a link; wanted its name")
     over_link = link_bytes / machine.link_bytes_per_s(link) if link is not None else 0.0
-    return max(flops / machine.peak_flops_per_s(dtype), n_bytes / machine.bandwidth_bytes_per_s, over_link)
+    return max(launch_s, flops / machine.peak_flops_per_s(dtype), n_bytes / machine.bandwidth_bytes_per_s, over_link)
 
 
 def bound_by(machine: Hardware, intensity: float, dtype: str) -> str:

@@ -1,6 +1,7 @@
 """The training loss of the plain model, for a GPU: compiled, and without the vocabulary's logits."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -81,3 +82,24 @@ class PlainLoss:
         inputs, labels = batch.target_ids[:, :-1], batch.target_ids[:, 1:]
         ids = (inputs,) if batch.source_ids is None else (batch.source_ids, inputs)
         return self(*ids, labels=labels)
+
+
+def loss_on_gpu(
+    model: DecoderLM | Transformer, device: torch.device | str, say: Callable[[str], None], *, epsilon: float = 0.0
+) -> PlainLoss | None:
+    """Give the loss that a GPU is fastest with, and say so in a line.
+
+    Args:
+        model: What is trained.
+        device: Where.
+        say: Told what was chosen.
+        epsilon: Label smoothing.
+
+    Returns:
+        The loss, compiled where torch's compiler can write for a GPU; None on a CPU.
+    """
+    if torch.device(device).type != "cuda":
+        return None
+    compiled = find_spec("triton") is not None
+    say("the plain model" + (", compiled by torch in the first steps" if compiled else "") + ": a GPU's fastest way")
+    return PlainLoss(model, epsilon=epsilon, compiled=compiled)
