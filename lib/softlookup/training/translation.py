@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -19,7 +18,7 @@ from softlookup.training.data import BucketedBatches, IdPair, encode_pairs, redr
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.growing import load_grown
 from softlookup.training.loop import Progress, train, validation_loss
-from softlookup.training.plain_loss import PlainLoss
+from softlookup.training.plain_loss import loss_on_gpu
 from softlookup.training.recipe import Recipe
 from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
 
@@ -93,15 +92,9 @@ def train_translator(
         say(f"beginning with the weights of {begin}" + (", in a larger model" if grown else ""))
     dtype = quick_dtype(device)
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {dtype}, on {device}")
-    plain = torch.device(device).type == "cuda" and not recipe.consistency
     fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
-    loss: FastLoss | PlainLoss = fast
-    if plain:
-        compiled = find_spec("triton") is not None
-        loss = PlainLoss(model, epsilon=recipe.epsilon, compiled=compiled)
-        say(
-            "the plain model" + (", compiled by torch in the first steps" if compiled else "") + ": a GPU's fastest way"
-        )
+    plain = None if recipe.consistency else loss_on_gpu(model, device, say, epsilon=recipe.epsilon)
+    loss = plain or fast
 
     def schedule(step: int) -> float:
         # The loop asks for each step's rate just before it: the moment to turn the second pass on.

@@ -13,7 +13,8 @@ from softlookup.model.weights import load_weights, save_weights
 from softlookup.text.lines import mark_lines
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.fast import quick_dtype
-from softlookup.training.loop import Progress, train, validation_loss
+from softlookup.training.loop import Progress, summed_loss, train, validation_loss
+from softlookup.training.plain_loss import loss_on_gpu
 from softlookup.training.recipe import WriterRecipe
 from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
 from softlookup.training.windows import WindowBatches
@@ -85,6 +86,7 @@ def train_writer(
     model = DecoderLM(recipe.config(tokenizer)).to(device)
     autocast = torch.bfloat16 if quick_dtype(device) is torch.bfloat16 else None
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters, on {device}")
+    plain = loss_on_gpu(model, device, say)
 
     def schedule(step: int) -> float:
         return warmup_hold_decay(
@@ -110,6 +112,7 @@ def train_writer(
         steps=recipe.steps,
         epsilon=0.0,
         autocast=autocast,
+        objective=summed_loss if plain is None else lambda model, batch, epsilon: plain.summed(batch),
         evaluate=evaluate,
         on_step=on_step,
         checkpoint=checkpoints,
