@@ -1,7 +1,7 @@
 """What the book's pages say of themselves: sections, how long they take to read, figures to operate, tasks."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
@@ -32,7 +32,8 @@ class Section:
         title: Its heading.
         minutes: How long it takes to read: its share of the chapter's words, in whole minutes, rounded up.
         figures: The interactive figures in it, by class name.
-        tasks: The graded tasks that it belongs to, in the order of the notebook.
+        tasks: The graded tasks that it belongs to, in the order of the notebook. A task whose section stands on a side
+            page belongs to the first section that links there.
     """
 
     chapter: int
@@ -101,20 +102,33 @@ def read_page(book: Path, chapter: int) -> Page:
         raise PageError(f"{file.name} does not say '**Reading time** about N minutes'")
     minutes = int(match[1])
     title, *parts = _parts(text)
+    parts = [part for part in parts if not part.title.startswith(_NOT_TOLD)]
+    homes = _homes(parts, STANDARD.tasks(chapter), file.stem)
     opening = "\n".join(title.lines)  # a figure on the first screen belongs to the first section
     words = _words(text)
     imported = figures_to_operate(text)
     sections = []
     for part in parts:
-        if part.title.startswith(_NOT_TOLD):
-            continue
         body = "\n".join(part.lines)
         shown, opening = opening + body, ""
         figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", shown))
-        belonging = tuple(task for task in STANDARD.tasks(chapter) if task.anchor in part.labels)
+        belonging = tuple(task for task in STANDARD.tasks(chapter) if homes.get(task.id) is part)
         share = ceil(minutes * _words(body) / words)
         sections.append(Section(chapter, part.label, part.title, max(1, share), figures, belonging))
     return Page(chapter, file.stem, title.title, minutes, tuple(sections), frozenset(_needs(book, text, chapter)))
+
+
+def _homes(parts: Sequence[_Part], tasks: Iterable[Task], page: str) -> dict[str, _Part]:
+    """The part that each task belongs to: the one with its section, or the first that links to it on a side page."""
+    homes = {}
+    for task in tasks:
+        if task.page == page:
+            there = (part for part in parts if task.anchor in part.labels)
+        else:
+            there = (part for part in parts if f"(#{task.anchor})" in "\n".join(part.lines))
+        if part := next(there, None):
+            homes[task.id] = part
+    return homes
 
 
 def _parts(text: str) -> Iterator[_Part]:

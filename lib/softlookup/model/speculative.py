@@ -29,7 +29,7 @@ class Speculated:
         drafted: How many tokens each round drafted.
         accepted: How many of them the large model accepted; each round writes one token more than that.
 
-    Book: 15_what_changed.html#what-changed-speculative.
+    Book: 15_what_changed_parts.html#what-changed-speculative.
     """
 
     ids: Int[Tensor, "1 T"]
@@ -71,7 +71,7 @@ def accept_draft(
         TypeError: If the drafted tokens are no integers.
 
     Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318).
-    Book: 15_what_changed.html#what-changed-speculative.
+    Book: 15_what_changed_parts.html#what-changed-speculative.
     """
     rows, length, vocabulary = q.shape
     if p.shape != (rows, length + 1, vocabulary):
@@ -143,7 +143,7 @@ def speculative_generate(
     ones and one more.
 
     Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318).
-    Book: 15_what_changed.html#what-changed-speculative.
+    Book: 15_what_changed_parts.html#what-changed-speculative.
     """
     check_length(max_new_tokens)
     check_sampling(temperature, top_k, top_p)

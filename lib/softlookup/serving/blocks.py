@@ -42,7 +42,7 @@ class Blocks:
 
     Source: Kwon et al. 2023 (vLLM, arXiv 2309.06180), sections 4.1 to 4.4; Zheng et al. 2024 (SGLang, arXiv
     2312.07104), section 3 (beginnings that are kept after their request).
-    Book: 15_what_changed.html#what-changed-pages, 16_serving.html#serving-blocks.
+    Book: 15_what_changed_parts.html#what-changed-pages, 16_serving.html#serving-blocks.
 
     >>> blocks = Blocks(Config(9, d_model=4, n_heads=1, n_layers=1), n_blocks=4, block_size=2)
     >>> one = blocks.start()
