@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from softlookup import widgets
-from softlookup.checking.catalogue import CHAPTERS, tasks
+from softlookup.checking.catalogue import CHAPTERS, get_task, tasks
 from softlookup.curriculum import (
     EDGES,
     LENGTHS,
@@ -76,6 +76,13 @@ def test_page_gives_every_task_to_one_section(chapter: int):
     labels = [section.label for section in page.sections if section.label]
     assert len(labels) == len(set(labels)) and all(section.minutes >= 1 for section in page.sections)
     assert sum(section.minutes for section in page.sections) <= page.minutes + len(page.sections)
+
+
+def test_task_of_a_side_page_belongs_to_the_first_section_that_links_there():
+    homes = {task.id: section.label for section in PAGES[15].sections for task in section.tasks}
+    assert get_task("15.indexer").page != PAGES[15].name
+    assert (homes["15.quantise"], homes["15.indexer"]) == ("what-changed-memory", "what-changed-computation")
+    assert homes["15.muon"] == "what-changed-training"
 
 
 def test_every_interactive_figure_is_found_on_a_page_and_has_its_words():
