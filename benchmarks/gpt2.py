@@ -91,11 +91,13 @@ def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
         _measured(name, compiled, plan, device, dtype) for compiled in (False, True) for name in ("torch", "softlookup")
     ]
     peer, course = runs[2:]
+    with torch.device("meta"):
+        counted = _peer(plan, "meta")
     differences = [abs(a - b) for a, b in zip(peer.losses, course.losses, strict=True)]
     return GPT2Training(
         dtype=str(dtype).removeprefix("torch."),
         tokens_per_step=plan.rows * plan.length,
-        parameters=sum(p.numel() for p in _peer(plan, "cpu").parameters()),
+        parameters=sum(p.numel() for p in counted.parameters()),
         speed_ratio=course.tokens_per_s / peer.tokens_per_s,
         memory_ratio=None if course.peak_gb is None or peer.peak_gb is None else course.peak_gb / peer.peak_gb,
         largest_loss_difference=max(differences),

@@ -253,6 +253,28 @@ SIZES: dict[str, tuple[object, ...]] = dict.fromkeys(
 )  # fmt: skip
 """The fields whose value no special path cares about, as check_parts takes them."""
 
+PLACES_IN_A_TENSOR: dict[str, tuple[object, ...]] = SIZES | {
+    "n_decoder_layers": (),
+    "head_width": (),
+    "n_kv_heads": (),
+    "positions": ("sinusoidal", "sinusoidal_halves", "learned", "rotary", "rotary_halves", "none"),
+    "rotary_scaling": (),
+    "no_rotary_every": (),
+    "norm": ("layer", "rms"),
+    "pre_norm": (False, True),
+    "embedding_norm": (False, True),
+    "activation": ("relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"),
+    "attention_bias": (False, True),
+    "hidden_bias": (False, True),
+    "attention_scale": (),
+    "qk_norm": ("none", "head", "width"),
+    "scale_embeddings": (False, True),
+    "tied": (False, True),
+    "tied_scale": (),
+    "output_bias": (False, True),
+}
+"""What a decoder can be made of where the place of a newest token is a number on the device, not one of Python's."""
+
 
 def check_parts(config: Config, known: Mapping[str, tuple[object, ...]], who: str) -> None:
     """Refuse a model with a part that a special path does not compute; a field that nobody has allowed is refused, too.

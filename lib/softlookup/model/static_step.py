@@ -13,29 +13,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from softlookup.model.cache import KVCache, LayerCache
-from softlookup.model.config import SIZES, check_parts
+from softlookup.model.config import PLACES_IN_A_TENSOR, check_parts
 from softlookup.model.language import DecoderLM
 
-_KNOWN = SIZES | {
-    "n_decoder_layers": (),
-    "head_width": (),
-    "n_kv_heads": (),
-    "positions": ("sinusoidal", "sinusoidal_halves", "learned", "rotary", "rotary_halves", "none"),
-    "rotary_scaling": (),
-    "no_rotary_every": (),
-    "norm": ("layer", "rms"),
-    "pre_norm": (False, True),
-    "embedding_norm": (False, True),
-    "activation": ("relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"),
-    "attention_bias": (False, True),
-    "hidden_bias": (False, True),
-    "attention_scale": (),
-    "qk_norm": ("none", "head", "width"),
-    "scale_embeddings": (False, True),
-    "tied": (False, True),
-    "tied_scale": (),
-    "output_bias": (False, True),
-}
 _ROOM_IN = 64  # kernels read whole blocks of keys: room comes in multiples of this
 _WARM = 3  # steps before the recording, in which libraries make ready what may not be made while it runs
 
@@ -66,7 +46,7 @@ class StaticStep:
         if model.training:
             raise ValueError("model is in training mode, and this path drops nothing: call eval() first")
         config = model.config
-        check_parts(config, _KNOWN, "StaticStep")
+        check_parts(config, PLACES_IN_A_TENSOR, "StaticStep")
         if batch < 1 or not 1 <= room <= config.max_length:
             raise ValueError(
                 f"batch is {batch}, room {room}; wanted at least one text, and 1 to {config.max_length} positions"

@@ -6,35 +6,17 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from softlookup.model.config import SIZES, check_parts
+from softlookup.model.config import PLACES_IN_A_TENSOR, check_parts
 from softlookup.model.language import DecoderLM
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.serving.blocks import Blocks
 from softlookup.serving.request import Request
 
-_KNOWN = SIZES | {
-    "n_decoder_layers": (),
-    "head_width": (),
-    "n_kv_heads": (),
-    "positions": ("sinusoidal", "sinusoidal_halves", "learned", "rotary", "rotary_halves", "none"),
-    "rotary_scaling": (),
-    "norm": ("layer", "rms"),
-    "pre_norm": (False, True),
-    "embedding_norm": (False, True),
-    "activation": ("relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"),
-    "attention_bias": (False, True),
-    "hidden_bias": (False, True),
-    "attention_scale": (),
-    "qk_norm": ("none", "head", "width"),
+_KNOWN = PLACES_IN_A_TENSOR | {
     "attention_sinks": (False, True),
     "n_experts": (),
-    "scale_embeddings": (False, True),
-    "tied": (False, True),
-    "tied_scale": (),
-    "output_bias": (False, True),
     "n_segments": (),
     "mlm_transform": (False, True),
-    "no_rotary_every": (),
 }
 
 
