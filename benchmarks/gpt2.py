@@ -1,15 +1,17 @@
-"""Training a GPT-2 beside plain torch: ``softlookup bench gpt2 --device cuda``.
+"""Training a GPT-2: ``softlookup bench gpt2`` beside plain torch, ``softlookup bench precision`` in other formats.
 
-The same weights, batches, optimizer and precision, one model after the other: tokens a second,
-the most memory that was taken, and the loss of each step. The text is drawn: half of the tokens follow from the one
-before, so that there is something to learn.
+The same weights, batches and optimizer, one way after the other: tokens a second, the most memory that was taken, and
+the loss of each step. The text is drawn: half of the tokens follow from the one before, so that there is something to
+learn.
 """
 
 import gc
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +20,11 @@ from torch import Tensor, nn
 from benchmarks.gpt2_peer import PlainGPT2, same_in_ours
 from benchmarks.harness import benchmark
 from benchmarks.measures import wait
+from softlookup.model.language import DecoderLM
+from softlookup.training.captured import CapturedStep, make_capturable, set_rate
 from softlookup.training.fast import quick_dtype
+from softlookup.training.float8 import Float8Products
+from softlookup.training.master_weights import MasterWeights
 from softlookup.training.plain_loss import PlainLoss
 
 
@@ -46,6 +52,47 @@ _CPU = _Plan(vocab_size=8192, width=256, n_heads=4, n_layers=4, length=256, rows
 
 
 @dataclass(frozen=True)
+class TrainingWay:
+    """How a model is trained. Weights and products are in float32 where nothing else is said.
+
+    Attributes:
+        name: What it is called.
+        course: Whether the model and its loss are this library's, or the peer's.
+        compiled: Whether torch compiles it.
+        products: The dtype that autocast takes, or "float8" for float8 products under bfloat16; None without.
+        weights: What the model's weights are kept in: "float32", "bfloat16", or "both", with copies in float32.
+        captured: Whether a step is recorded and replayed.
+        by_layer: Whether torch compiles a layer once for all of them, in seconds, and not the whole model.
+        tf32: Whether products of float32 may be rounded to TF32, as a GPU does soonest.
+    """
+
+    name: str
+    course: bool = True
+    compiled: bool = True
+    products: str | None = "bfloat16"
+    weights: str = "float32"
+    captured: bool = False
+    by_layer: bool = False
+    tf32: bool = False
+
+
+_TORCH = TrainingWay("torch", course=False)
+_COURSE = TrainingWay("softlookup")
+_FASTEST = TrainingWay(
+    "softlookup, bfloat16 weights with float32 copies, recorded", products=None, weights="both", captured=True
+)
+_PRECISIONS = (
+    TrainingWay("float32", products=None),
+    TrainingWay("float32, products in TF32", products=None, tf32=True),
+    TrainingWay("float16 by autocast, a loss scale", products="float16"),
+    TrainingWay("bfloat16 by autocast"),
+    TrainingWay("bfloat16 weights with float32 copies", products=None, weights="both"),
+    TrainingWay("bfloat16 weights alone", products=None, weights="bfloat16"),
+    TrainingWay("float8 products, else bfloat16 by autocast", products="float8"),
+)
+
+
+@dataclass(frozen=True)
 class RunSpeed:
     """One way of training: how fast, how much memory (None on a CPU), and the losses it went through."""
 
@@ -61,7 +108,7 @@ class RunSpeed:
 
 @dataclass(frozen=True)
 class GPT2Training:
-    """All ways of training, and ours over the peer's, both compiled."""
+    """All ways of training, and the last over the peer's, both compiled."""
 
     dtype: str
     tokens_per_step: int
@@ -72,12 +119,21 @@ class GPT2Training:
     runs: tuple[RunSpeed, ...]
 
 
+@dataclass(frozen=True)
+class Precisions:
+    """The same training in other number formats; last losses are means over the last ten steps."""
+
+    tokens_per_step: int
+    parameters: int
+    runs: tuple[RunSpeed, ...]
+
+
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 @benchmark("gpt2", _CPU, quick=_QUICK, cuda=_Plan(), cuda_quick=_QUICK)
 def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
-    """Train plain torch's GPT-2 and ours on the same batches, as they are and compiled.
+    """Train plain torch's GPT-2 and ours on the same batches, as they are, compiled, and in the fastest way.
 
     Args:
         plan: The sizes.
@@ -87,17 +143,16 @@ def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
         The record.
     """
     dtype = quick_dtype(device)
-    runs = [
-        _measured(name, compiled, plan, device, dtype) for compiled in (False, True) for name in ("torch", "softlookup")
-    ]
-    peer, course = runs[2:]
-    with torch.device("meta"):
-        counted = _peer(plan, "meta")
+    ways = [replace(_TORCH, compiled=False), replace(_COURSE, compiled=False), _TORCH, _COURSE, _FASTEST]
+    if dtype == torch.float32:
+        ways = [replace(way, products=None, weights="float32") for way in ways]
+    runs = [_measured(way, plan, device) for way in ways]
+    peer, course = runs[2], runs[-1]
     differences = [abs(a - b) for a, b in zip(peer.losses, course.losses, strict=True)]
     return GPT2Training(
         dtype=str(dtype).removeprefix("torch."),
         tokens_per_step=plan.rows * plan.length,
-        parameters=sum(p.numel() for p in counted.parameters()),
+        parameters=_count(plan),
         speed_ratio=course.tokens_per_s / peer.tokens_per_s,
         memory_ratio=None if course.peak_gb is None or peer.peak_gb is None else course.peak_gb / peer.peak_gb,
         largest_loss_difference=max(differences),
@@ -105,53 +160,137 @@ def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
     )
 
 
-def _measured(name: str, compiled: bool, plan: _Plan, device: str, dtype: torch.dtype) -> RunSpeed:
-    """Train one model from the common weights on the common batches."""
-    on_gpu = torch.device(device).type == "cuda"
-    peer = _peer(plan, device)
-    model: nn.Module = peer
-    loss_of: Loss
-    if name == "torch":
-        run = torch.compile(model) if compiled else model
+@benchmark("precision", _CPU, quick=_QUICK, cuda=_Plan(steps=100), cuda_quick=_QUICK)
+def bench_precision(plan: _Plan, *, device: str = "cpu") -> Precisions:
+    """Train our GPT-2 on the same batches in all number formats that torch knows here.
 
-        def loss_of(inputs: Tensor, labels: Tensor) -> Tensor:
-            return F.cross_entropy(run(inputs).flatten(0, 1), labels.flatten())
+    Args:
+        plan: The sizes.
+        device: Where.
 
-    else:
-        model = same_in_ours(peer)
+    Returns:
+        The record.
+    """
+    runs = []
+    for way in _PRECISIONS:
+        run = _measured(replace(way, by_layer=True), plan, device)
+        last = run.losses[-10:]
+        runs.append(replace(run, last_loss=sum(last) / len(last)))
+    return Precisions(plan.rows * plan.length, _count(plan), tuple(runs))
+
+
+def _count(plan: _Plan) -> int:
+    with torch.device("meta"):
+        return sum(p.numel() for p in _peer(plan, "meta").parameters())
+
+
+class _Trainer:
+    """A model, its optimizer and its loss, and a step in two halves."""
+
+    def __init__(self, way: TrainingWay, plan: _Plan, device: str) -> None:
+        self.way = way
+        peer = _peer(plan, device)
+        model: nn.Module = same_in_ours(peer) if way.course else peer
         del peer
-        summed = PlainLoss(model, compiled=compiled)
+        self.copies = MasterWeights(model) if way.weights == "both" else None
+        if way.weights == "bfloat16":
+            model.bfloat16()
+        self.parameters = list(model.parameters()) if self.copies is None else self.copies.masters
+        self.left_in = list(model.parameters())
+        self.optimizer = torch.optim.AdamW(self.parameters, lr=0.0, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
+        # The scale of float16's losses doubles every so often, and is halved when a gradient overflows.
+        self.scaler = torch.amp.GradScaler(device, enabled=way.products == "float16")
+        self.loss = _loss(model, way)
+        self.captured: CapturedStep | None = None
+        if way.captured and torch.device(device).type == "cuda":
+            make_capturable(self.optimizer)
+            self.captured = CapturedStep(self.gradients, self.apply, self.left_in)
 
-        def loss_of(inputs: Tensor, labels: Tensor) -> Tensor:
+    def gradients(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor]:
+        """Leave the gradients, clipped, and give the loss."""
+        for parameter in self.left_in:
+            parameter.grad = None
+        with self._formats(inputs.device.type):
+            loss = self.loss(inputs, labels)
+        self.scaler.scale(loss).backward()
+        if self.copies is not None:
+            self.copies.take_gradients()
+        self.scaler.unscale_(self.optimizer)
+        nn.utils.clip_grad_norm_(self.parameters, 1.0)
+        return (loss.detach(),)
+
+    def apply(self) -> None:
+        """Change the weights."""
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        if self.copies is not None:
+            self.copies.give_back()
+
+    def step(self, inputs: Tensor, labels: Tensor, rate: float) -> Tensor:
+        """Train on a batch, and give its loss."""
+        set_rate(self.optimizer, rate)
+        taken = self if self.captured is None else self.captured
+        (loss,) = taken.gradients(inputs, labels)
+        loss = loss.clone()
+        taken.apply()
+        return loss
+
+    def _formats(self, kind: str) -> Any:
+        products = self.way.products
+        if products is None:
+            return nullcontext()
+        dtype = torch.float16 if products == "float16" else torch.bfloat16
+        return torch.autocast(kind, dtype=dtype)
+
+
+def _loss(model: nn.Module, way: TrainingWay) -> Loss:
+    """The mean loss of a token, by the way's own formats."""
+    if not way.course:
+        run = torch.compile(model) if way.compiled else model
+        return lambda inputs, labels: F.cross_entropy(run(inputs).flatten(0, 1), labels.flatten())
+    assert isinstance(model, DecoderLM)
+    if way.by_layer:
+        for layer in model.decoder.each():
+            layer.compile()
+    summed = PlainLoss(model, compiled=way.compiled and not way.by_layer)
+    if way.products != "float8":
+        return lambda inputs, labels: summed(inputs, labels=labels) / labels.numel()
+
+    def in_float8(inputs: Tensor, labels: Tensor) -> Tensor:
+        with Float8Products():
             return summed(inputs, labels=labels) / labels.numel()
 
+    return in_float8
+
+
+def _measured(way: TrainingWay, plan: _Plan, device: str) -> RunSpeed:
+    """Train one model from the common weights on the common batches."""
+    on_gpu = torch.device(device).type == "cuda"
+    torch.compiler.reset()
     if on_gpu:
         gc.collect()
         torch.cuda.empty_cache()
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = way.tf32
+    trainer = _Trainer(way, plan, device)
+    if on_gpu:
         torch.cuda.reset_peak_memory_stats()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
-    steps = plan.steps if compiled else plan.steps_uncompiled
+    steps = plan.steps if way.compiled else plan.steps_uncompiled
     losses, seconds, begun_s = [], [], time.perf_counter()
     for step, (inputs, labels) in enumerate(_batches(plan, device, steps), start=1):
-        optimizer.param_groups[0]["lr"] = plan.peak * min(1.0, step / plan.warmup)
-        optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(inputs.device.type, dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
-            loss = loss_of(inputs, labels)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.detach())
+        losses.append(trainer.step(inputs, labels, plan.peak * min(1.0, step / plan.warmup)))
         if step == 1 or step % plan.at_once == 0:
             wait(inputs)
             now_s = time.perf_counter()
             seconds.append(now_s - begun_s)
             begun_s = now_s
+    torch.backends.cuda.matmul.allow_tf32 = before
     first_s, *blocks_s = seconds
     step_s = statistics.median(blocks_s[1:] or blocks_s) / plan.at_once
     values = torch.stack(losses).tolist()
     return RunSpeed(
-        name=name,
-        compiled=compiled,
+        name=way.name,
+        compiled=way.compiled,
         tokens_per_s=plan.rows * plan.length / step_s,
         step_ms=1e3 * step_s,
         first_step_s=first_s,

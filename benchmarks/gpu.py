@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = {
     "tests": "pytest, hypothesis and beartype",
     "gpt2": "19 GB, and triton",
+    "translator": "triton",
+    "precision": "19 GB, and triton",
     "launches": "16 GB, and triton",
     "training": "triton",
     "roofline": "",

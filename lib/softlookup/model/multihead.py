@@ -333,8 +333,8 @@ def watched(watch: Watch, z: Tensor, weights: Tensor, v: Tensor) -> tuple[Tensor
 
 
 def _project(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
-    y = x @ w
-    return y if b is None else y + b
+    # x @ w + b in one step, as in the feed-forward network.
+    return F.linear(x, w.mT, b)
 
 
 def _heads(y: Tensor, n_heads: int, norm: RMSNorm | None) -> Tensor:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from softlookup.model.weights import RUN_KIND, CheckpointError, fill, model_tensors, read_tensors
 
@@ -51,12 +52,15 @@ class MovingAverage:
         current = model_tensors(model)
         if current.keys() != self.tensors.keys():
             raise ValueError(f"the model's tensors have changed: {sorted(current.keys() ^ self.tensors.keys())}")
+        means = [name for name, average in self.tensors.items() if average.is_floating_point()]
         with torch.no_grad():
-            for name, average in self.tensors.items():
-                if average.is_floating_point():
-                    average.lerp_(current[name].to(average.dtype), 1.0 - decay)
-                else:  # a count has no mean
-                    average.copy_(current[name])
+            # All at once: a GPU would wait for as many launches as there are tensors.
+            if means:
+                averages = [self.tensors[name] for name in means]
+                values = [current[name].to(self.tensors[name].dtype) for name in means]
+                get_ema_multi_avg_fn(decay)(averages, values, None)
+            for name in self.tensors.keys() - set(means):  # a count has no mean
+                self.tensors[name].copy_(current[name])
 
     def copy_to(self, model: nn.Module) -> None:
         """Give a model the averaged weights.

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,7 +13,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from softlookup.model.objectives import cross_entropy, teacher_forcing
+from softlookup.training.ahead import ahead
 from softlookup.training.averaging import MovingAverage
+from softlookup.training.captured import CapturedStep, make_capturable, set_rate
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.data import Batch, Batches
 
@@ -85,6 +88,7 @@ def train(
     evaluate: Callable[[nn.Module], float] | None = None,
     on_step: Callable[[Progress], None] | None = None,
     checkpoint: Checkpoints | None = None,
+    captured: bool = False,
 ) -> TrainingState:
     """Train a model by teacher forcing, from the beginning or from where a killed run was.
 
@@ -107,13 +111,16 @@ def train(
         evaluate: The validation loss of a model, asked for after each epoch and at the end.
         on_step: Told what happened in each step.
         checkpoint: Where the state is left, and a killed run found again.
+        captured: On a GPU, each step is recorded for its shape of batch and replayed (CapturedStep): worth it where
+            shapes come again. The objective may then not wait for a number of the GPU.
 
     Returns:
         The state at the end: steps, tokens, the loss of each step, validation losses, the best one.
 
     Raises:
         ValueError: If not exactly one of epochs and steps is given, a number is out of range, the model's
-            parameters are on more than one device, or an epoch has no batches.
+            parameters are on more than one device, an epoch has no batches, or a step cannot be recorded (of several
+            batches, or by another optimizer than Adam and AdamW).
         TypeError: If autocast is neither None nor torch.bfloat16.
         DivergedError: If a loss, a gradient or a validation loss is not finite. The weights are still those
             before that step.
@@ -122,24 +129,24 @@ def train(
     Source: Vaswani et al. 2017, section 5; Pascanu et al. 2013 (clipping); Micikevicius et al. 2018 (precision).
     """
     _check_arguments(epochs, steps, clip, accumulate, autocast)
+    if captured and accumulate > 1:
+        raise ValueError(f"accumulate is {accumulate}; a recorded step is one of a single batch")
     device = _device_of(model)
     state = TrainingState()
     if checkpoint is not None:
         state = checkpoint.resume(model, optimizer, average) or state
+    taken = (_RecordedStep if captured else _Step)(model, optimizer, clip, epsilon, autocast, objective)
 
     while (steps is None or state.step < steps) and (epochs is None or state.epoch < epochs):
         begun_s = time.perf_counter()
-        for group in _groups(batches, state, accumulate):
+        for group, tokens in _groups(batches, state, accumulate, device):
             model.train()  # evaluate, or a sample in on_step, may have switched dropout off
-            rate = optimizer.param_groups[0]["lr"] if schedule is None else schedule(state.step + 1)
+            rate = float(optimizer.param_groups[0]["lr"]) if schedule is None else schedule(state.step + 1)
             where = f"step {state.step + 1} (learning rate {rate:.3g})"
-            tokens = sum(batch.tokens for batch in group)
-            total = _backward(model, [batch.to(device) for batch in group], tokens, epsilon, autocast, objective)
-            loss, norm = _finite(total, _clip(optimizer, clip), where)
+            loss, norm = _finite(*taken.gradients(group, tokens), where)
             if schedule is not None:
-                for parameters in optimizer.param_groups:
-                    parameters["lr"] = rate
-            optimizer.step()
+                set_rate(optimizer, rate)
+            taken.apply()
             if average is not None:
                 average.update(model)
 
@@ -197,36 +204,66 @@ def validation_loss(model: nn.Module, batches: Batches, *, autocast: torch.dtype
     return total / tokens
 
 
-def _groups(batches: Batches, state: TrainingState, size: int) -> Iterator[list[Batch]]:
-    """Give the rest of the epoch in groups that make one step each; the last may be smaller."""
-    rest = iter(batches.epoch(state.epoch, state.position))
-    while group := list(islice(rest, size)):
-        yield group
+def _groups(
+    batches: Batches, state: TrainingState, size: int, device: torch.device
+) -> Iterator[tuple[list[Batch], int]]:
+    """Give the rest of the epoch in groups that make one step each, and their labels; the last may be smaller."""
+    rest = ahead(batches.epoch(state.epoch, state.position), device)
+    with closing(rest):
+        while group := list(islice(rest, size)):
+            yield [batch for batch, _ in group], sum(tokens for _, tokens in group)
 
 
-def _backward(
-    model: nn.Module,
-    group: Sequence[Batch],
-    tokens: int,
-    epsilon: float,
-    autocast: torch.dtype | None,
-    objective: Objective,
-) -> Tensor:
-    """Leave the gradient of the loss for each token, over all batches of the group, in the parameters."""
-    model.zero_grad(set_to_none=True)
-    losses = []
-    for batch in group:
-        with _precision(batch.target_ids.device, autocast):
-            loss = objective(model, batch, epsilon) / tokens
-        losses.append(loss.detach())
-        loss.backward()
-    return torch.stack(losses).sum()
+@dataclass
+class _Step:
+    """One step in two halves: the gradients of a loss, which may turn out to be none, and what is done by them."""
+
+    model: nn.Module
+    optimizer: Optimizer
+    clip: float | None
+    epsilon: float
+    autocast: torch.dtype | None
+    objective: Objective
+
+    def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
+        """Leave the gradient of the loss for each token of the group, clipped; give the loss, and the norm before."""
+        self.model.zero_grad(set_to_none=True)
+        losses = []
+        for batch in group:
+            with _precision(batch.target_ids.device, self.autocast):
+                loss = self.objective(self.model, batch, self.epsilon) / tokens
+            losses.append(loss.detach())
+            loss.backward()
+        parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
+        norm = nn.utils.clip_grad_norm_(parameters, math.inf if self.clip is None else self.clip)
+        return torch.stack(losses).sum(), norm
+
+    def apply(self) -> None:
+        """Change the weights."""
+        self.optimizer.step()
 
 
-def _clip(optimizer: Optimizer, clip: float | None) -> Tensor:
-    """Shorten the gradients to a common norm of at most `clip`, and return the norm that they had."""
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    return nn.utils.clip_grad_norm_(parameters, math.inf if clip is None else clip)
+@dataclass
+class _RecordedStep(_Step):
+    """The same, recorded for each shape of batch and replayed."""
+
+    def __post_init__(self) -> None:
+        make_capturable(self.optimizer)
+        self._captured = CapturedStep(self._of_tensors, self.optimizer.step, [*self.model.parameters()])
+
+    def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
+        (batch,) = group
+        self._pad_id = batch.pad_id
+        ids = [batch.target_ids] if batch.source_ids is None else [batch.target_ids, batch.source_ids]
+        counted = torch.as_tensor(tokens, dtype=torch.float32).to(batch.target_ids.device, non_blocking=True)
+        total, norm = self._captured.gradients(counted, *ids)
+        return total, norm
+
+    def apply(self) -> None:
+        self._captured.apply()
+
+    def _of_tensors(self, tokens: Tensor, target_ids: Tensor, source_ids: Tensor | None = None) -> tuple[Tensor, ...]:
+        return super().gradients([Batch(target_ids, source_ids, self._pad_id)], tokens)
 
 
 def _finite(total: Tensor, norm: Tensor, where: str) -> tuple[float, float]:

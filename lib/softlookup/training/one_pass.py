@@ -8,20 +8,18 @@ import torch
 from torch import Tensor
 
 
-def of_logits(
-    logits: Tensor, labels: Tensor, counted: Tensor, epsilon: float, with_gradient: bool
-) -> tuple[Tensor, Tensor | None]:
-    """Give the losses of rows of logits, summed, and their gradient: p - eps/V - (1 - eps) at the label.
+def of_logits(logits: Tensor, labels: Tensor, counted: Tensor, epsilon: float, with_gradient: bool) -> Tensor:
+    """Give the losses of rows of logits, summed; their gradient, p - eps/V - (1 - eps) at the label, takes their place.
 
     Args:
-        logits: (n, V).
+        logits: (n, V). With with_gradient they are written over: a large vocabulary's have no room twice.
         labels: The right columns, (n,).
         counted: Which rows count, (n,).
         epsilon: Label smoothing.
         with_gradient: Whether the gradient is wanted.
 
     Returns:
-        The loss, and the gradient in the dtype of the logits, or None.
+        The loss.
     """
     z = logits.to(torch.promote_types(logits.dtype, torch.float32))
     log_sum = z.logsumexp(dim=-1)
@@ -30,14 +28,15 @@ def of_logits(
         losses = losses - epsilon * z.mean(dim=-1)
     loss = losses.where(counted, 0.0).sum()
     if not with_gradient:
-        return loss, None
+        return loss
     v = z.shape[1]
     is_right = torch.arange(v, device=z.device) == labels[:, None]
     g = (z - log_sum[:, None]).exp() - epsilon / v - is_right.to(z.dtype) * (1 - epsilon)
-    return loss, g.where(counted[:, None], 0.0).to(logits.dtype)
+    logits.copy_(g.where(counted[:, None], 0.0))
+    return loss
 
 
 @cache
-def compiled_of_logits() -> Callable[..., tuple[Tensor, Tensor | None]]:
+def compiled_of_logits() -> Callable[..., Tensor]:
     """Give ``of_logits`` as one kernel; as it is where torch's compiler has no triton to write for a GPU with."""
     return of_logits if find_spec("triton") is None else torch.compile(of_logits)

@@ -1,12 +1,12 @@
 """The training loss of the plain model, for a GPU: compiled, and without the vocabulary's logits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from softlookup.model.language import DecoderLM
 from softlookup.model.transformer import Transformer
@@ -23,7 +23,8 @@ class PlainLoss:
     Args:
         model: A language model or an encoder-decoder whose head adds no bias to the logits.
         epsilon: Label smoothing, eps/V on all classes.
-        compiled: Whether torch compiles the forward pass. Batches of more than one shape share one compilation.
+        compiled: Whether torch compiles the forward pass; an encoder-decoder's at once for batches of all shapes, but
+            for those of a few tokens, which go uncompiled.
         chunk: How many tokens' logits are held at once; None takes what suits the device.
 
     Raises:
@@ -45,7 +46,9 @@ class PlainLoss:
         def factors(*ids: Tensor) -> tuple[Tensor, Tensor]:
             return model.head.factors(model.states(*ids))
 
-        self._factors: Callable[..., Any] = torch.compile(factors) if compiled else factors
+        self._plain: Callable[..., Any] = factors
+        self._compiled = torch.compile(factors, dynamic=_varies(model) or None) if compiled else factors
+        self._is_ready = not compiled
 
     def __call__(self, *ids: Int[Tensor, "B _"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
         """Give the loss of the labels, summed.
@@ -57,10 +60,19 @@ class PlainLoss:
         Returns:
             The smoothed cross-entropy in nats, summed over the labels that are not padding.
         """
-        states, table = self._factors(*ids)
+        if not self._is_ready:
+            self._is_ready = True
+            self._fill_tables(ids)
+        few = any(len(rows) == 1 or rows.numel() < self.model.config.d_model for rows in ids)
+        states, table = (self._plain if few and _varies(self.model) else self._compiled)(*ids)
         return vocabulary_loss(
             states, table, labels, ignored=self.model.config.pad_id, epsilon=self.epsilon, chunk=self.chunk
         )
+
+    @torch.no_grad()
+    def _fill_tables(self, ids: Sequence[Tensor]) -> None:
+        """Let the model keep the rows of all positions that it can come to: compiled code knows a table by its size."""
+        self._plain(*(rows[:1, :1].expand(1, self.model.config.max_length) for rows in ids))
 
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the loss of a batch in the form that the training loop asks for.
@@ -79,9 +91,14 @@ class PlainLoss:
                 f"the batch is padded with id {batch.pad_id}, the model takes {self.model.config.pad_id} for padding"
             )
         # As teacher_forcing cuts them, which would read the ids and make a GPU wait.
-        inputs, labels = batch.target_ids[:, :-1], batch.target_ids[:, 1:]
+        inputs, labels = batch.target_ids[:, :-1].contiguous(), batch.target_ids[:, 1:]
         ids = (inputs,) if batch.source_ids is None else (batch.source_ids, inputs)
         return self(*ids, labels=labels)
+
+
+def _varies(model: nn.Module) -> bool:
+    """Whether batches come in many shapes, as pairs of sentences do and windows of a text do not."""
+    return isinstance(model, Transformer)
 
 
 def loss_on_gpu(

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from softlookup.torch_internals import add_product
 from softlookup.training.one_pass import compiled_of_logits, of_logits
 
 # Rows of a matrix product are filled up to a multiple of this: the library behind torch's products prepares
@@ -190,18 +191,17 @@ def _by_chunks(
     weights, h_all = table.to(dtype), states.to(dtype)
     wide = torch.promote_types(dtype, torch.float32)
     counted = torch.ones_like(labels, dtype=torch.bool) if ignored is None else labels != ignored
-    loss_and_gradient = of_logits if torch.compiler.is_compiling() else compiled_of_logits()
+    loss_of = of_logits if torch.compiler.is_compiling() else compiled_of_logits()
     total = torch.zeros((), dtype=wide, device=states.device)
     grad_states: list[Tensor] = []
     grad_table: Tensor | None = None
     for start in range(0, len(labels), chunk):
         h, right, counts = (t[start : start + chunk] for t in (h_all, labels, counted))
-        loss, g = loss_and_gradient(h @ weights.mT, right.clamp(min=0), counts, epsilon, with_gradient)
-        total = total + loss
-        if g is not None:
-            grad_states.append((g @ weights).to(states.dtype))
-            by_chunk = (g.mT @ h).to(wide)
-            grad_table = by_chunk if grad_table is None else grad_table.add_(by_chunk)
+        logits = h @ weights.mT
+        total = total + loss_of(logits, right.clamp(min=0), counts, epsilon, with_gradient)
+        if with_gradient:  # which stands where the logits stood
+            grad_states.append((logits @ weights).to(states.dtype))
+            grad_table = add_product(grad_table, logits.mT, h, wide)
     return total, () if grad_table is None else (torch.cat(grad_states), grad_table.to(table.dtype))
 
 
