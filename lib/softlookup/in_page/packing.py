@@ -37,11 +37,8 @@ _PARTS = (
     "in_page/runnable.py",
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
-    *(
-        f"checking/{name}.py"
-        for name in ("published", "questions", "result", "rewriting", "task", "variant", "verdict")
-    ),
-    *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms", "verdict", "words")),
+    *(f"checking/{name}.py" for name in ("published", "questions", "result", "rewriting", "task", "variant")),
+    *(f"checking/{name}.py" for name in ("errors", "habits", "slips", "symptoms", "verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
     *("slide_audit/*.py", "slide_audit/*.toml"),
