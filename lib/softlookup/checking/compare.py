@@ -1,4 +1,4 @@
-"""Comparing arrays: the tolerance of a dtype, and the first cell that differs.
+"""Comparing and scoring: the tolerance of a dtype, the first cell that differs, and the points of a round.
 
 An answer may be anything that travels. Shapes are compared before any number is looked at, so an answer costs no more
 memory than the right one; and nothing that a number does (NaN, overflow) becomes a warning.
@@ -179,12 +179,14 @@ class RoundOutcome:
         points: What was earned.
         rounds: All cases, answers and right answers.
         failed: The one to show, None if all is right.
+        forbidden: The forbidden name that the answer called, empty if none was seen.
     """
 
     verdict: str
     points: float
     rounds: Asked
     failed: tuple[Case, Answer, Arrays] | None
+    forbidden: str = ""
 
 
 def score(task: Task, rounds: Asked) -> RoundOutcome:
@@ -194,7 +196,7 @@ def score(task: Task, rounds: Asked) -> RoundOutcome:
         return RoundOutcome("pass", task.points, rounds, None)
     for case, answer, right in failed:
         if answer.failure and answer.failure.kind == "shortcut":
-            return RoundOutcome("wrong", 0.0, rounds, (case, answer, right))
+            return RoundOutcome("wrong", 0.0, rounds, (case, answer, right), answer.failure.message)
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
@@ -216,9 +218,3 @@ def score(task: Task, rounds: Asked) -> RoundOutcome:
     else:
         verdict = "wrong"
     return RoundOutcome(verdict, round(task.points * earned, 4), rounds, failed[0])
-
-
-def forbidden_call(outcome: RoundOutcome) -> str:
-    """The forbidden name that the answer called, empty if none was seen."""
-    failure = outcome.failed[1].failure if outcome.failed else None
-    return failure.message if failure is not None and failure.kind == "shortcut" else ""

@@ -6,7 +6,7 @@ in grading it may be a pipe to a sandbox. It never hands over anything but a cas
 
 from collections.abc import Callable
 
-from softlookup.checking.compare import Asked, RoundOutcome, forbidden_call, is_right, same, score
+from softlookup.checking.compare import Asked, RoundOutcome, is_right, same, score
 from softlookup.checking.diagnose import OTHER_VARIANT, diagnose, says_of
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.case import CORE, Arrays, Case
@@ -85,7 +85,7 @@ def _diagnosed(
     copied: Callable[[], bool] | None,
 ) -> list[str]:
     """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
-    if outcome.failed is None or outcome.verdict == "blank" or forbidden_call(outcome):
+    if outcome.failed is None or outcome.verdict == "blank" or outcome.forbidden:
         return []
     mistakes = diagnose(variant, outcome.rounds, task_questions.mistake_results)
     # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.

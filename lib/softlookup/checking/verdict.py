@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import Asked, Difference, RoundOutcome, first_difference, forbidden_call, is_right
+from softlookup.checking.compare import Asked, Difference, RoundOutcome, first_difference, is_right
 from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.errors import meaning
 from softlookup.checking.inside import texts
@@ -67,9 +67,6 @@ def word(
         on_mistakes: What is said of them.
         lent: The earlier tasks whose functions had to be lent.
         reveals: Whether the expected numbers may be shown.
-
-    Returns:
-        The result.
     """
     extra = (_stood_in(lent),) if lent else ()
     task = variant.task
@@ -87,7 +84,7 @@ def word(
     if outcome.verdict == "blank":
         sentence = "This task is still blank: write your answer in the cell above and run both."
         return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
-    if used := forbidden_call(outcome):
+    if used := outcome.forbidden:
         return used_shortcut(variant, used if used in task.barred else task.barred[0])
     case, answer, right = outcome.failed if slugs else _smallest(outcome.rounds, outcome.failed)
     difference = None if answer.arrays is None else first_difference(answer.arrays, right, case)
