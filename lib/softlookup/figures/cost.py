@@ -11,9 +11,6 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 def with_unit(n_bytes: float) -> str:
     """Write a number of bytes as a reader would say it.
 
-    Args:
-        n_bytes: How many bytes.
-
     Returns:
         The number in the largest of bytes, kB, MB and GB (powers of 1000) that leaves at least one.
 

@@ -154,9 +154,6 @@ def ramp(palette: Palette) -> LinearSegmentedColormap:
 def luminance(color: str | tuple[float, float, float]) -> float:
     """Measure how bright a colour is to the eye.
 
-    Args:
-        color: Any colour that matplotlib knows.
-
     Returns:
         Relative luminance, 0 for black to 1 for white.
 

@@ -63,9 +63,6 @@ MOST_CALLS = 400
 def why_not(task: Task) -> str:
     """Why a task cannot be done in a page; empty if it can.
 
-    Args:
-        task: The task.
-
     Returns:
         A part of a sentence that begins with "it".
     """
@@ -97,11 +94,7 @@ def _given_functions(chapter: int) -> frozenset[str]:
 
 
 def asks_for_gradients(task: Task) -> bool:
-    """Whether the notebook asks for gradients besides: a page does not.
-
-    Args:
-        task: The task.
-    """
+    """Whether the notebook asks for gradients besides: a page does not."""
     return any(case.gradients for case in _written(task))
 
 
@@ -117,9 +110,6 @@ def chosen(chapter: int) -> list[Task]:
 
 def pack(chapter: int) -> bytes:
     """Write down what judges a notebook's tasks in a page.
-
-    Args:
-        chapter: The notebook's number.
 
     Returns:
         A safetensors file, for ``session.PageSession.load``.

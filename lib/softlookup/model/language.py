@@ -44,9 +44,6 @@ class DecoderLM(nn.Module):
                 are counted from each row's first token, so a row may be filled up on either side.
             trace: Where to leave states and weights.
 
-        Returns:
-            Logits.
-
         Raises:
             ValueError: If ids have no row, the batch is empty, a row is too long, or the mask's shape is not the ids'.
             TypeError: If the ids are not whole numbers or the mask is not boolean.
@@ -66,9 +63,6 @@ class DecoderLM(nn.Module):
             ids: Token ids.
             mask: As in forward.
             trace: Where to leave states and weights.
-
-        Returns:
-            The decoder's output.
         """
         keys, places = _padding(ids, mask)
         return self.decoder(self.embedder(ids, places=places), mask=keys, trace=trace)
@@ -157,9 +151,6 @@ class EncoderLM(nn.Module):
             segments: The segment of each token, for models that have them.
             trace: Where to leave states and weights.
 
-        Returns:
-            Logits.
-
         Raises:
             ValueError: If ids have no row, the batch is empty or a row is too long.
         """
@@ -178,9 +169,6 @@ class EncoderLM(nn.Module):
             ids: Token ids, filled up with pad_id.
             segments: The segment of each token, for models that have them.
             trace: Where to leave states and weights.
-
-        Returns:
-            The encoder's output.
         """
         x_BTD = self.embedder(ids, segments=segments)
         return self.encoder(x_BTD, padding_mask(ids, self.config.pad_id), trace=trace)

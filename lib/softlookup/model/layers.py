@@ -21,9 +21,6 @@ from softlookup.model.trace import Trace
 def norm_of(config: Config) -> nn.Module:
     """Make the norm that a description asks for.
 
-    Args:
-        config: The description.
-
     Returns:
         A LayerNorm or an RMSNorm of width D.
     """
@@ -114,9 +111,6 @@ class Layer(nn.Module):
             cross_cache: The encoder's keys and values, kept from the first call on.
             trace: Where to leave what is computed, and what to compute on with instead; None takes the fused path.
             index: Which layer of its stack this one is, as the trace counts them.
-
-        Returns:
-            The refined vectors.
 
         Raises:
             ValueError: If the layer has cross-attention and no memory is given, or the other way round.
