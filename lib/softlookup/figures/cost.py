@@ -30,7 +30,6 @@ def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *,
         lengths: Sequence lengths T (with S = T), increasing.
         head_width: H, numbers in one query, key or value.
         bytes_per_number: 4 for float32, 2 for half precision.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic, the lines named at their ends.

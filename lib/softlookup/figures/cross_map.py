@@ -24,7 +24,6 @@ def cross_map(
         written: The tokens that the rows write.
         read: The tokens of the source.
         title: What the weights are of.
-        palette: The colours to draw in.
 
     Returns:
         One panel; a dot marks each row's largest weight.

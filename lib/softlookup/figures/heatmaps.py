@@ -25,7 +25,6 @@ def stages(
         k_SH: Keys (S, H).
         v_SH: Values (S, H).
         tokens: One word for each position; queries and keys share them, so T = S.
-        palette: The colours to draw in.
 
     Returns:
         Four panels, to be read like a page. All numbers come from ``softlookup.reference``.

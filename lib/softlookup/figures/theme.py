@@ -98,9 +98,6 @@ def letters() -> str:
 def style(palette: Palette) -> Iterator[None]:
     """Draw in a palette for the length of a ``with`` block, and leave matplotlib as it was.
 
-    Args:
-        palette: The colours to draw in.
-
     Yields:
         Nothing. Figures made and saved inside the block have the course's look.
     """
