@@ -44,6 +44,9 @@ class DecoderLM(nn.Module):
                 are counted from each row's first token, so a row may be filled up on either side.
             trace: Where to leave states and weights.
 
+        Returns:
+            Logits.
+
         Raises:
             ValueError: If ids have no row, the batch is empty, a row is too long, or the mask's shape is not the ids'.
             TypeError: If the ids are not whole numbers or the mask is not boolean.
@@ -63,6 +66,9 @@ class DecoderLM(nn.Module):
             ids: Token ids.
             mask: As in forward.
             trace: Where to leave states and weights.
+
+        Returns:
+            The decoder's output.
         """
         keys, places = _padding(ids, mask)
         return self.decoder(self.embedder(ids, places=places), mask=keys, trace=trace)
@@ -151,6 +157,9 @@ class EncoderLM(nn.Module):
             segments: The segment of each token, for models that have them.
             trace: Where to leave states and weights.
 
+        Returns:
+            Logits.
+
         Raises:
             ValueError: If ids have no row, the batch is empty or a row is too long.
         """
@@ -169,6 +178,9 @@ class EncoderLM(nn.Module):
             ids: Token ids, filled up with pad_id.
             segments: The segment of each token, for models that have them.
             trace: Where to leave states and weights.
+
+        Returns:
+            The encoder's output.
         """
         x_BTD = self.embedder(ids, segments=segments)
         return self.encoder(x_BTD, padding_mask(ids, self.config.pad_id), trace=trace)

@@ -68,6 +68,9 @@ class TextEncoder(nn.Module):
             ids: Token ids, filled up with pad_id.
             trace: Where to leave states and attention weights.
 
+        Returns:
+            The encoder's output.
+
         Raises:
             ValueError: If ids have no row, the batch is empty or a text is too long.
         """

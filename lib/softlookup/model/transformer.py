@@ -46,6 +46,9 @@ class Transformer(nn.Module):
             trace: Where to leave what the decoder computes; its patches change the decoder.
             encoder_trace: The same for the encoder.
 
+        Returns:
+            Logits.
+
         Raises:
             ValueError: If ids have no row, batches are empty or of unequal size, or a sentence is too long.
             TypeError: If ids are not whole numbers.
@@ -67,6 +70,9 @@ class Transformer(nn.Module):
             target_ids: What the decoder is given.
             trace: As in forward.
             encoder_trace: As in forward.
+
+        Returns:
+            The decoder's output.
 
         Raises:
             ValueError: If there is not one target for each source, or as in forward.
