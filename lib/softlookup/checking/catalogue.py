@@ -238,6 +238,12 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
 def get_task(task_id: str) -> Task:
     """The task of that id.
 
+    Args:
+        task_id: Chapter and name, "04.scale".
+
+    Returns:
+        Its one description.
+
     Raises:
         UnknownTask: If there is none.
 

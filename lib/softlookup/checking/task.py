@@ -42,6 +42,9 @@ class Mistake:
     def applied_to(self, source: str) -> str:
         """The solution's source with this mistake in it.
 
+        Args:
+            source: The published solution's cell.
+
         Returns:
             The same cell as somebody would hand it in who makes this mistake.
 
@@ -197,6 +200,9 @@ class Task:
 
     def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
         """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
+
+        Args:
+            diagnosis: Slugs of known mistakes.
 
         Returns:
             Addresses in the rendered book, relative to its first page, each once.

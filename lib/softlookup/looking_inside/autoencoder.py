@@ -39,17 +39,30 @@ class SparseAutoencoder(nn.Module):
     def encode(self, states: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch A"]:
         """Say how strongly each latent is active.
 
+        Args:
+            states: Vectors.
+
         Returns:
             Numbers from 0 on, most of them 0 once it is trained.
         """
         return torch.relu((states - self.b_decoder) @ self.w_encoder + self.b_encoder)
 
     def decode(self, latents: Float[Tensor, "*batch A"]) -> Float[Tensor, "*batch D"]:
-        """Put a vector together from its latents."""
+        """Put a vector together from its latents.
+
+        Args:
+            latents: What encode gives.
+
+        Returns:
+            Vectors.
+        """
         return latents @ self.directions + self.b_decoder
 
     def forward(self, states: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Take vectors apart and put them together again.
+
+        Args:
+            states: Vectors.
 
         Returns:
             What is left of them.
@@ -97,6 +110,9 @@ def train_autoencoder(
         batch: States in each step.
         rate: The learning rate at first.
         seed: Where the luck comes from.
+
+    Returns:
+        The autoencoder.
 
     Raises:
         ValueError: If there is no state, a size is below 1, or sparsity is below 0.

@@ -45,11 +45,18 @@ class Probe:
 
         Args:
             states: Vectors as wide as those it learned from.
+
+        Returns:
+            Classes.
         """
         return ((states.double() - self._mean_D) @ self._w_DC + self._b_C).argmax(dim=-1)
 
     def accuracy(self, states: Float[Tensor, "M D"], labels: Int[Tensor, " M"]) -> float:
         """Count how often the probe is right on states that it should not have learned from.
+
+        Args:
+            states: Vectors.
+            labels: Their classes.
 
         Returns:
             The share of right answers.

@@ -21,6 +21,9 @@ def sparse_features(
         sparsity: The probability of a zero, or one for each model, of a shape that spreads over the tensor.
         generator: Where the luck comes from; the features are made on its device.
 
+    Returns:
+        The features.
+
     Source: Elhage et al. 2022. Book: 17_looking_inside.html#looking-inside-superposition.
     """
     values, chances = (torch.rand(tuple(shape), generator=generator, device=generator.device) for _ in range(2))
@@ -94,6 +97,9 @@ def train_superposition(
         batch: Examples in each step, new ones each time.
         rate: The learning rate at first.
         seed: Where the luck comes from.
+
+    Returns:
+        The models.
 
     Raises:
         ValueError: If a size is below 1, the width is not below the number of features, there is no sparsity, or one

@@ -44,6 +44,9 @@ class ChatModel:
         Args:
             text: Any text.
             specials: Whether the name of a special token is that token; otherwise it is text like any other.
+
+        Returns:
+            Its ids.
         """
         return self.tokenizer.encode(text, specials=specials)
 
@@ -53,6 +56,9 @@ class ChatModel:
         Args:
             ids: Ids, each 0 <= id < V.
             skip_specials: Whether to leave special tokens out.
+
+        Returns:
+            The text.
 
         Raises:
             ValueError: If an id is out of range.
@@ -84,6 +90,9 @@ class ChatModel:
     def next_logits(self, text: str) -> Float[Tensor, " V"]:
         """Say what may come next.
 
+        Args:
+            text: The text so far.
+
         Returns:
             The logits of the next token.
 
@@ -95,6 +104,9 @@ class ChatModel:
     @torch.no_grad()
     def attention_maps(self, text: str) -> tuple[tuple[str, ...], Float[Tensor, "L N T T"]]:
         """Show who attends to whom.
+
+        Args:
+            text: One text.
 
         Returns:
             Its tokens, in which "Ġ" is a space and "Ċ" a line end, and the attention weights of every layer and head:
@@ -150,6 +162,9 @@ class ChatModel:
         Args:
             text: How it begins; the names of special tokens in it are those tokens.
             **settings: Those of stream.
+
+        Returns:
+            The whole text.
 
         Raises:
             ValueError: If the text has no token or more than the model takes, or a setting is out of its range.

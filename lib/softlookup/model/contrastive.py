@@ -49,6 +49,9 @@ class ImageTextPair(nn.Module):
         """Give what similarities are multiplied by: one over the temperature, learned, at most 100.
 
         The weight itself is held below the limit, so that it can learn to come back from it.
+
+        Returns:
+            The factor.
         """
         with torch.no_grad():
             self.log_scale.clamp_(max=math.log(MAX_SCALE))

@@ -46,6 +46,9 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, " N"]:
     factor 2^(-8/N), which is a half for 8 heads and its square root for 16. For another number of heads, the slopes of
     the next smaller power of two come first; every second slope of twice that power, from the first on, fills up.
 
+    Args:
+        n_heads: N.
+
     Returns:
         Positive slopes, in float64.
 

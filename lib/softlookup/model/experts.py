@@ -73,6 +73,9 @@ class Router(nn.Module):
     def forward(self, x: Float[Tensor, "*batch D"]) -> tuple[Float[Tensor, "*batch k"], Int[Tensor, "*batch k"]]:
         """Choose for each token.
 
+        Args:
+            x: Token vectors.
+
         Returns:
             The weights of the chosen experts, in float32 at least, and the experts' numbers, 0 to E - 1.
 
@@ -129,6 +132,9 @@ class Experts(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Transform each token by the experts chosen for it.
+
+        Args:
+            x: Token vectors.
 
         Returns:
             The same shape: the weighted sum of the chosen experts' outputs, plus the shared one's.

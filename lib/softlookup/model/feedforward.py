@@ -93,6 +93,9 @@ class FeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Transform each token by itself.
 
+        Args:
+            x: Token vectors.
+
         Returns:
             The same shape.
 

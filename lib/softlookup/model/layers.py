@@ -112,6 +112,9 @@ class Layer(nn.Module):
             trace: Where to leave what is computed, and what to compute on with instead; None takes the fused path.
             index: Which layer of its stack this one is, as the trace counts them.
 
+        Returns:
+            The refined vectors.
+
         Raises:
             ValueError: If the layer has cross-attention and no memory is given, or the other way round.
         """

@@ -59,6 +59,10 @@ class SentenceEncoder(nn.Module):
     def similarities(self, a: Sequence[str], b: Sequence[str]) -> Float[Tensor, "I J"]:
         """Compare every text of one list with every text of another.
 
+        Args:
+            a: Some texts.
+            b: Some texts.
+
         Returns:
             The cosines of the angles between their vectors: 1 for the same direction, about 0 for nothing in common.
 
@@ -71,6 +75,9 @@ class SentenceEncoder(nn.Module):
     @torch.no_grad()
     def attention_maps(self, text: str) -> tuple[tuple[str, ...], Float[Tensor, "L N T T"]]:
         """Show who attends to whom.
+
+        Args:
+            text: One text.
 
         Returns:
             Its tokens, start and end among them, and the attention weights of every layer and head: row t is what
@@ -88,6 +95,9 @@ class SentenceEncoder(nn.Module):
     def states(self, text: str) -> tuple[tuple[str, ...], Float[Tensor, "_ T D"]]:
         """Show what becomes of each token from layer to layer.
 
+        Args:
+            text: One text.
+
         Returns:
             Its tokens, start and end among them, and L + 1 states of each: as it enters the first layer, and as it
             leaves each.
@@ -102,6 +112,9 @@ class SentenceEncoder(nn.Module):
 
     def ids(self, texts: Sequence[str]) -> Int[Tensor, "B T"]:
         """Cut texts into tokens, with a start and an end.
+
+        Args:
+            texts: Some texts.
 
         Returns:
             Token ids, filled up on the right, on the model's device.

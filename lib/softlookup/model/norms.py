@@ -101,6 +101,9 @@ class LayerNorm(nn.Module):
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Normalise each token by itself.
 
+        Args:
+            x: Token vectors.
+
         Returns:
             The same shape, in x's dtype; under autocast in float32, as torch's kernel gives it.
 
@@ -144,6 +147,9 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Scale each token by itself.
+
+        Args:
+            x: Token vectors.
 
         Returns:
             The same shape, in x's dtype; under autocast in that of the gain.

@@ -47,12 +47,20 @@ class QuantisedCache(LayerCache):
 
     @property
     def k(self) -> Float[Tensor, "B K S H"]:
-        """The keys so far, as they can be read back."""
+        """The keys so far, as they can be read back.
+
+        Raises:
+            ValueError: If nothing has been kept yet.
+        """
         return self._read(self._rounded_k, self._k)
 
     @property
     def v(self) -> Float[Tensor, "B K S Hv"]:
-        """The values so far, as they can be read back."""
+        """The values so far, as they can be read back.
+
+        Raises:
+            ValueError: If nothing has been kept yet.
+        """
         return self._read(self._rounded_v, self._v)
 
     def append(
@@ -86,7 +94,14 @@ class QuantisedCache(LayerCache):
         return all_k, all_v
 
     def select(self, rows: Int[Tensor, " M"]) -> "QuantisedCache":
-        """Take some rows of the batch, in the order given; a row may be taken more than once."""
+        """Take some rows of the batch, in the order given; a row may be taken more than once.
+
+        Args:
+            rows: Whole numbers, which rows.
+
+        Returns:
+            A new cache; this one stays as it was.
+        """
         chosen = QuantisedCache(self.bits, group=self.group)
         chosen._length = self._length
         if self._k is not None and self._v is not None:

@@ -107,6 +107,9 @@ def warmup_hold_decay(step: int, *, peak: float, warmup: int, decay_from: int, t
         decay_from: The last step at the peak.
         total: The step at which the rate is 0; it stays 0 afterwards.
 
+    Returns:
+        The rate.
+
     Raises:
         ValueError: If step is below 1, peak is not a positive number, or not 0 <= warmup <= decay_from < total.
 

@@ -64,6 +64,9 @@ class Embedder(nn.Module):
                 left).
             segments: The segment of each token, for models that have them; None means segment 0.
 
+        Returns:
+            The vectors.
+
         Raises:
             ValueError: If an id or a segment has no row, there is not one segment for each id, the batch is empty, or
                 positions run over the model's length.
@@ -202,6 +205,9 @@ class Encoder(_Stack):
             mask: True = may attend; padding of the keys is (B, 1, 1, T).
             trace: Where to leave states and attention weights.
 
+        Returns:
+            The refined vectors.
+
         Raises:
             ValueError: If sizes do not fit.
         """
@@ -242,6 +248,9 @@ class Decoder(_Stack):
             memory_mask: Which of the encoder's positions may be looked at, (B, 1, 1, S).
             cache: The keys and values of the tokens before x; it is added to.
             trace: Where to leave states and attention weights.
+
+        Returns:
+            The refined vectors.
 
         Raises:
             ValueError: If sizes do not fit, or memory is missing or not wanted.

@@ -80,6 +80,9 @@ class Translator:
             beams: How many hypotheses beam search keeps; 1 is greedy.
             length_penalty: The exponent of the length penalty.
 
+        Returns:
+            The translation.
+
         Raises:
             TypeError: If the sentence is no string.
             ValueError: If it is empty, or longer than the model takes.

@@ -54,6 +54,9 @@ def unpatchify(
         height: Of the pictures, in pixels.
         width: Of the pictures, in pixels.
 
+    Returns:
+        The pictures.
+
     Raises:
         ValueError: If number or width of the patches do not make such pictures; the message names the sizes.
 

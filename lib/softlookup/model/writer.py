@@ -38,6 +38,9 @@ class Writer:
 
         Args:
             text: Any text; runs of spaces count as one.
+
+        Returns:
+            Its ids.
         """
         return self.tokenizer.encode(mark_lines(text))
 
@@ -46,12 +49,18 @@ class Writer:
 
         Args:
             ids: Ids, from the first of a text on.
+
+        Returns:
+            The text.
         """
         return restore_lines(self.tokenizer.decode(ids))
 
     @torch.no_grad()
     def next_logits(self, text: str) -> Float[Tensor, " V"]:
         """Say what may come next.
+
+        Args:
+            text: The text so far.
 
         Returns:
             The logits of the next token.
@@ -80,6 +89,9 @@ class Writer:
             top_k: Draw among the k likeliest only.
             top_p: Draw among the likeliest that hold this mass.
             seed: Where the luck comes from.
+
+        Returns:
+            The whole text.
 
         Raises:
             ValueError: If the text has no token or leaves no room for one, or a setting is out of its range.

@@ -14,6 +14,9 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 def relu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     """Let positive numbers pass, and put zero for the others.
 
+    Args:
+        x: Numbers of any shape.
+
     Returns:
         max(x, 0).
 
@@ -28,6 +31,9 @@ def relu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
 def gelu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     """Multiply each number by the chance that a standard normal draw is smaller: a ReLU with a soft bend.
 
+    Args:
+        x: Numbers of any shape.
+
     Returns:
         x * Phi(x), with Phi(x) = (1 + erf(x / sqrt(2))) / 2.
 
@@ -40,6 +46,9 @@ def gelu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
 def gelu_tanh(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     """Stand in for gelu by a tanh, as GPT-2 does: never more than 0.0005 away.
 
+    Args:
+        x: Numbers of any shape.
+
     Returns:
         x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2.
 
@@ -51,6 +60,9 @@ def gelu_tanh(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
 
 def silu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     """Multiply each number by its own sigmoid.
+
+    Args:
+        x: Numbers of any shape.
 
     Returns:
         x / (1 + exp(-x)), written with tanh, since exp overflows for large -x.

@@ -84,6 +84,9 @@ def convolution_graph(n_tokens: int, width: int, layers: int) -> Bool[np.ndarray
 def finish_times(needs: Bool[np.ndarray, "M M"]) -> Int[np.ndarray, " M"]:
     """Say when each step can be done at the earliest, if there are as many hands as one likes.
 
+    Args:
+        needs: The graph.
+
     Returns:
         For each step the time at which it is done, with one unit of time for a step: 0 for what needs nothing, and
         else one more than the latest of what it needs. The largest is the graph's depth.

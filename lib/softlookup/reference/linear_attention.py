@@ -9,6 +9,9 @@ from softlookup.reference._sizes import check_mask, check_queries_and_keys, chec
 def elu_plus_one(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     """Make every number positive, gently: x + 1 above 0, exp(x) below.
 
+    Args:
+        x: Numbers of any shape.
+
     Returns:
         Positive numbers in the shape of x.
 

@@ -122,6 +122,9 @@ def alibi_slopes(n_heads: int) -> Float64[np.ndarray, " N"]:
     another number of heads, the slopes of the next smaller power of two come first; then every second slope of twice
     that power, from its first on.
 
+    Args:
+        n_heads: N.
+
     Returns:
         Positive slopes.
 

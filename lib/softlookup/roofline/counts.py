@@ -154,6 +154,10 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
     keys and values; a gate and what it opens; the memory in every layer of a decoder), their gradients are added, two
     at a time. A fused kernel goes back by five products instead of four, since it makes the scores again.
 
+    Args:
+        sizes: The model.
+        operations: What ``forward`` returned.
+
     Returns:
         The operations of the backward pass, the last one first.
 

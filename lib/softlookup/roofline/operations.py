@@ -103,6 +103,9 @@ class Operation:
     def repeated(self, times: int) -> "Operation":
         """This operation, done so many times as often.
 
+        Args:
+            times: By how much.
+
         Returns:
             A new operation; this one stays as it was.
         """

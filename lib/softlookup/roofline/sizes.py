@@ -122,6 +122,9 @@ def check_source(sizes: TransformerSizes, source: int) -> None:
 def parameters(sizes: TransformerSizes) -> dict[str, int]:
     """Count the parameters of a whole model.
 
+    Args:
+        sizes: The model.
+
     Returns:
         By part: "embedding", "positions", "attention", "cross-attention", "feed-forward", "norms", "output"; their sum
         is all of them. Parts that the model does not have are 0.
