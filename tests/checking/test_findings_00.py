@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from published import ROOT
+from refreshers import SECTIONS
 from softlookup.checking import check, get_task, tasks
-from softlookup.tasks.ch00_before_you_start.refreshers import SECTIONS
 
 PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
 

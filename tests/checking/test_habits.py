@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from softlookup.checking import check, get_task, tasks
-from softlookup.checking.diagnose import MistakeResults, diagnose
+from softlookup.checking.diagnose import SAME_AS_HABIT, SAME_AS_TWO, MistakeResults, diagnose
 from softlookup.checking.errors import habit_of, meaning
 from softlookup.checking.habits import HABIT, says
 from softlookup.checking.inside.limits import calm_torch
@@ -18,7 +18,6 @@ from softlookup.checking.published import NoEdit, solution, with_earlier, with_h
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.slips import can_run_away, planted, slips
 from softlookup.checking.variant import variant_of
-from softlookup.checking.verdict import SAME_AS_HABIT, SAME_AS_TWO
 
 ANSWERS = {
     ("15.qk-norm", "reversed-axes"): """

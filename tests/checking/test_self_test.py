@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from published import ROOT
+from refreshers import SECTIONS
 from softlookup.authoring import assignments
 from softlookup.checking import tasks
-from softlookup.tasks.ch00_before_you_start.refreshers import SECTIONS
 
 PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
 LOCKED_AWAY = """

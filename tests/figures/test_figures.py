@@ -42,7 +42,7 @@ FIGURES = {
     **TEACHING,
     "pipeline": (figures.pipeline, ()),
     "accepted_wrong": (figures.accepted_wrong, ([("one", 40, 20, 0), ("another", 30, 3, 1)],)),
-    "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
+    "stages": (figures.stages, (Q, K, V, WORDS)),
     "dependency": (figures.dependency, (WORDS, 3)),
     "variance": (figures.variance, (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1))),
     "saturation": (figures.saturation, (np.array([0.97, 0.02, 0.01]), np.array([0.5, 0.3, 0.2]))),
@@ -315,13 +315,12 @@ def test_large_figure_is_sent_as_png():
     assert kind == "data:image/png" and base64.b64decode(data).startswith(b"\x89PNG")
 
 
-def test_stages_shows_the_references_numbers_and_hides_what_is_masked():
-    mask = np.tril(np.ones((4, 4), dtype=bool))
+def test_stages_shows_the_references_numbers():
     with style(LIGHT):
-        figure = figures.stages(Q, K, V, WORDS, mask, palette=LIGHT)
-    weights = reference.attention_weights(Q, K, mask)
+        figure = figures.stages(Q, K, V, WORDS, palette=LIGHT)
+    weights = reference.attention_weights(Q, K)
     got = [float(text.get_text().replace("\N{MINUS SIGN}", "-")) for text in figure.axes[2].texts]
-    np.testing.assert_allclose(got, weights[mask], atol=0.00501)
+    np.testing.assert_allclose(got, weights.ravel(), atol=0.00501)
     output = [float(text.get_text().replace("\N{MINUS SIGN}", "-")) for text in figure.axes[3].texts]
     np.testing.assert_allclose(output, (weights @ V).ravel(), atol=0.00501)
 

@@ -6,11 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from softlookup.model.embeddings import TokenEmbedding
-from softlookup.model.feedforward import FeedForward
-from softlookup.model.initialise import gpt2_, he_, xavier_
-from softlookup.model.multihead import MultiHeadAttention
-from softlookup.model.norms import LayerNorm
+from softlookup.model.initialise import he_, xavier_
 
 
 def test_xavier_is_uniform_within_the_range_of_the_paper(device):
@@ -50,46 +46,9 @@ def test_drawing_needs_no_leaf_without_gradients_and_keeps_the_dtype(function):
     assert w.unique().numel() == 12
 
 
-class Block(nn.Module):
-    """A layer as models have it: an embedding, attention with biases, a norm and a feed-forward network."""
-
-    def __init__(self):
-        super().__init__()
-        self.embedding = TokenEmbedding(400, 64, pad_id=5)
-        self.attention = MultiHeadAttention(64, 4, bias=True)
-        self.norm = LayerNorm(64)
-        self.feed_forward = FeedForward(64, 256)
-
-
-@pytest.mark.parametrize(("n_layers", "residual"), [(None, 0.02), (8, 0.02 / 4), (2, 0.01)])
-def test_gpt2_draws_matrices_small_and_those_of_the_residual_stream_smaller(n_layers, residual):
-    block = Block()
-    for weight in block.parameters():
-        nn.init.constant_(weight, 9.0)
-    assert gpt2_(block, n_layers) is block
-    for w in (block.attention.w_q, block.attention.w_k, block.attention.w_v, block.feed_forward.w_1):
-        assert w.std().item() == pytest.approx(0.02, rel=0.05) and abs(w.mean().item()) < 2e-3
-    for w in (block.attention.w_o, block.feed_forward.w_2):
-        assert w.std().item() == pytest.approx(residual, rel=0.05)
-    for b in (block.attention.b_q, block.attention.b_o, block.feed_forward.b_1, block.norm.shift):
-        assert (b == 0).all()
-    assert (block.norm.gain == 1).all()
-    assert (block.embedding.table[5] == 0).all()
-    assert block.embedding.table.std().item() == pytest.approx(0.02, rel=0.05)
-
-
-def test_gpt2_takes_another_deviation():
-    assert gpt2_(FeedForward(64, 64), std=0.5).w_1.std().item() == pytest.approx(0.5, rel=0.05)
-
-
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("function", [xavier_, he_])
 @pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (0, 3)])
 def test_what_is_no_matrix_is_refused(function, shape):
     with pytest.raises(ValueError, match=r"w has shape .*; wanted a matrix, \(in, out\)"):
         function(torch.empty(shape))
-
-
-def test_no_layers_are_refused():
-    with pytest.raises(ValueError, match="n_layers must be at least 1, or None; got 0"):
-        gpt2_(FeedForward(2, 2), 0)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.model.masks import causal_mask, combine_masks, length_mask, padding_mask, window_mask
+from softlookup.model.masks import causal_mask, combine_masks, padding_mask, window_mask
 from softlookup.reference import masks as reference
 
 SMALL = st.integers(1, 6)
@@ -57,14 +57,6 @@ def test_padding_mask_hides_the_pad_id_for_all_heads_and_queries(device):
     np.testing.assert_array_equal(mask.cpu(), reference.padding_mask(ids.cpu().numpy(), 0))
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=4))
-def test_length_mask_hides_what_is_behind_the_end(device, lengths):
-    mask = length_mask(torch.tensor(lengths, device=device), 5)
-    assert mask.shape == (len(lengths), 1, 1, 5) and mask.device.type == device.type
-    for b, s in itertools.product(range(len(lengths)), range(5)):
-        assert mask[b, 0, 0, s].item() == (s < lengths[b])
-
-
 @given(st.integers(0, 10**6))
 def test_combined_mask_lets_see_only_what_every_mask_does(device, seed):
     generator = torch.Generator().manual_seed(seed)
@@ -102,10 +94,6 @@ BAD = [
     (lambda: padding_mask(torch.zeros(2, 3), 0), TypeError, "ids has dtype torch.float32; wanted integers"),
     (lambda: padding_mask(yes(2, 3), 0), TypeError, "ids has dtype torch.bool; wanted integers"),
     (lambda: padding_mask(torch.zeros(3).long(), 0), ValueError, r"ids has shape \(3,\); wanted two axes, \(B, S\)"),
-    (lambda: length_mask(torch.tensor([2, 6]), 5), ValueError, r"\[2, 6\]; wanted 0 to 5"),
-    (lambda: length_mask(torch.tensor([-1, 2]), 5), ValueError, r"\[-1, 2\]; wanted 0 to 5"),
-    (lambda: length_mask(torch.tensor([[2]]), 5), ValueError, r"lengths has shape \(1, 1\); wanted one axis"),
-    (lambda: length_mask(torch.tensor([2.0]), 5), TypeError, "lengths has dtype torch.float32; wanted integers"),
     (lambda: combine_masks(yes(2, 3), torch.zeros(2, 3)), TypeError, "float32; wanted torch.bool, where True means"),
     (lambda: combine_masks(yes(2, 3), yes(2, 4)), ValueError, r"\(2, 3\), \(2, 4\).* must be equal, or 1"),
     (lambda: combine_masks(yes(2, 3, 3), yes(2, 1, 1, 3)), ValueError, r"\(2, 3, 3\), .* or all 4"),

@@ -14,7 +14,6 @@ from softlookup.roofline import (
     predicted_time_s,
     ridge,
     roof_bytes_per_s,
-    share_of_attainable,
 )
 
 PLAIN = Hardware("plain", {"float32": 1024.0}, 256.0, 1e6, "made up", {}, {"wire": 64.0})
@@ -108,7 +107,6 @@ def test_predicted_time_is_the_longest_of_the_limits():
     assert predicted_time_s(PLAIN, 2048, 256, "float32") == 2
     assert predicted_time_s(PLAIN, 1024, 1024, "float32") == 4
     assert predicted_time_s(PLAIN, 1024, 256, "float32", link_bytes=320, link="wire") == 10
-    assert share_of_attainable(PLAIN, 1024, 1024, 8, "float32") == 0.5
 
 
 @pytest.mark.parametrize(
@@ -122,7 +120,6 @@ def test_predicted_time_is_the_longest_of_the_limits():
         (lambda: attainable_flops_per_s(PLAIN, math.nan, "float32"), ValueError, "intensity is nan"),
         (lambda: predicted_time_s(PLAIN, -1, 0, "float32"), ValueError, "flops is -1, wanted 0 or more"),
         (lambda: predicted_time_s(PLAIN, 1, 1, "float32", link_bytes=5), ValueError, "5 bytes go over a link"),
-        (lambda: share_of_attainable(PLAIN, 1, 1, 0, "float32"), ValueError, "seconds is 0, wanted a number above 0"),
         (lambda: Hardware("x", {}, 1, 1, ""), ValueError, "x: wanted at least one dense rate"),
         (lambda: Hardware("x", {"a": 0.0}, 1, 1, ""), ValueError, "x: a is 0.0, wanted a number above 0"),
         (lambda: Hardware("x", {"a": 1.0}, -1, 1, ""), ValueError, "x: bandwidth is -1, wanted a number above 0"),

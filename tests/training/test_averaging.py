@@ -2,12 +2,11 @@
 
 import pytest
 import torch
-from tiny_run import Toy, begin
+from tiny_run import Toy
 from torch import nn
 
-from softlookup.model.weights import CheckpointError, save_weights, write_tensors
-from softlookup.training.averaging import MovingAverage, load_mean, mean_of_checkpoints
-from softlookup.training.checkpoint import TrainingState, save_checkpoint
+from softlookup.model.weights import CheckpointError
+from softlookup.training.averaging import MovingAverage
 
 
 def set_to(model, number):
@@ -85,46 +84,3 @@ def test_averages_that_cannot_be_are_refused():
         average.update(nn.Linear(1, 1, bias=False))
     with pytest.raises(CheckpointError, match=r"the average does not fit this model: missing table.weight"):
         average.copy_to(nn.ModuleDict({"table": nn.Linear(1, 1, bias=False)}))
-
-
-def test_the_mean_of_checkpoints_is_the_mean_of_their_weights(tmp_path):
-    models, paths = [], []
-    for seed in range(3):
-        model, optimizer, _, _ = begin(seed)
-        model.calls += seed
-        path = tmp_path / str(seed)
-        if seed == 1:
-            save_weights(model, path)
-        else:
-            save_checkpoint(path, model=model, optimizer=optimizer, state=TrainingState())
-        models.append(model)
-        paths.append(path)
-    other = Toy()
-    load_mean(other, paths)
-    expected = torch.stack([model.table.weight for model in models]).mean(0)
-    torch.testing.assert_close(other.table.weight, expected)
-    assert other.calls == 2
-    alone = mean_of_checkpoints(paths[:1])
-    assert torch.equal(alone["table.weight"], models[0].table.weight)
-    assert alone["table.weight"].dtype == torch.float32
-
-
-def test_half_precision_files_do_not_overflow_on_the_way(tmp_path):
-    for number in range(3):
-        write_tensors(tmp_path / str(number), {"w": torch.full((2,), 60000.0, dtype=torch.float16)}, {})
-    mean = mean_of_checkpoints([tmp_path / str(number) for number in range(3)])
-    assert mean["w"].dtype == torch.float16 and mean["w"].tolist() == [60000.0, 60000.0]
-
-
-def test_means_that_cannot_be_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="no checkpoints to average"):
-        mean_of_checkpoints([])
-    save_weights(Toy(), tmp_path / "a")
-    save_weights(Toy(d_model=4), tmp_path / "b")
-    with pytest.raises(CheckpointError, match=r"/b does not fit .*\(20, 4\), wanted \(20, 8\)"):
-        mean_of_checkpoints([tmp_path / "a", tmp_path / "b"])
-    write_tensors(tmp_path / "c", {}, {})
-    with pytest.raises(CheckpointError, match="/c holds no tensors"):
-        mean_of_checkpoints([tmp_path / "c"])
-    with pytest.raises(CheckpointError, match="the mean of 1 checkpoints does not fit this model"):
-        load_mean(nn.Linear(1, 1), [tmp_path / "a"])

@@ -71,9 +71,6 @@ class BadSetting(ValueError):
 def addresses(root: Path) -> dict[str, str]:
     """Read where the library and the book are, as a course's ``_config.yml`` says.
 
-    Args:
-        root: The checkout.
-
     Returns:
         "install", what pip installs the library from, and "book", the rendered book on the web; "" where not set.
 

@@ -134,9 +134,6 @@ def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None
 def read(file: bytes) -> Baked:
     """Read what ``bake`` wrote.
 
-    Args:
-        file: The file.
-
     Returns:
         Questions by task and variant, and what stands beside them.
     """

@@ -62,12 +62,7 @@ class Catalogue:
     _read: dict[int, tuple[Task, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def with_prepared(self, number: int, tasks: Iterable[Task]) -> "Catalogue":
-        """This catalogue with the tasks of a notebook that were described elsewhere.
-
-        Args:
-            number: The notebook's number.
-            tasks: Its tasks, in their order.
-        """
+        """This catalogue with the tasks of a notebook that were described elsewhere."""
         return Catalogue(self.course_tasks, {**self.prepared, number: tuple(tasks)})
 
     @cached_property
@@ -118,12 +113,6 @@ class Catalogue:
     def task(self, task_id: str) -> Task:
         """The task of that id.
 
-        Args:
-            task_id: Chapter and name, "04.scale".
-
-        Returns:
-            Its one description.
-
         Raises:
             UnknownTask: If there is none.
         """
@@ -141,10 +130,6 @@ class Catalogue:
 
     def variant(self, task_id: str, number: int = 0) -> Variant:
         """A variant of the task of that id.
-
-        Args:
-            task_id: Chapter and name, "04.scale".
-            number: Which of its variants.
 
         Raises:
             UnknownTask: If there is no such task.
@@ -220,9 +205,6 @@ def catalogue_with(course_tasks: OwnTasks) -> Catalogue:
 
 def catalogue_of(folder: Path) -> Catalogue:
     """The tasks of a course: the library's and those in its folder ``tasks``; nothing in ``submitted/`` is looked at.
-
-    Args:
-        folder: The course's folder.
 
     Raises:
         OwnTasksError: If a file there is no text.

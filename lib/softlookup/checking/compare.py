@@ -1,4 +1,4 @@
-"""Comparing arrays: the tolerance of a dtype, and the first cell that differs.
+"""Comparing and scoring: the tolerance of a dtype, the first cell that differs, and the points of a round.
 
 An answer may be anything that travels. Shapes are compared before any number is looked at, so an answer costs no more
 memory than the right one; and nothing that a number does (NaN, overflow) becomes a warning.
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
+from softlookup.checking.task import Task
 
 Asked = Sequence[tuple[Case, Answer, Arrays]]
 """Cases with the student's answer and the right one."""
@@ -167,3 +168,53 @@ def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
     if answer.arrays is None or not same(answer.arrays, right, case):
         return False
     return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
+
+
+@dataclass(frozen=True)
+class RoundOutcome:
+    """What a round of questions came to.
+
+    Attributes:
+        verdict: One of ``result.VERDICTS``.
+        points: What was earned.
+        rounds: All cases, answers and right answers.
+        failed: The one to show, None if all is right.
+        forbidden: The forbidden name that the answer called, empty if none was seen.
+    """
+
+    verdict: str
+    points: float
+    rounds: Asked
+    failed: tuple[Case, Answer, Arrays] | None
+    forbidden: str = ""
+
+
+def score(task: Task, rounds: Asked) -> RoundOutcome:
+    """Compare: points and verdict, and the case to show."""
+    failed = [answered for answered in rounds if not is_right(*answered)]
+    if not failed:
+        return RoundOutcome("pass", task.points, rounds, None)
+    for case, answer, right in failed:
+        if answer.failure and answer.failure.kind == "shortcut":
+            return RoundOutcome("wrong", 0.0, rounds, (case, answer, right), answer.failure.message)
+    lost = {case.part for case, _, _ in failed}
+    earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
+    # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
+    # A lost dtype goes before what follows from it.
+    failed.sort(
+        key=lambda answered: (
+            answered[0].part != CORE,
+            not (answered[1].failure and answered[1].failure.kind == "dtype"),
+            answered[1].arrays is None,
+        )
+    )
+    kinds = [(case.part, answer.failure.kind if answer.failure else "") for case, answer, _ in failed]
+    if (CORE, "blank") in kinds:
+        verdict = "blank"
+    elif earned:
+        verdict = "partial"
+    elif {kind for _, kind in kinds} == {"raised"}:
+        verdict = "error"
+    else:
+        verdict = "wrong"
+    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, failed[0])

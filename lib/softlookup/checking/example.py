@@ -62,10 +62,6 @@ class WorkedExample:
 def work_through(variant: Variant, case: Case) -> WorkedExample:
     """Run the published solution on a question and note the values that it names.
 
-    Args:
-        variant: What is asked.
-        case: The question.
-
     Returns:
         Inputs, values on the way and results, in words. No line of the solution is in it.
     """

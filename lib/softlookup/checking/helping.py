@@ -223,7 +223,7 @@ def _nudge(variant: Variant, attempts: Attempts) -> str:
     questions = questions_at_home(variant)
     try:
         with calm_torch(), time_limit(_NUDGE_TIME_S):
-            rounds = _answers(attempts.student, questions, len(variant.returns))
+            rounds = _answers(attempts.student, questions, len(variant.task.returns))
     except TimeIsUp:
         return ""
     at = smallest_failed(rounds)

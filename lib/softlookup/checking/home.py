@@ -3,6 +3,7 @@
 import operator
 import time
 import traceback
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -108,10 +109,15 @@ class Checker:
         task_variant = variant_of(task, number)
         if not callable(obj):
             return not_callable(task_variant, type(obj).__name__)
-        result = replace(self._judged(task_variant, obj), answer=cell_hash(obj))
+        tasks = self.catalogue.tasks(task.chapter)
+        known = {**self._known(tasks), task.id: task_variant}
+        result = _judged(task_variant, obj, tasks, known)
+        named = f", variant={number}" if number else ""
+        again = f'inputs("{task.id}", {result.question}{named})' if result.asked else ""
+        result = replace(result, again=again, answer=cell_hash(obj))
         try:
-            student = LocalStudent(task_variant, obj, self._known(task))
-            return self._whole(task, take_note(self.attempts(task.id), task_variant, student, result))
+            student = LocalStudent(task_variant, obj, known)
+            return self._whole(tasks, known, take_note(self.attempts(task.id), task_variant, student, result))
         except (Exception, TimeIsUp):  # what is added must not take the verdict with it
             return result
 
@@ -128,42 +134,20 @@ class Checker:
         questions = questions_at_home(self.catalogue.variant(task_id, variant))
         return tuple(inputs_for(questions.cases[number]))
 
-    def _known(self, task: Task) -> dict[str, Variant]:
+    def _known(self, tasks: Sequence[Task]) -> dict[str, Variant]:
         """Which variants the notebook asks for, as its checks have said."""
-        every = {other: self.attempts(other.id) for other in self.catalogue.tasks(task.chapter)}
-        checked = {other: tried.number for other, tried in every.items() if tried.student is not None}
-        return {other.id: variant_of(other, number) for other, number in checked.items()}
+        every = {task: self.attempts(task.id) for task in tasks}
+        return {task.id: variant_of(task, tried.number) for task, tried in every.items() if tried.student is not None}
 
-    def _judged(self, variant: Variant, obj: Any) -> CheckResult:
-        """The verdict on an answer that can be called."""
-        task = variant.task
-        stop = frozenset(other.name for other in self.catalogue.others(task))
-        used = shortcut(obj, task.barred, stop)
-        if used:
-            return used_shortcut(variant, used)
-        started = time.monotonic()
-        try:
-            with calm_torch():
-                student = LocalStudent(variant, obj, self._known(task), Clock(TIME_LIMIT_S))
-                return _with_inputs(task, judge(variant, student, task_questions=questions_at_home(variant)))
-        except TimeIsUp:
-            return too_slow(variant, TIME_LIMIT_S)
-        except KeyboardInterrupt:
-            sentence = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
-            return no_points(variant, "stopped", sentence)
-        except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
-            return no_points(variant, "error", our_mistake(error))
-
-    def _whole(self, task: Task, result: CheckResult) -> CheckResult:
+    def _whole(self, tasks: Sequence[Task], known: Mapping[str, Variant], result: CheckResult) -> CheckResult:
         """Where this was the last task of its notebook to be right, the same with a sentence on all functions."""
-        tasks = self.catalogue.tasks(task.chapter)
         every = {other.id: self.attempts(other.id) for other in tasks}
         if not compositions(tasks) or not all(tried.passed for tried in every.values()):
             return result
         students = {name: tried.student for name, tried in every.items()}
         answers = {name: student.obj for name, student in students.items() if isinstance(student, LocalStudent)}
         with calm_torch():
-            failing = first_failing(tasks, answers, partial(_Alone, clock=Clock(TIME_LIMIT_S)), self._known(task))
+            failing = first_failing(tasks, answers, partial(_Alone, clock=Clock(TIME_LIMIT_S)), known)
         if failing is None:
             sentence = f"All {len(every)} tasks of this notebook are right, and your functions work together."
         else:
@@ -172,6 +156,32 @@ class Checker:
                 f"{failing.task_id}, with your functions in it: {failing.message}"
             )
         return replace(result, sentences=(*result.sentences, sentence))
+
+
+def _judged(variant: Variant, obj: Any, tasks: Sequence[Task], known: Mapping[str, Variant]) -> CheckResult:
+    """The verdict on an answer that can be called.
+
+    Args:
+        variant: What is asked.
+        obj: The answer.
+        tasks: The tasks of its notebook.
+        known: Which variants the notebook asks for, as far as that is known.
+    """
+    others = frozenset(other.name for other in tasks if other is not variant.task)
+    if used := shortcut(obj, variant.task.barred, others):
+        return used_shortcut(variant, used)
+    started = time.monotonic()
+    try:
+        with calm_torch():
+            student = LocalStudent(variant, obj, known, Clock(TIME_LIMIT_S))
+            return judge(variant, student, task_questions=questions_at_home(variant))
+    except TimeIsUp:
+        return too_slow(variant, TIME_LIMIT_S)
+    except KeyboardInterrupt:
+        sentence = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
+        return no_points(variant, "stopped", sentence)
+    except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
+        return no_points(variant, "error", our_mistake(error))
 
 
 @cache
@@ -245,9 +255,3 @@ def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
     Book: 00_before_you_start_running.html#before-check.
     """
     return kernel_checker().inputs(task_id, number, variant)
-
-
-def _with_inputs(task: Task, result: CheckResult) -> CheckResult:
-    """The same result, with an expression that makes the inputs of the shown case again."""
-    variant = f", variant={result.variant}" * bool(result.variant)
-    return replace(result, again=f'inputs("{task.id}", {result.question}{variant})') if result.asked else result

@@ -6,17 +6,16 @@ in grading it may be a pipe to a sandbox. It never hands over anything but a cas
 
 from collections.abc import Callable
 
-from softlookup.checking.compare import Asked, is_right, same
-from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
+from softlookup.checking.compare import Asked, RoundOutcome, is_right, same, score
+from softlookup.checking.diagnose import OTHER_VARIANT, diagnose, says_of
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.case import CORE, Arrays, Case
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.overlooked import overlooks
+from softlookup.checking.inside.probe import Answer, TimeIsUp
 from softlookup.checking.protocols import Student
 from softlookup.checking.questions import TaskQuestions, questions, questions_at_home
 from softlookup.checking.result import CheckResult
 from softlookup.checking.variant import Variant, variant_of
-from softlookup.checking.verdict import RoundOutcome, forbidden_call, score, word
+from softlookup.checking.verdict import word
 
 
 def judge(
@@ -46,7 +45,8 @@ def judge(
     task_questions = task_questions or questions(variant, seed)
     outcome, lent = _asked_and_scored(variant, student, task_questions)
     mistakes = _diagnosed(variant, student, task_questions, outcome, copied) if names else []
-    return word(variant, outcome, mistakes, task_questions.mistake_results, lent, reveals and variant.task.reveals)
+    sentences = says_of(variant, mistakes, outcome.rounds, task_questions.mistake_results)
+    return word(variant, outcome, mistakes, sentences, lent, reveals and variant.task.reveals)
 
 
 def _asked_and_scored(
@@ -85,7 +85,7 @@ def _diagnosed(
     copied: Callable[[], bool] | None,
 ) -> list[str]:
     """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
-    if outcome.failed is None or outcome.verdict == "blank" or forbidden_call(outcome):
+    if outcome.failed is None or outcome.verdict == "blank" or outcome.forbidden:
         return []
     mistakes = diagnose(variant, outcome.rounds, task_questions.mistake_results)
     # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
@@ -93,12 +93,30 @@ def _diagnosed(
     if doubtful and variant.convention is not None:
         if copied is not None and copied():
             return [OTHER_VARIANT]
-        if outcome.points == 0 and overlooks(variant, student, questions_at_home(variant_of(variant.task))):
+        if outcome.points == 0 and _overlooks(variant, student):
             return [OTHER_VARIANT]
     leans_on = student.lendable(sound_too=True) if not mistakes and outcome.points == 0 else ()
     if leans_on:
         return diagnose(variant, ask(variant, student, task_questions, leans_on), task_questions.mistake_results)
     return mistakes
+
+
+def _overlooks(variant: Variant, student: Student) -> bool:
+    """Whether an answer overlooks something that the notebook changes: it is right where that is as published."""
+    task, convention = variant.task, variant.convention
+    published = questions_at_home(variant_of(task))
+    valued = [pair for pair in zip(published.cases, published.rights, strict=True) if not pair[0].gradients]
+    for partly in convention.overlooked() if convention is not None and valued else ():
+        if task.frame == "text" and partly.times != 1:
+            continue
+        cases = [partly.convert_case(case) for case, _ in valued]
+        try:
+            answers = list(student.answers(cases, len(task.returns)))
+        except (TimeoutError, TimeIsUp):
+            return False
+        if all(map(is_right, cases, answers, [partly.returned(right) for _, right in valued])):
+            return True
+    return False
 
 
 def ask(
@@ -116,7 +134,7 @@ def ask(
         Each case with its answer and the right one. A blank answer is asked until its first core case; a first case
         that is answered otherwise the second time stands there twice.
     """
-    cases, rights, count = task_questions.cases, task_questions.rights, len(variant.returns)
+    cases, rights, count = task_questions.cases, task_questions.rights, len(variant.task.returns)
     rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
     answers = student.answers((*cases, cases[0]), count, lent)

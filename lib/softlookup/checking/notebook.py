@@ -138,9 +138,6 @@ class Notebook:
 
         An answer that is taken from another chapter has its mistakes, too.
 
-        Args:
-            task_id: The task, "04.scale".
-
         Raises:
             ValueError: If nothing is said of a mistake.
         """

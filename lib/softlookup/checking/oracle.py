@@ -81,7 +81,7 @@ def mistaken(variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | N
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             result = called(function, case, inputs_for(case))
-            return (to_texts if variant.task.frame == "text" else to_arrays)(result, len(variant.returns))
+            return (to_texts if variant.task.frame == "text" else to_arrays)(result, len(variant.task.returns))
     except Exception:  # whatever goes wrong in wrong code
         return None
 

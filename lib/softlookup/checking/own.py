@@ -125,9 +125,6 @@ def read_tasks(folder: Path) -> OwnTasks:
 def look(here: Path) -> OwnTasks:
     """Find the own tasks that belong to a folder: those of a course, or those beside a student's notebook.
 
-    Args:
-        here: The folder.
-
     Returns:
         The tasks of the folder that SOFTLOOKUP_TASKS names; else of the course that the folder lies in; else what
         judges own tasks beside a notebook in this folder.

@@ -80,11 +80,6 @@ class Judge(Protocol):
     def __call__(self, variant: Variant, student: Student, *, seed: int = 0) -> CheckResult:
         """Judge one answer.
 
-        Args:
-            variant: What is asked.
-            student: What runs the answer.
-            seed: Draws the inputs.
-
         Returns:
             Verdict, points, the name of the mistake, and words and a picture for it. A wrong answer never raises.
         """

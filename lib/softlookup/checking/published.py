@@ -70,10 +70,6 @@ def with_constants(variant: Variant, source: str) -> str:
 def planted(variant: Variant, slugs: Sequence[str]) -> str:
     """The published solution's cell with known mistakes in it, planted in the first order in which they fit.
 
-    Args:
-        variant: Which variant's solution.
-        slugs: The known mistakes.
-
     Raises:
         NoEdit: If they fit in no order, as where both replace the same place.
     """

@@ -45,11 +45,7 @@ class Variant:
         return tuple(other for other in every if self.convention is not None or other.convention is None)
 
     def cases(self, rng: Any) -> list[Case]:
-        """Draw the questions.
-
-        Args:
-            rng: numpy's generator.
-        """
+        """Draw the questions."""
         cases = self.task.cases(rng, **self.constants)
         return cases if self.convention is None else [self.convention.convert_case(case) for case in cases]
 
@@ -112,9 +108,6 @@ class Variant:
     def input_names(self, case: Case) -> list[str]:
         """What a question's inputs are called.
 
-        Args:
-            case: The question.
-
         Returns:
             A name for each of its arguments: the oracle's, which are those of the published function; for a layer the
             names of its sizes, its parameters, and what it is called with.
@@ -129,9 +122,6 @@ class Variant:
 
     def result_names(self, case: Case) -> tuple[str, ...]:
         """What a question's results are called.
-
-        Args:
-            case: The question.
 
         Returns:
             The task's names, or those of the inputs whose gradients are asked for.
@@ -172,12 +162,7 @@ class Variant:
 
 @lru_cache(maxsize=4096)
 def variant_of(task: Task, number: int = 0) -> Variant:
-    """A variant of a task, made once.
-
-    Args:
-        task: The task.
-        number: Which of its variants.
-    """
+    """A variant of a task, made once."""
     return Variant(task, number)
 
 

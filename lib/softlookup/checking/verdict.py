@@ -1,65 +1,30 @@
-"""What the answers of one check come to: verdict and points, the case to show, and the sentences."""
+"""The words of a verdict: which case to show, where it differs, and what else there is to say of it."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import Asked, Difference, first_difference, is_right, same
-from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, MistakeResults, each_shows, everywhere
+from softlookup.checking.compare import Asked, Difference, RoundOutcome, first_difference, is_right
+from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.errors import meaning
-from softlookup.checking.habits import is_slip
+from softlookup.checking.inside import texts
 from softlookup.checking.inside.candidates import INSIDES
-from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
-from softlookup.checking.inside.probe import Answer
+from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.probe import FED, Answer, Failure
 from softlookup.checking.result import CheckResult
-from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant
-from softlookup.checking.words import describe, failure_sentence, inputs_in_words
-
-SAME_AS_TWO = (
-    "Your function gives the same results as a solution with the following two mistakes. "
-    "Your own mistake may be another one."
-)
-"""What comes before two sentences that were recognised together, and not one by one."""
-
-SAME_EVERYWHERE = (
-    "All your results are {}, as they would be with the following mistake. Your own mistake may be another one."
-)
-"""What comes before sentences on an answer that gives one number in all questions."""
-
-SAME_AS_TIMES = (
-    "Your results are right but for the factor {} by which your notebook asks for more. They are also what the "
-    "following mistake gives. Your own mistake may be another one."
-)
-"""What comes before the sentence on a mistake that divides by what a variant's convention multiplies by."""
+from softlookup.checking.words import number, shape, which
 
 ORDER = "The arguments come in an order of their own: see *In your notebook* in the text of the task."
 """What is said of an exception that nothing explains, where a variant's convention changes the order."""
 
-SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
-"""What comes before the sentence on a habit."""
+_SMALL = 16
+"""Numbers that an input may have to be shown in full."""
 
 _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
-
-
-@dataclass(frozen=True)
-class RoundOutcome:
-    """What a round of questions came to.
-
-    Attributes:
-        verdict: One of ``result.VERDICTS``.
-        points: What was earned.
-        rounds: All cases, answers and right answers.
-        failed: The one to show, None if all is right.
-    """
-
-    verdict: str
-    points: float
-    rounds: Asked
-    failed: tuple[Case, Answer, Arrays] | None
 
 
 def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[str, ...] = ()) -> CheckResult:
@@ -84,49 +49,12 @@ def used_shortcut(variant: Variant, used: str) -> CheckResult:
     return no_points(variant, "wrong", sentence, (SHORTCUT,))
 
 
-def score(task: Task, rounds: Asked) -> RoundOutcome:
-    """Compare: points and verdict, and the case to show."""
-    failed = [answered for answered in rounds if not is_right(*answered)]
-    if not failed:
-        return RoundOutcome("pass", task.points, rounds, None)
-    for case, answer, right in failed:
-        if answer.failure and answer.failure.kind == "shortcut":
-            return RoundOutcome("wrong", 0.0, rounds, (case, answer, right))
-    lost = {case.part for case, _, _ in failed}
-    earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
-    # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
-    # A lost dtype goes before what follows from it.
-    failed.sort(
-        key=lambda answered: (
-            answered[0].part != CORE,
-            not (answered[1].failure and answered[1].failure.kind == "dtype"),
-            answered[1].arrays is None,
-        )
-    )
-    kinds = [(case.part, answer.failure.kind if answer.failure else "") for case, answer, _ in failed]
-    if (CORE, "blank") in kinds:
-        verdict = "blank"
-    elif earned:
-        verdict = "partial"
-    elif {kind for _, kind in kinds} == {"raised"}:
-        verdict = "error"
-    else:
-        verdict = "wrong"
-    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, failed[0])
-
-
-def forbidden_call(outcome: RoundOutcome) -> str:
-    """The forbidden name that the answer called, empty if none was seen."""
-    failure = outcome.failed[1].failure if outcome.failed else None
-    return failure.message if failure is not None and failure.kind == "shortcut" else ""
-
-
 @np.errstate(all="ignore")
 def word(
     variant: Variant,
     outcome: RoundOutcome,
     slugs: Sequence[str],
-    mistake_results: MistakeResults,
+    on_mistakes: Sequence[str],
     lent: tuple[str, ...],
     reveals: bool,
 ) -> CheckResult:
@@ -136,12 +64,9 @@ def word(
         variant: What was asked.
         outcome: What the answers came to.
         slugs: The mistakes that were recognised.
-        mistake_results: What known mistakes give.
+        on_mistakes: What is said of them.
         lent: The earlier tasks whose functions had to be lent.
         reveals: Whether the expected numbers may be shown.
-
-    Returns:
-        The result.
     """
     extra = (_stood_in(lent),) if lent else ()
     task = variant.task
@@ -159,20 +84,20 @@ def word(
     if outcome.verdict == "blank":
         sentence = "This task is still blank: write your answer in the cell above and run both."
         return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
-    if used := forbidden_call(outcome):
+    if used := outcome.forbidden:
         return used_shortcut(variant, used if used in task.barred else task.barred[0])
     case, answer, right = outcome.failed if slugs else _smallest(outcome.rounds, outcome.failed)
-    difference = _difference(case, answer, right)
+    difference = None if answer.arrays is None else first_difference(answer.arrays, right, case)
     names, input_names = variant.result_names(case), tuple(variant.input_names(case))
-    sentences = _on_mistakes(variant, slugs, outcome.rounds, mistake_results)
+    sentences = list(on_mistakes)
     if answer.failure is not None:
-        sentences.append(failure_sentence(case, answer.failure, input_names))
+        sentences.append(_on_failure(case, answer.failure, input_names))
         if not slugs:
             sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
             if answer.failure.kind == "raised" and variant.convention and variant.convention.order:
                 sentences.append(ORDER)
     if difference is not None:
-        sentences.append(describe(case, difference, names, reveals))
+        sentences.append(_described(case, difference, names, reveals))
         sentences += [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         sentences += _broken_properties(variant, case, answer)
         if not slugs:
@@ -186,26 +111,11 @@ def word(
         case=case.label,
         inputs=case.args,
         input_names=input_names,
-        asked=() if slugs else inputs_in_words(case, input_names),
+        asked=() if slugs else _inputs_in_words(case, input_names),
         question=next(number for number, answered in enumerate(outcome.rounds) if answered[0] is case),
         difference=difference,
         printed=answer.printed,
     )
-
-
-def _on_mistakes(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
-    """The sentences on recognised mistakes, with what has to be said before them."""
-    says = [_says(variant.task, slug) for slug in slugs]
-    slip = any(map(is_slip, slugs))
-    if len(slugs) == 1 and slip:
-        says = [SAME_AS_HABIT, *says]
-    if len(slugs) > 1 and (slip or not each_shows(variant, slugs, rounds, mistake_results)):
-        says = [SAME_AS_TWO, *says]
-    elif slugs and list(slugs) != [OTHER_VARIANT] and (times := _times_forgotten(variant, rounds)):
-        says = [SAME_AS_TIMES.format(times), *says]
-    elif slugs and (number := everywhere(rounds)):
-        says = [SAME_EVERYWHERE.format(number), *says]
-    return says
 
 
 def _stood_in(lent: Sequence[str]) -> str:
@@ -215,22 +125,6 @@ def _stood_in(lent: Sequence[str]) -> str:
         many = f"{', '.join(lent[:-1])} and {lent[-1]}"
         sentence = f"Sound functions stood in for yours from tasks {many}, which are not right yet"
     return f"{sentence}: that costs you no points here."
-
-
-def _times_forgotten(variant: Variant, rounds: Asked) -> int:
-    """What a variant's convention multiplies results by, if all results are right but for that; else 0."""
-    right = variant.convention
-    if right is None or right.times == 1 or variant.task.frame == "text":
-        return 0
-    scaled = [
-        (case, tuple(right.times * array for array in answer.arrays or ()), expected)
-        for case, answer, expected in rounds
-    ]
-    return right.times if all(got and same(got, expected, case) for case, got, expected in scaled) else 0
-
-
-def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
-    return None if answer.arrays is None else first_difference(answer.arrays, right, case)
 
 
 def _smallest(rounds: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
@@ -248,16 +142,7 @@ def _raised_elsewhere(variant: Variant, rounds: Asked) -> list[str]:
     """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
     raised = [(case, answer.failure) for case, answer, _ in rounds if answer.failure is not None]
     raised = [(case, failure) for case, failure in raised if failure.kind == "raised"]
-    return [failure_sentence(case, failure, variant.input_names(case)) for case, failure in raised[:1]]
-
-
-def _says(task: Task, slug: str) -> str:
-    if slug == OTHER_VARIANT:
-        return (
-            "This would be right with another number or another convention than the one that your notebook asks for: "
-            "read the task's text once more."
-        )
-    return task.mistake(slug).says
+    return [_on_failure(case, failure, variant.input_names(case)) for case, failure in raised[:1]]
 
 
 def _broken_properties(variant: Variant, case: Case, answer: Answer) -> list[str]:
@@ -266,3 +151,95 @@ def _broken_properties(variant: Variant, case: Case, answer: Answer) -> list[str
         return []
     sentences = [prop(case, arrays) for prop in variant.properties]
     return [sentence for sentence in sentences if sentence][:1]
+
+
+def _named(difference: Difference, names: tuple[str, ...]) -> str:
+    """A result that is a single number, as the subject of a sentence."""
+    return f"`{names[difference.result]}`" if len(names) > 1 and difference.result < len(names) else "the result"
+
+
+def _are_whole(*values: float) -> bool:
+    """Whether these are whole numbers that a float holds exactly: then there is nothing to round, or to tolerate."""
+    return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
+
+
+def _pair(got: float, expected: float) -> tuple[str, str]:
+    """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
+    if isinstance(expected, np.bool_) and got in (0, 1):
+        return str(bool(got)), str(bool(expected))
+    if _are_whole(got, expected):
+        return f"{got:,.0f}", f"{expected:,.0f}"
+    for digits in (6, 10, 17):
+        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, expected))
+        if pair[0] != pair[1]:
+            break
+    return pair[0], pair[1]
+
+
+def _described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool) -> str:
+    """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
+    prefix = f'Case "{case.label}"'
+    if difference.kind == "text":
+        name = which(difference, names).removeprefix(" of ")
+        message = texts.difference(difference.got, difference.expected, reveals)
+        return f"{prefix}: {name + ': ' if name else ''}{message}."
+    if difference.kind == "shape":
+        message = f"{prefix}: the shape{which(difference, names)} is {shape(difference.got)}, "
+        message += f"wanted is {shape(difference.expected)}."
+        if difference.got.shape[1:] == difference.expected.shape and difference.got.ndim:
+            is_single = difference.got.shape[0] == 1
+            many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
+            message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
+        return message
+    if difference.kind == "kind":
+        return f"{prefix}: {_kinds(difference.got.dtype, difference.expected.dtype, which(difference, names))}"
+    index = difference.index or ()
+    cell = f"cell {list(index)}{which(difference, names)}" if index else _named(difference, names)
+    got, expected = _pair(difference.got[index], difference.expected[index])
+    total = difference.got.size
+    count = f" {difference.count} of {total} cells differ." if total > 1 else ""
+    wanted_part = f", wanted is {expected}" if reveals else ", which is not right"
+    whole = reveals and _are_whole(difference.got[index], difference.expected[index])
+    tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
+    allowed = "" if whole else f" (tolerance {tolerance:g})"
+    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
+
+
+def _kinds(got: np.dtype, expected: np.dtype, name: str) -> str:
+    """A sentence about right values of another kind than is asked for."""
+    came = "True and False" if got.kind == "b" else f"{'floats' if got.kind == 'f' else 'whole numbers'} ({got})"
+    values = f"the values{name} are right, but they are {came}, "
+    if expected.kind == "b":
+        return values + "where True and False are asked for: `~mask` would go wrong. Return booleans."
+    if expected.kind == "i" and got.kind in "iu":
+        return values + f"and {got} does not hold larger ones: return int64."
+    if expected.kind == "i":
+        return values + "where whole numbers are asked for, which can be used as indices. Return int64."
+    return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
+
+
+def _on_failure(case: Case, failure: Failure, names: Sequence[str]) -> str:
+    """Why a case has no answer; ``names`` are those of its inputs."""
+    if failure.kind == "blank":
+        return f'Case "{case.label}": your function raises NotImplementedError.'
+    where = f" ({failure.where})" if failure.where else ""
+    message = failure.message.rstrip(".")
+    if case.fed and failure.kind in FED:
+        message = re.sub(rf"[Aa]rgument {case.fed[0] + 1}\b", f"`{names[case.fed[0]]}`", message)
+    return f'Case "{case.label}": {message}{where}.'
+
+
+def _inputs_in_words(case: Case, names: Sequence[str]) -> tuple[str, ...]:
+    """What a case hands over, a line for each input: small ones as Python writes them, of others shape and dtype."""
+    return tuple(f"{name} = {_written(arg, case.frame)}" for name, arg in zip(names, case.args, strict=True))
+
+
+def _written(arg: Any, frame: str) -> str:
+    if not isinstance(arg, np.ndarray):
+        text = repr(arg)
+        return text if len(text) <= 200 else f"{text[:200]} …"
+    kind = "torch.tensor" if frame == "torch" else "np.array"
+    if arg.size > _SMALL:
+        return f"{kind}(…), shape {shape(arg)}, {arg.dtype}"
+    values = np.round(arg.astype(np.float64), 4) if arg.dtype.kind == "f" else arg
+    return f"{kind}({values.tolist()})"

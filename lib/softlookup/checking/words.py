@@ -1,15 +1,9 @@
-"""Sentences about a difference or a failure, for people who cannot see the picture and for those who can."""
-
-import re
-from collections.abc import Sequence
-from typing import Any
+"""Numbers, shapes and names as they stand in a sentence, and what must hold of attention weights."""
 
 import numpy as np
 
 from softlookup.checking.compare import Difference
-from softlookup.checking.inside import texts
 from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import FED, Failure
 
 
 def number(value: float) -> str:
@@ -38,109 +32,6 @@ def named(result: str) -> str:
 def which(difference: Difference, names: tuple[str, ...]) -> str:
     """Which result a difference is in, empty where the task has one only."""
     return f" of {named(names[difference.result])}" if len(names) > 1 and difference.result < len(names) else ""
-
-
-def _named(difference: Difference, names: tuple[str, ...]) -> str:
-    """A result that is a single number, as the subject of a sentence."""
-    return f"`{names[difference.result]}`" if len(names) > 1 and difference.result < len(names) else "the result"
-
-
-def _are_whole(*values: float) -> bool:
-    """Whether these are whole numbers that a float holds exactly: then there is nothing to round, or to tolerate."""
-    return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
-
-
-def _pair(got: float, expected: float) -> tuple[str, str]:
-    """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
-    if isinstance(expected, np.bool_) and got in (0, 1):
-        return str(bool(got)), str(bool(expected))
-    if _are_whole(got, expected):
-        return f"{got:,.0f}", f"{expected:,.0f}"
-    for digits in (6, 10, 17):
-        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, expected))
-        if pair[0] != pair[1]:
-            break
-    return pair[0], pair[1]
-
-
-def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
-    """Say where an answer first differs from the right one: got, wanted, tolerance.
-
-    Args:
-        case: What was asked.
-        difference: Where it differs.
-        names: Names of the results.
-        reveals: Whether the message may contain the wanted number.
-    """
-    prefix = f'Case "{case.label}"'
-    if difference.kind == "text":
-        name = which(difference, names).removeprefix(" of ")
-        message = texts.difference(difference.got, difference.expected, reveals)
-        return f"{prefix}: {name + ': ' if name else ''}{message}."
-    if difference.kind == "shape":
-        message = f"{prefix}: the shape{which(difference, names)} is {shape(difference.got)}, "
-        message += f"wanted is {shape(difference.expected)}."
-        if difference.got.shape[1:] == difference.expected.shape and difference.got.ndim:
-            is_single = difference.got.shape[0] == 1
-            many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
-            message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
-        return message
-    if difference.kind == "kind":
-        return f"{prefix}: {_kinds(difference.got.dtype, difference.expected.dtype, which(difference, names))}"
-    index = difference.index or ()
-    cell = f"cell {list(index)}{which(difference, names)}" if index else _named(difference, names)
-    got, expected = _pair(difference.got[index], difference.expected[index])
-    total = difference.got.size
-    count = f" {difference.count} of {total} cells differ." if total > 1 else ""
-    wanted_part = f", wanted is {expected}" if reveals else ", which is not right"
-    whole = reveals and _are_whole(difference.got[index], difference.expected[index])
-    tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
-    allowed = "" if whole else f" (tolerance {tolerance:g})"
-    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
-
-
-def _kinds(got: np.dtype, expected: np.dtype, name: str) -> str:
-    """A sentence about right values of another kind than is asked for."""
-    came = "True and False" if got.kind == "b" else f"{'floats' if got.kind == 'f' else 'whole numbers'} ({got})"
-    values = f"the values{name} are right, but they are {came}, "
-    if expected.kind == "b":
-        return values + "where True and False are asked for: `~mask` would go wrong. Return booleans."
-    if expected.kind == "i" and got.kind in "iu":
-        return values + f"and {got} does not hold larger ones: return int64."
-    if expected.kind == "i":
-        return values + "where whole numbers are asked for, which can be used as indices. Return int64."
-    return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
-
-
-def failure_sentence(case: Case, failure: Failure, names: Sequence[str]) -> str:
-    """Say why a case has no answer; ``names`` are those of its inputs."""
-    if failure.kind == "blank":
-        return f'Case "{case.label}": your function raises NotImplementedError.'
-    where = f" ({failure.where})" if failure.where else ""
-    message = failure.message.rstrip(".")
-    if case.fed and failure.kind in FED:
-        message = re.sub(rf"[Aa]rgument {case.fed[0] + 1}\b", f"`{names[case.fed[0]]}`", message)
-    return f'Case "{case.label}": {message}{where}.'
-
-
-SMALL = 16
-"""Numbers that an input may have to be shown in full."""
-
-
-def inputs_in_words(case: Case, names: Sequence[str]) -> tuple[str, ...]:
-    """What a case hands over, a line for each input: small ones as Python writes them, of others shape and dtype."""
-    return tuple(f"{name} = {_written(arg, case.frame)}" for name, arg in zip(names, case.args, strict=True))
-
-
-def _written(arg: Any, frame: str) -> str:
-    if not isinstance(arg, np.ndarray):
-        text = repr(arg)
-        return text if len(text) <= 200 else f"{text[:200]} …"
-    kind = "torch.tensor" if frame == "torch" else "np.array"
-    if arg.size > SMALL:
-        return f"{kind}(…), shape {shape(arg)}, {arg.dtype}"
-    values = np.round(arg.astype(np.float64), 4) if arg.dtype.kind == "f" else arg
-    return f"{kind}({values.tolist()})"
 
 
 def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:

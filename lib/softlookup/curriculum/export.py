@@ -27,10 +27,6 @@ CELL_SECONDS = 240
 def executed(file: Path, root: Path) -> NotebookNode:
     """A page with its outputs: from the book's last build, if its cells and all that they used are the same.
 
-    Args:
-        file: The page.
-        root: The checkout.
-
     Returns:
         The page as a notebook.
 

@@ -62,9 +62,6 @@ def figures_to_operate(text: str) -> set[str]:
 def reading(text: str) -> tuple[Reading, Reading]:
     """Count a page's main line, and what stands in its folds.
 
-    Args:
-        text: The page's source.
-
     Returns:
         The main line; what is folded (boxes and cells to open). What no reader has to see (front matter, cells that are
         removed, code that only draws and is hidden at first) is in neither.

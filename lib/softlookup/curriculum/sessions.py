@@ -50,11 +50,6 @@ class Session:
         return START_MINUTES + self.taught_minutes + sum(task.minutes for task in self.tasks)
 
     @property
-    def homework_minutes(self) -> int:
-        """What the tasks at home take."""
-        return sum(task.minutes for task in self.homework)
-
-    @property
     def figures(self) -> tuple[str, ...]:
         """The interactive figures that are shown."""
         return tuple(name for section in self.sections for name in section.figures)

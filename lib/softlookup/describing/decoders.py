@@ -249,9 +249,6 @@ class DecoderDescription:
 def decoder(entries: Entries) -> DecoderDescription:
     """Read what a description says of the model's parts; the caller refuses the rest.
 
-    Args:
-        entries: The description.
-
     Returns:
         The same in our words.
 

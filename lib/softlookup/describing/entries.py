@@ -81,9 +81,6 @@ class Entries:
         Args:
             name: Which entry.
             default: What a missing one and null mean.
-
-        Returns:
-            Its value.
         """
         self._read.add(name)
         value = self._all.get(name)
@@ -103,9 +100,6 @@ class Entries:
             default: What a missing one and null mean; None where the description has to say it.
             least: The smallest that makes sense.
 
-        Returns:
-            The number.
-
         Raises:
             ValueError: If it is missing, or something else.
         """
@@ -121,9 +115,6 @@ class Entries:
             name: Which entry.
             default: What a missing one and null mean.
 
-        Returns:
-            The value.
-
         Raises:
             ValueError: If it is something else.
         """
@@ -138,9 +129,6 @@ class Entries:
         Args:
             name: Which entry.
             default: What a missing one and null mean.
-
-        Returns:
-            The number.
 
         Raises:
             ValueError: If it is something else.
@@ -158,9 +146,6 @@ class Entries:
             known: Our values by their names.
             default: The name that a missing one and null stand for; None where the description has to say it.
 
-        Returns:
-            Our value.
-
         Raises:
             ValueError: If the name is not known; the message names the entry, its value and those that are.
         """
@@ -172,9 +157,6 @@ class Entries:
 
     def only(self, **known: object) -> None:
         """Refuse an entry with another value than the one that this library has; null is taken for that one.
-
-        Args:
-            known: The values by entry.
 
         Raises:
             ValueError: If a value differs; the message names the entry and both.
@@ -206,9 +188,6 @@ class Entries:
         Args:
             name: Which entry.
             otherwise: The id to take where there is none.
-
-        Returns:
-            The id.
 
         Raises:
             ValueError: If there is neither, or there are several.

@@ -20,10 +20,6 @@ KIND_SAYS = {
 def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
     """Write the sheet that is handed out.
 
-    Args:
-        sheet: The sheet.
-        title: Its heading.
-
     Returns:
         Markdown with formulas between dollar signs, without answers and without the seed, which gives them away.
         A line ``<!-- space: 5 cm -->`` stands where the sheet on paper leaves room for an answer.
@@ -33,10 +29,6 @@ def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
 
 def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
     """Write the key: every question with its answer, how it is marked, and mistakes to expect.
-
-    Args:
-        sheet: The sheet.
-        title: Its heading.
 
     Returns:
         Markdown with formulas between dollar signs.

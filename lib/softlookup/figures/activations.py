@@ -17,7 +17,6 @@ def activations(
         x: Numbers, increasing.
         curves: What becomes of them, by name; up to four.
         least: The names whose lowest point is marked.
-        palette: The colours to draw in.
 
     Returns:
         One panel, the curves named at their right end, one beneath the other.

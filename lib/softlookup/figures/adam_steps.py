@@ -14,7 +14,6 @@ def adam_steps(gradients: Sequence[float], steps: Sequence[float], *, palette: P
     Args:
         gradients: The gradient in each step, from step 1.
         steps: What Adam subtracts from the weight in each step, divided by the rate.
-        palette: The colours to draw in.
 
     Returns:
         Two panels of bars with their numbers: gradients, and steps in units of the rate.

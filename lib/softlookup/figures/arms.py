@@ -13,7 +13,6 @@ def shares_by_arm(shares: Mapping[str, Sequence[float]], *, palette: Palette) ->
 
     Args:
         shares: Per cent, for each kind a number for each seed.
-        palette: The colours to draw in.
 
     Returns:
         One panel: kinds as rows, shares along.

@@ -17,7 +17,6 @@ def batch_limits(
     Args:
         batches: Requests in a step, increasing.
         rates: For each of up to four lengths, by name, the tokens a second at each batch, and their limit.
-        palette: The colours to draw in.
 
     Returns:
         One panel with logarithmic axes: a line for each length, its name at the end, its limit dotted.

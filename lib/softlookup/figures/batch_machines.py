@@ -20,7 +20,6 @@ def batch_machines(panels: Mapping[str, Mapping[str, tuple[Rates, Rates]]], *, p
     Args:
         panels: For each part of a layer the machines by name, up to four, the same in every panel. Each has what is
             predicted and what was measured; nothing measured is an empty list.
-        palette: The colours to draw in.
 
     Returns:
         A panel for each part, side by side with common axes, both logarithmic; machines are named in the last.

@@ -28,7 +28,6 @@ def batches_under_roof(
         roof: Peak in FLOP/s and bandwidth in bytes/s.
         panels: For each panel the travels of up to four steps, by name.
         span: The first and last intensity that is drawn.
-        palette: The colours to draw in.
 
     Returns:
         A panel for each, one below the other; where a step travels, its first and last batch stand beside it.
@@ -80,7 +79,6 @@ def predicted_and_measured(
     Args:
         panels: For each panel series by name, each of (batch, predicted FLOP/s, measured FLOP/s); up to five names in
             all. A name has the same colour and mark in every panel.
-        palette: The colours to draw in.
 
     Returns:
         A panel for each, one below the other, both axes logarithmic.

@@ -30,7 +30,6 @@ def beyond_length(
         times: How many times as many were read.
         fetched: For each method a record whose ``curve`` has a share of right answers for each seed and bin.
         text: Likewise, with a loss for each.
-        palette: The colours to draw in.
 
     Returns:
         Two panels above each other, each curve named at its end, the trained length marked. The mean over the

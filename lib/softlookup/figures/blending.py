@@ -18,7 +18,6 @@ def blending(n_tokens: int, d_model: int, n_heads: int, head_width: int, *, pale
         d_model: D, columns of the output.
         n_heads: N, at most 4: each has a colour of its own.
         head_width: H, columns of one head.
-        palette: The colours to draw in.
 
     Returns:
         One panel, one cell for each number. The output matrix stands above the output, so that the picture is narrow.

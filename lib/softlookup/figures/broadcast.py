@@ -14,7 +14,6 @@ def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figur
     Args:
         column: Its T numbers, for a tensor of shape (T, 1).
         row: Its S numbers, for a tensor of shape (S,).
-        palette: The colours to draw in.
 
     Returns:
         One panel: the column with faint copies to its right, the row with faint copies below, and beneath the two the

@@ -25,7 +25,6 @@ def cost_by_heads(
         parameters: Parameters of the layer with so many heads.
         flops: Operations of its products.
         score_bytes: Bytes of its scores.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic, the lines named where they end.

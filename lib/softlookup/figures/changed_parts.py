@@ -22,7 +22,6 @@ def changed_parts(
         changes: For each part, from the lowest to the highest, the names of its changes by cost.
         costs: The costs, one to three, in the order of their columns.
         main: Names of the changes to fill; the others are outlined.
-        palette: The colours to draw in.
 
     Returns:
         One panel.

@@ -28,7 +28,6 @@ def chapters(
         places: Where each box stands: its level, from above, and its lane, from the left.
         edges: Chapter, the chapter that it needs, and whether it cannot be followed without it; else it only helps.
         route: The chapters of a route, which are drawn strong, the others faint. None means all.
-        palette: The colours to draw in.
 
     Returns:
         One panel: full arrows for what is needed, dashed ones for what helps.

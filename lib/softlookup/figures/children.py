@@ -22,7 +22,6 @@ def row_of_children(words: Sequence[str], answering: int, asking: int, *, palett
         words: The sentence, a word for each child.
         answering: Which child holds the word that is needed, counted from 0.
         asking: Which child needs it, a later one.
-        palette: The colours to draw in.
 
     Returns:
         Two rows of the same children. Above, the word loses letters at each whisper; below, one call reaches all.

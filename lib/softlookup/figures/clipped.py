@@ -15,7 +15,6 @@ def clipped(gradients: Sequence[float], bound: float, *, palette: Palette) -> Fi
     Args:
         gradients: Two numbers above zero, of which one exceeds the bound.
         bound: The largest norm that is allowed.
-        palette: The colours to draw in.
 
     Returns:
         One panel: the arrow as it was, clipped by the common norm, and with each gradient clipped by its own.

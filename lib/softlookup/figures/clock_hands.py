@@ -15,7 +15,6 @@ def clock_hands(table: np.ndarray, positions: Sequence[int] | None = None, *, pa
     Args:
         table: One row of sinusoids for each position, (T, D), sine and cosine of a pair side by side.
         positions: Which of them are drawn; all by default.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a column of clocks for each position, a row for each hand. Sines point upwards, cosines to the right.

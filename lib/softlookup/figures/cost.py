@@ -11,9 +11,6 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 def with_unit(n_bytes: float) -> str:
     """Write a number of bytes as a reader would say it.
 
-    Args:
-        n_bytes: How many bytes.
-
     Returns:
         The number in the largest of bytes, kB, MB and GB (powers of 1000) that leaves at least one.
 
@@ -33,7 +30,6 @@ def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *,
         lengths: Sequence lengths T (with S = T), increasing.
         head_width: H, numbers in one query, key or value.
         bytes_per_number: 4 for float32, 2 for half precision.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic, the lines named at their ends.

@@ -16,7 +16,6 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
     Args:
         ways: For each way (up to four) the intensity of each step, operations per byte; the same steps in each.
         ridge: The machine's ridge, operations per byte.
-        palette: The colours to draw in.
 
     Returns:
         One panel; the axis of intensities is logarithmic. The marks of a step stand one below the other, in the order
@@ -70,7 +69,6 @@ def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.
         contexts: Tokens that are looked at, increasing.
         weights_flops: Operations with weights, whatever the context.
         pairs_flops: Operations of scores and mixing at each of the contexts; in proportion to them.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic, and the context at which the two are equal.
@@ -114,7 +112,6 @@ def memory_by_part(
     Args:
         cases: For each case the bytes of each part, the same parts in each, up to six.
         limits: Names of devices and the bytes that they hold.
-        palette: The colours to draw in.
 
     Returns:
         One panel with a bar for each case; parts are named above the first bar in their colour.

@@ -19,7 +19,6 @@ def cut_up(image: np.ndarray, patch: int, *, palette: Palette) -> Figure:
     Args:
         image: Ink from 0 to 1, (height, width).
         patch: The side of a patch, a divisor of both.
-        palette: The colours to draw in.
 
     Returns:
         Two panels: the picture above, the row of tokens below.

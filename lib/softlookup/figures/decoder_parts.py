@@ -14,9 +14,6 @@ _PARTS = (("self-attention", "causal mask"), ("cross-attention", "source's paddi
 def decoder_parts(*, palette: Palette) -> Figure:
     """Draw a pre-LN decoder layer as three sums, with the encoder's output coming in from the side.
 
-    Args:
-        palette: The colours to draw in.
-
     Returns:
         One panel, to be read from the bottom to the top.
     """

@@ -16,7 +16,6 @@ def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndar
         lengths: Tokens so far, S, increasing.
         cached_ms: Milliseconds of a step that reads the cache, at each length.
         recomputed_ms: Milliseconds of a step that runs the whole text through the model again.
-        palette: The colours to draw in.
 
     Returns:
         Two panels above each other: both on one scale, then the cached step alone, with the straight line that fits

@@ -13,7 +13,6 @@ def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> F
 
     Args:
         products: For each width D, the products at distances 0, 1, 2, ...; up to four widths.
-        palette: The colours to draw in.
 
     Returns:
         One panel, symmetric about distance 0, each curve named at its end.

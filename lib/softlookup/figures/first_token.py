@@ -17,7 +17,6 @@ def first_token(
     Args:
         weights: For each layer and head the mean weight of the first token, 0 to 1.
         perplexity: What each way of reading costs, by its name, in the order of the bars.
-        palette: The colours to draw in.
 
     Returns:
         Two panels: the map, layers from left to right, and the bars.

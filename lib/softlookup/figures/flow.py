@@ -13,9 +13,6 @@ _T, _D, _H = 5, 4, 3  # small, and all different, so that no two shapes are alik
 def pipeline(*, palette: Palette) -> Figure:
     """Draw the road from X to Z through one head, with a shape on every matrix.
 
-    Args:
-        palette: The colours to draw in.
-
     Returns:
         One panel; each matrix has as many cells as it has numbers, for T = S = 5, D = 4 and H = 3.
     """
@@ -58,9 +55,6 @@ def pipeline(*, palette: Palette) -> Figure:
 
 def latent_scores(*, palette: Palette) -> Figure:
     """Draw the scores of one query on a latent cache, once with the keys made and once with the matrix on its side.
-
-    Args:
-        palette: The colours to draw in.
 
     Returns:
         Two panels, one above the other; each matrix has as many cells as it has numbers, for S = 6, R = 5 and H = 4.

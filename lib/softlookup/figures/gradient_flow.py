@@ -26,7 +26,6 @@ def gradient_flow(
         features: A name for each of the H numbers of a query, key or value.
         qkv: Queries (T, H), keys and values (S, H).
         dz_TH: The gradient with respect to the output (T, H).
-        palette: The colours to draw in.
 
     Returns:
         One panel with six matrices; all numbers come from ``softlookup.reference``.

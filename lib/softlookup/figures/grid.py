@@ -29,7 +29,6 @@ def draw_grid(
     Args:
         axes: Where to draw; its limits and ticks are set here.
         values: A matrix (rows, columns).
-        palette: The colours to draw in.
         title: The name of the matrix, with its shape letters.
         rows: A name for each row, or none.
         columns: A name for each column, or none.
@@ -84,7 +83,6 @@ def draw_cell(axes: Axes, x: float, y: float, text: str, full: bool, color: str,
         text: What stands in it.
         full: Whether it is filled with the colour.
         color: Its colour.
-        palette: The colours to draw in.
     """
     alpha = 0.35 if full else 0.0
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, alpha=alpha, edgecolor="none"))

@@ -13,7 +13,6 @@ def head_groups(n_heads: int = 4, shared: int = 2, *, palette: Palette) -> Figur
     Args:
         n_heads: N, query heads.
         shared: K of the grouped panels, a divisor of N.
-        palette: The colours to draw in.
 
     Returns:
         Four panels: K = N, K shared, K = 1, and the shared heads tiled, which is the common mistake.

@@ -24,7 +24,6 @@ def head_maps(
         tokens: One word for each position; for several sentences, a list of words for each.
         titles: One title for each head.
         query: The position whose row is framed; None frames none.
-        palette: The colours to draw in.
 
     Returns:
         As many panels as heads, two in a row, on one scale from 0 to 1. The words stand at the left and below.

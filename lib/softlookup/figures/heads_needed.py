@@ -13,7 +13,6 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
         before_LN: The mean weight that each head of each layer puts on the token before.
         lost_LN: The change of the loss without that head, in nats for each token.
         uniform: The weight that a head without preferences would put there.
-        palette: The colours to draw in.
 
     Returns:
         One panel. The head with the largest weight and the one with the largest loss are named; both are counted

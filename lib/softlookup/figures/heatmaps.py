@@ -15,7 +15,6 @@ def stages(
     k_SH: np.ndarray,
     v_SH: np.ndarray,
     tokens: Sequence[str],
-    mask_TS: np.ndarray | None = None,
     *,
     palette: Palette,
 ) -> Figure:
@@ -26,14 +25,12 @@ def stages(
         k_SH: Keys (S, H).
         v_SH: Values (S, H).
         tokens: One word for each position; queries and keys share them, so T = S.
-        mask_TS: True where a query may attend (T, S), or None for everywhere.
-        palette: The colours to draw in.
 
     Returns:
         Four panels, to be read like a page. All numbers come from ``softlookup.reference``.
     """
     scores_TS = q_TH @ k_SH.T
-    z_TH = scaled_dot_product_attention(q_TH, k_SH, v_SH, mask_TS)
+    z_TH = scaled_dot_product_attention(q_TH, k_SH, v_SH)
     figure = Figure(figsize=(6.2, 6.5))
     figure.set_layout_engine("constrained", h_pad=0.15)  # titles stay clear of the tables above
     figure.set_label(
@@ -44,10 +41,9 @@ def stages(
     for axes, values_TS, title in (
         (top_left, scores_TS, "1  scores  $R = Q K^T$  (T, S)"),
         (top_right, scores_TS / np.sqrt(q_TH.shape[-1]), r"2  scaled  $U = R / \sqrt{H}$  (T, S)"),
-        (bottom_left, attention_weights(q_TH, k_SH, mask_TS), "3  weights  $A$  (T, S)"),
+        (bottom_left, attention_weights(q_TH, k_SH), "3  weights  $A$  (T, S)"),
     ):
-        hidden_TS = None if mask_TS is None else ~mask_TS
-        draw_grid(axes, values_TS, palette, title=title, rows=tokens, columns=tokens, hidden=hidden_TS)
+        draw_grid(axes, values_TS, palette, title=title, rows=tokens, columns=tokens)
     numbers = [f"{h + 1}" for h in range(z_TH.shape[-1])]
     draw_grid(bottom_right, z_TH, palette, title="4  output  $Z = A V$  (T, H)", rows=tokens, columns=numbers)
     return figure

@@ -14,7 +14,6 @@ def input_slices(d_model: int, n_heads: int, head_width: int, *, palette: Palett
         d_model: D, rows; a multiple of N.
         n_heads: N.
         head_width: H, columns of one head.
-        palette: The colours to draw in.
 
     Returns:
         Two panels: cells that hold a weight are tinted in their head's colour, the others are empty and say 0.

@@ -13,7 +13,6 @@ def accepted_wrong(pairs: Sequence[tuple[str, int, int, int]], *, palette: Palet
     Args:
         pairs: For each peer its name, how many wrong answers both checkers are asked about, how many of them the peer
             accepts, and how many this course accepts.
-        palette: The colours to draw in.
 
     Returns:
         One panel, two labelled bars for each peer.

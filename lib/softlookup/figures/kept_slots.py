@@ -16,7 +16,6 @@ def ring_slots(window: int, first: int, last: int, *, palette: Palette) -> Figur
         window: W, the number of slots.
         first: The first position drawn, counted from 0.
         last: The last one.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a row for each position, a column for each slot; in a cell stands the position that it holds. The
@@ -58,7 +57,6 @@ def block_tables(
         lengths: How many positions each sequence has.
         blocks: The number of blocks in memory.
         size: Positions of a block.
-        palette: The colours to draw in.
 
     Returns:
         One panel: the memory in the middle, a sequence's blocks above it and another's below, joined by lines. Cells
@@ -116,7 +114,6 @@ def draft_round(p: Sequence[float] | np.ndarray, q: Sequence[float] | np.ndarray
     Args:
         p: Probabilities of the large model, one for each token.
         q: Those of the draft, as many.
-        palette: The colours to draw in.
 
     Returns:
         One panel: for each token a bar of q and one of p. The part that both have is filled in both; what p has more

@@ -21,7 +21,6 @@ def kitchen(reads: Mapping[str, int], writes: Mapping[str, int], operations: int
         reads: Bytes of each array that the van brings.
         writes: Bytes of each array that it takes back.
         operations: What the cooks do with them.
-        palette: The colours to draw in.
 
     Returns:
         A warehouse (memory), a kitchen with cooks (the processor's units) at a counter (cache, registers), and between

@@ -16,7 +16,6 @@ def launch_floor(
     Args:
         machines: For each machine (least, measured) seconds of its operations.
         launches: For each machine the seconds of a launch; 0 draws no floor.
-        palette: The colours to draw in.
 
     Returns:
         Panels with logarithmic axes: a line where both times are equal, level from the launch downwards.

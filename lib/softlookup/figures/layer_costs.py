@@ -15,7 +15,6 @@ def layer_colors(names: Iterable[str], palette: Palette) -> dict[str, str]:
 
     Args:
         names: The layers. What stands after a comma ("LSTM, gates open") says which kind, and has the same colour.
-        palette: The colours to draw in.
 
     Returns:
         A colour for each name; layers that are none of the four kinds take what colours are left.
@@ -42,7 +41,6 @@ def layer_operations(
         width: D, for the axis.
         per_token: Operations per token at each length, by layer, attention among them; up to four.
         equal_at: For layers that meet attention, the number of tokens at which they do.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic; each curve is named at its end, each crossing marked.
@@ -75,7 +73,6 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
     Args:
         hands: How many operations at once, increasing.
         times: The least time at each of them, in operations, by layer; up to four.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic; each curve is named at its end, where it no longer falls.
@@ -106,7 +103,6 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
     Args:
         lengths: Numbers of tokens T, increasing.
         times_ms: Milliseconds at each of them, by layer; up to four.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic, each curve named at its end.

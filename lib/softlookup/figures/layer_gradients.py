@@ -13,7 +13,6 @@ def gradient_by_layer(curves: Mapping[str, np.ndarray], *, palette: Palette) -> 
 
     Args:
         curves: For each way the norm of the gradient in layer 1, 2, and so on; up to four.
-        palette: The colours to draw in.
 
     Returns:
         One panel, the vertical axis from 0; each curve is named at its end.

@@ -22,7 +22,6 @@ def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
 
     Args:
         runs: For each title of a run its losses; three losses at most. A single run may have the empty title.
-        palette: The colours to draw in.
 
     Returns:
         Panels in rows of two, all on one scale. Each line has its name and its last loss at its end. The loss called

@@ -18,7 +18,6 @@ def vector_lengths(
         rows: Mean length of a row at each width.
         scaled: The same, multiplied by the root of D.
         positions: Length of a sinusoidal position.
-        palette: The colours to draw in.
 
     Returns:
         One panel, both axes logarithmic. The lines are the lengths that theory gives, the points were measured.

@@ -15,7 +15,6 @@ def logit_lens(words: Sequence[str], shares: np.ndarray, *, palette: Palette) ->
     Args:
         words: The words written, one for each row.
         shares: Their probabilities after no layer, one layer, and so on (words, layers + 1).
-        palette: The colours to draw in.
 
     Returns:
         One panel: a row for each word, a column for each layer.

@@ -13,7 +13,6 @@ def long_cache(gigabytes: Mapping[str, float], room: float, *, palette: Palette)
     Args:
         gigabytes: The size of the cache in GB by the name of the change, the unchanged model first.
         room: What the weights leave free in a card's memory, in GB.
-        palette: The colours to draw in.
 
     Returns:
         One panel of horizontal bars, each with its size, and a line where the memory ends.

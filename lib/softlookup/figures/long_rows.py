@@ -26,7 +26,6 @@ def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
 
     Args:
         record: What the bench wrote.
-        palette: The colours to draw in.
 
     Returns:
         Two panels with both axes logarithmic; each curve is named at its end.

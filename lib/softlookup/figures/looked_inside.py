@@ -27,7 +27,6 @@ def layer_maps(
         across: What a column stands for.
         what: What the numbers are; colours run from 0 to 1.
         numbered: Cells from this value on show their number as well.
-        palette: The colours to draw in.
 
     Returns:
         Panels side by side on one scale.
@@ -65,7 +64,6 @@ def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palet
         values: A table (layers + 1, words); colours run from 0 to 1.
         words: The words.
         what: What the numbers are.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a row for each word, the layers from left to right, and the scale of the colours.
@@ -123,7 +121,6 @@ def contributions(parts: Mapping[str, float], total: float, what: str, *, palett
         parts: For each name, what it adds.
         total: The sum, of which what is left over is drawn as "all others".
         what: What is added up.
-        palette: The colours to draw in.
 
     Returns:
         Horizontal bars, to the right what raises the sum and to the left what lowers it.
@@ -154,7 +151,6 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
 
     Args:
         directions: For each title, a row of two numbers for each feature, the most important first (features, 2).
-        palette: The colours to draw in.
 
     Returns:
         A panel for each title, three in a row, with an arrow for each feature, numbered from 1; a feature without a

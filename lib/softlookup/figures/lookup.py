@@ -17,7 +17,6 @@ def one_hot_product(words: Sequence[str], ids: Sequence[int], table_VD: np.ndarr
         words: The V words of the vocabulary.
         ids: The T ids of a text.
         table_VD: The embedding table.
-        palette: The colours to draw in.
 
     Returns:
         One panel with three matrices: X (T, V), E (V, D) and their product (T, D).

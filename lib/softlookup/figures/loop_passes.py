@@ -20,7 +20,6 @@ def loop_passes(
         programs: A title and its passes.
         arrays: The columns, in order.
         number_bytes: Bytes of one number, for the sums.
-        palette: The colours to draw in.
 
     Returns:
         A table: a row for each pass, a box where an array is read or written, bytes per element at the end.

@@ -12,7 +12,6 @@ def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Pal
 
     Args:
         stages: For each stage (step, loss) pairs; steps begin anew in each.
-        palette: The colours to draw in.
 
     Returns:
         One panel: loss against all steps made so far, a colour for each stage, its name and best loss on the line.

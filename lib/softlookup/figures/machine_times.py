@@ -17,7 +17,6 @@ def machine_times(computations: Sequence[str], machines: Mapping[str, Times], *,
     Args:
         computations: Their names, from top to bottom.
         machines: For each machine its times, in the order of ``computations``.
-        palette: The colours to draw in.
 
     Returns:
         One panel, a row for each computation: hollow marks are the least times, filled ones the measured, and a line

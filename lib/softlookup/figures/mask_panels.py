@@ -27,7 +27,6 @@ def mask_panels(
         rows: Names of each mask's queries; numbers where left out.
         columns: Names of each mask's keys; numbers where left out.
         wrong: Where True, a cell is framed: it lets something through that should be hidden. None for no such cell.
-        palette: The colours to draw in.
 
     Returns:
         One panel for each mask; widths follow the number of keys.

@@ -21,7 +21,6 @@ def weighted_mean(
     Args:
         sentences: For each panel: the words, their values (S, 2), and the weights of one query over them (S).
         axis_names: What the two numbers of a value stand for.
-        palette: The colours to draw in.
 
     Returns:
         One panel for each sentence, all on the same axes. A line from the output to each value is as thick as

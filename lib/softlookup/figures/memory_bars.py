@@ -12,7 +12,6 @@ def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette)
 
     Args:
         recipes: For each recipe the bytes of each part, by name; the same names in all.
-        palette: The colours to draw in.
 
     Returns:
         One panel of horizontal bars, each part with its number.

@@ -17,7 +17,6 @@ def merging(passes: Sequence[Sequence[str]], learned: Mapping[str, int] | None =
     Args:
         passes: What ``BytePairTokenizer.steps`` returns: the letters first, then the pieces after each merge.
         learned: The number of the merge that makes each token, to stand before its row; without it rows are counted.
-        palette: The colours to draw in.
 
     Returns:
         One panel; rows run downwards, and what a merge has just made is filled.

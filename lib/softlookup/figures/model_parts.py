@@ -18,7 +18,6 @@ def model_parts(models: Mapping[str, Mapping[str, float]], idle: Collection[str]
     Args:
         models: For each model the parameters of each part, the same parts in all, up to four of them.
         idle: Parts that stand in no product; they are hatched.
-        palette: The colours to draw in.
 
     Returns:
         One panel with a bar for each model: parts are named above the first bar and have their share in per cent, the

@@ -14,7 +14,6 @@ def dependency(tokens: Sequence[str], target: int, *, palette: Palette) -> Figur
     Args:
         tokens: The words of the sentence.
         target: The position (from 0) whose output is followed.
-        palette: The colours to draw in.
 
     Returns:
         One panel: words below, keys, values and the one query above them, outputs on top.

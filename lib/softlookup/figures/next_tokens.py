@@ -18,7 +18,6 @@ def next_tokens(
     Args:
         texts: What was read, one for each row of panels.
         columns: For each of two models, by its name, the probabilities of its likeliest tokens after each text, sorted.
-        palette: The colours to draw in.
 
     Returns:
         A row of panels for each text, all on one scale.

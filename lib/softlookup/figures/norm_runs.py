@@ -15,7 +15,6 @@ def norm_runs(record: Mapping[str, Any], *, palette: Palette) -> Figure:
 
     Args:
         record: What the bench wrote.
-        palette: The colours to draw in.
 
     Returns:
         Panels in a grid: rates in rows, warm-ups in columns. Each run is a point, the medians are joined.

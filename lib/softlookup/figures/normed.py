@@ -17,7 +17,6 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
     Args:
         words: One for each token.
         stages: The name of a stage, and the tokens' numbers there (T, D).
-        palette: The colours to draw in.
 
     Returns:
         One panel for each stage, all on one scale, one below the other; a band for each token, in it a mark for each

@@ -13,7 +13,6 @@ def occlusion(hidden: Sequence[int], right: Mapping[str, Sequence[float]], *, pa
     Args:
         hidden: How many patches, increasing.
         right: Per cent at each of them, by order; up to four.
-        palette: The colours to draw in.
 
     Returns:
         One panel, each curve named at its end.

@@ -25,7 +25,6 @@ def open_product(
         w_DV: The second factor (D, V), whole numbers.
         rows: A word for each row of the first factor, and of the product.
         columns: A word for each column of the second factor, and of the product.
-        palette: The colours to draw in.
 
     Returns:
         Three panels; every cell of the last one has a question mark.

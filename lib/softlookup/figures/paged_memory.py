@@ -20,7 +20,6 @@ def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) ->
         guests: Who runs.
         blocks: The number of blocks in memory.
         size: Tokens of a block.
-        palette: The colours to draw in.
 
     Returns:
         One panel: the memory in the middle, a column for each block and a cell for each token, filled where there is

@@ -16,7 +16,6 @@ def pair_grid(images: np.ndarray, captions: Sequence[str], cosines: np.ndarray, 
         images: Pictures (I, 3, height, width) from 0 to 1.
         captions: J texts; caption i belongs to picture i.
         cosines: Their cosines (I, J).
-        palette: The colours to draw in.
 
     Returns:
         One panel; a dot marks each picture's nearest caption.

@@ -24,7 +24,6 @@ def common_direction(
         pairs: The words.
         starts: The first words' vectors, shape (n, D).
         ends: The second words' vectors, shape (n, D).
-        palette: The colours to draw in.
 
     Returns:
         One arrow for each pair. Were the steps all alike, the arrows would be parallel and of one length.

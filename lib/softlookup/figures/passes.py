@@ -13,7 +13,6 @@ def passes(prompt: int, new: int, *, palette: Palette) -> Figure:
     Args:
         prompt: Tokens of the prompt.
         new: How many tokens are written; the last one is not fed in.
-        palette: The colours to draw in.
 
     Returns:
         Two panels side by side: all again at every step, and with a cache.

@@ -13,7 +13,6 @@ def signal_paths(tokens: Sequence[str], *, palette: Palette) -> Figure:
 
     Args:
         tokens: The words, at least two.
-        palette: The colours to draw in.
 
     Returns:
         Two panels above each other; the way from the first word to the last output is drawn strong.

@@ -14,7 +14,6 @@ def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
 
     Args:
         record: What the bench wrote.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a point for each run, a line through the means; runs that ended without a number are left out, and

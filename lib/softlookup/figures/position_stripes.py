@@ -12,7 +12,6 @@ def position_stripes(table: np.ndarray, *, palette: Palette) -> Figure:
 
     Args:
         table: One row for each position, (T, D), numbers from -1 to 1.
-        palette: The colours to draw in.
 
     Returns:
         One panel, positions downwards, columns to the right, with the two ends of the scale named.

@@ -19,9 +19,6 @@ _WAYS = (
 def position_ways(*, palette: Palette) -> Figure:
     """Draw the way from tokens to attention weights, with the three places where positions come in.
 
-    Args:
-        palette: The colours to draw in.
-
     Returns:
         One panel, to be read from the top to the bottom: four steps, and between them a sign for each way in.
     """

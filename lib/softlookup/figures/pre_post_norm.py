@@ -9,9 +9,6 @@ from softlookup.figures.theme import Palette
 def pre_post_norm(*, palette: Palette) -> Figure:
     """Draw a post-LN and a pre-LN sublayer side by side; a residual stream that meets no norm is drawn heavy.
 
-    Args:
-        palette: The colours to draw in.
-
     Returns:
         Two panels, read from below: x comes in at the foot, y leaves at the top.
     """

@@ -41,7 +41,6 @@ def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15,
     Args:
         groups: Rows by kind of computation; up to four kinds.
         within: How far from 1 the shaded band goes; marks outside it carry their names.
-        palette: The colours to draw in.
 
     Returns:
         One panel with logarithmic axes; marks are medians, bars go from quartile to quartile.
@@ -162,7 +161,6 @@ def stream_sizes(
         rates: Bytes a second at each size.
         roof: The bandwidth of the memory, bytes/s.
         cache: Size of the last cache in bytes; None where it is not known.
-        palette: The colours to draw in.
 
     Returns:
         One panel with a logarithmic axis of sizes.

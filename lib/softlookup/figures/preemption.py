@@ -18,7 +18,6 @@ def preemption(steps: Sequence[Step], blocks: int, size: int, *, palette: Palett
         steps: One after the other; three guests in all at most.
         blocks: The number of blocks in memory.
         size: Tokens of a block.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a row for each block, a column for each step, the guest's initial in the cell. A block that nobody

@@ -45,7 +45,6 @@ def comparison(
         name: What the matrix is.
         decimals: Digits after the point in print.
         sums: Whether the names of the rows are their sums, as a check on weights.
-        palette: The colours to draw in.
 
     Returns:
         Two panels. In the left one, the cells that no rounding explains are framed.

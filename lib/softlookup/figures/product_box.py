@@ -29,7 +29,6 @@ def product_box(
         rows: T, increasing; all rows up to the first that is compute-bound have to be told apart for it to be exact.
         computing_s: For each T the seconds that the operations take at the peak.
         moving_s: For each T the seconds that the bytes take at the bandwidth.
-        palette: The colours to draw in.
 
     Returns:
         Two panels: the box, and both times with the longer one drawn thick. Both axes of the second are logarithmic;

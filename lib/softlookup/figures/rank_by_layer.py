@@ -17,7 +17,6 @@ def rank_by_layer(ranks: Sequence[int], word: str, layer: int, name: str, *, pal
         word: The token.
         layer: A layer to point out; what it does shows between that many layers and one more.
         name: What stands beside it.
-        palette: The colours to draw in.
 
     Returns:
         One panel with a logarithmic axis of ranks.

@@ -15,7 +15,6 @@ def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: 
     Args:
         steps: The steps, from 1.
         rates: For each name one rate a step; four at most.
-        palette: The colours to draw in.
 
     Returns:
         One panel; each line has its name and its peak beside it, where no line passes: the highest one above its

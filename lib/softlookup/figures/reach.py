@@ -16,7 +16,6 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
         distances: How many tokens back, increasing.
         sizes: For each layer, by name, the size of the gradient at each distance, relative to the nearest one's; up
             to four layers.
-        palette: The colours to draw in.
 
     Returns:
         One panel with a logarithmic vertical axis, each curve named at its end.

@@ -14,7 +14,6 @@ def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *
 
     Args:
         series: By name: how many tokens in one pass, and the milliseconds for each token.
-        palette: The colours to draw in.
 
     Returns:
         One panel, both axes logarithmic.

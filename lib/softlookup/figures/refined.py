@@ -19,7 +19,6 @@ def drifting(
         together: The same for words used twice in one meaning.
         others: The mean cosine between two different tokens of one sentence.
         start: The mean cosine of a token to its own embedding.
-        palette: The colours to draw in.
 
     Returns:
         One panel; thin lines are single words, heavy ones their means.

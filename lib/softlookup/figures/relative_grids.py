@@ -15,7 +15,6 @@ def relative_grids(tables: Mapping[str, np.ndarray], words: Sequence[str] = (), 
     Args:
         tables: For each title, a square table (T, S) of whole numbers or halves; NaN where a key is masked.
         words: The tokens, which name rows and columns, or none.
-        palette: The colours to draw in.
 
     Returns:
         One panel for each table, three in a row; the first of a row names the queries.

@@ -25,7 +25,6 @@ def roofline(
         roofs: Peak (FLOP/s) and bandwidth (bytes/s) by name; up to four.
         marks: Name and intensity (FLOP/B) of computations; they lie on the first roof, where they would at best.
         span: The first and last intensity that is drawn.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic; each ridge carries its intensity. The regions of a single roof are shaded
@@ -77,7 +76,6 @@ def measured_roof(
         roofs: Peak (FLOP/s) and bandwidth (bytes/s) by kind of number; up to four.
         points: For each of the kinds the intensities and measured rates of what was tried.
         span: The first and last intensity that is drawn.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic, a colour and a marker for each kind.
@@ -116,7 +114,6 @@ def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palet
     Args:
         ridge: FLOP/B.
         moves: For each name the intensity in prefill and in decode, in FLOP/B.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a row for each name, with a filled mark for prefill, a hollow one for decode and an arrow between

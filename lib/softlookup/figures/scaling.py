@@ -13,7 +13,6 @@ def variance(head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, 
         head_widths: The widths H that were tried.
         unscaled: The variance of q·k at each of them.
         scaled: The variance of q·k / sqrt(H) at each of them.
-        palette: The colours to draw in.
 
     Returns:
         One panel with both axes logarithmic, and the line "variance = H" behind the points.
@@ -49,7 +48,6 @@ def saturation(unscaled_S: np.ndarray, scaled_S: np.ndarray, *, palette: Palette
     Args:
         unscaled_S: Softmax of the raw scores, one weight for each key (S).
         scaled_S: Softmax of the same scores divided by sqrt(H) (S).
-        palette: The colours to draw in.
 
     Returns:
         Two panels of bars, one above the other, on the same axes.
@@ -84,7 +82,6 @@ def gradient_size(
         means: The mean size of the softmax's Jacobian (Frobenius norm) at each of them.
         medians: The median of the same.
         marks: Words to put on the curve of medians, each with the spread where they belong.
-        palette: The colours to draw in.
 
     Returns:
         One panel with a logarithmic horizontal axis; both curves carry their names.

@@ -24,7 +24,6 @@ def latency_curves(
         measured: The same for what was measured.
         lines_at: The loads of the predicted values, if there are more of them than were measured; all of `loads` are
             among them.
-        palette: The colours to draw in.
 
     Returns:
         One panel for each title, with milliseconds on a logarithmic axis.

@@ -26,7 +26,6 @@ def serving_loop(guests: Mapping[str, Sequence[str]], *, palette: Palette) -> Fi
 
     Args:
         guests: For each state of a request (``serving.request.State``), who is in it at some moment.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a circle of plan, compute and hand out, those who run in its middle, and boxes for the other states;

@@ -18,7 +18,6 @@ def sharpened(
         tokens: The tokens, likeliest first.
         temperatures: One for each panel.
         probabilities: A row for each temperature, (n, tokens).
-        palette: The colours to draw in.
 
     Returns:
         Panels side by side, with one axis of tokens.

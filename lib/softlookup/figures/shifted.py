@@ -14,7 +14,6 @@ def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> 
     Args:
         tokens: The whole sentence, start and end tokens included.
         padding: How many positions of padding come behind it.
-        palette: The colours to draw in.
 
     Returns:
         Two rows of boxes; dashed ones are left out of the loss, and arrows join each token with itself.

@@ -135,7 +135,6 @@ def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwar
 
     Args:
         draw: A function of ``softlookup.figures``.
-        palette: The colours to draw in.
         *args: Passed on to ``draw``.
         **kwargs: Passed on to ``draw``.
 

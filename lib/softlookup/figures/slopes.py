@@ -15,7 +15,6 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
         w: The weight.
         x: The input.
         t: The target.
-        palette: The colours to draw in.
 
     Returns:
         One panel, narrow enough for a phone: four boxes beneath each other with their values, each arrow down with its
@@ -68,7 +67,6 @@ def surprise(marks: Mapping[str, float], *, palette: Palette) -> Figure:
 
     Args:
         marks: Some events, and the probability of each.
-        palette: The colours to draw in.
 
     Returns:
         One panel: probability to the right, surprise upwards.

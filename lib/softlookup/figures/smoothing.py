@@ -14,7 +14,6 @@ def smoothing(n_words: int, epsilon: float, *, palette: Palette) -> Figure:
     Args:
         n_words: V.
         epsilon: The share that is spread.
-        palette: The colours to draw in.
 
     Returns:
         One panel with two curves, and the lowest point of the smoothed one.

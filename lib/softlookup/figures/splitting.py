@@ -14,9 +14,6 @@ _T, _N, _H = 3, 4, 2
 def splitting(*, palette: Palette) -> Figure:
     """Draw a projection of three tokens, its split into four heads, and what a reshape alone makes of it.
 
-    Args:
-        palette: The colours to draw in.
-
     Returns:
         One panel. Each cell is named by its token and its column; its colour says whose column it is.
     """

@@ -15,7 +15,6 @@ def step_times(steps: Mapping[str, tuple[float, float]], peak: float, bandwidth:
         steps: For each step its operations, and the bytes that it moves.
         peak: The processor's peak, operations per second.
         bandwidth: Of its memory, bytes per second.
-        palette: The colours to draw in.
 
     Returns:
         One panel with two bars for each step, the operations or bytes written at their ends. The shorter bar is pale.

@@ -14,7 +14,6 @@ def reading_order(rows: int, columns: int, *, palette: Palette) -> Figure:
     Args:
         rows: Rows of the table.
         columns: Its columns.
-        palette: The colours to draw in.
 
     Returns:
         One panel: the table and its strip of memory above; below it turned, and cut anew. Cells of the table's

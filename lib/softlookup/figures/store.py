@@ -26,7 +26,6 @@ def lookup_table(
         values: What each key gives, one word for each column.
         weights: The weights, shape (T, S), none negative.
         answers: What comes out, one word for each row.
-        palette: The colours to draw in.
 
     Returns:
         Keys above the columns, values below them, queries at the left, answers at the right.

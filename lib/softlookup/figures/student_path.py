@@ -28,9 +28,6 @@ _WIDE, _HIGH = 4.3, 1.1
 def student_path(*, palette: Palette) -> Figure:
     """Draw both ways to do a task: in a notebook, and in a page of the book; both end with a notebook.
 
-    Args:
-        palette: The colours to draw in.
-
     Returns:
         One panel, read downwards: the notebook on the left, the page on the right.
     """

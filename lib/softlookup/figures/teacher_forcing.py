@@ -13,7 +13,6 @@ def teacher_forcing(tokens: Sequence[str], *, palette: Palette) -> Figure:
 
     Args:
         tokens: The sentence with its start token, two tokens at least.
-        palette: The colours to draw in.
 
     Returns:
         Two panels above each other, with a box for each prediction: the token that is given, and the one it predicts.

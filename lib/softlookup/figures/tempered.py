@@ -21,7 +21,6 @@ def temperature_curves(
         names: The keys, at most four.
         taus: Temperatures, growing, shape (n,).
         weights: The weights at each temperature, shape (n, S).
-        palette: The colours to draw in.
 
     Returns:
         One line for each key on a logarithmic axis: apart at the left, together at 1/S at the right.

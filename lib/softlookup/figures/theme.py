@@ -98,9 +98,6 @@ def letters() -> str:
 def style(palette: Palette) -> Iterator[None]:
     """Draw in a palette for the length of a ``with`` block, and leave matplotlib as it was.
 
-    Args:
-        palette: The colours to draw in.
-
     Yields:
         Nothing. Figures made and saved inside the block have the course's look.
     """
@@ -153,9 +150,6 @@ def ramp(palette: Palette) -> LinearSegmentedColormap:
 
 def luminance(color: str | tuple[float, float, float]) -> float:
     """Measure how bright a colour is to the eye.
-
-    Args:
-        color: Any colour that matplotlib knows.
 
     Returns:
         Relative luminance, 0 for black to 1 for white.

@@ -40,7 +40,6 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
         n_keys: S.
         width: H.
         tile: How many keys are in a tile, and how many queries in a block.
-        palette: The colours to draw in.
 
     Returns:
         One panel: the large memory above, the chip below, and arrows for what is read and written.

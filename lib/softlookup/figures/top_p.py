@@ -16,7 +16,6 @@ def top_p(tokens: Sequence[str], probabilities: ArrayLike, p: float, *, palette:
         tokens: Some of the likeliest tokens, likeliest first.
         probabilities: Theirs, falling.
         p: The mass that is to be kept.
-        palette: The colours to draw in.
 
     Returns:
         One panel: a bar for each token that stands on the sum of those before it.

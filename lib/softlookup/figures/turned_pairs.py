@@ -20,7 +20,6 @@ def turned_pairs(
         key: Two numbers, likewise.
         theta: Radians of a step.
         places: For each panel the query's position and the key's.
-        palette: The colours to draw in.
 
     Returns:
         One panel for each pair of positions, with the angle between the arrows and their product.
@@ -80,7 +79,6 @@ def rotary_pairs(width: int, cached: int, *, palette: Palette) -> Figure:
     Args:
         width: H, even, at most 8.
         cached: How many keys are cached.
-        palette: The colours to draw in.
 
     Returns:
         One panel: the two pairings as rows of cells, one colour for each pair, and below them the cached keys and a new

@@ -17,7 +17,6 @@ def verdict_rows(counts: Mapping[str, Sequence[int]], kinds: Sequence[str], *, p
     Args:
         counts: For each subject, in the order in which they are drawn, how many statements are of each kind.
         kinds: What the three kinds are called, the best first.
-        palette: The colours to draw in.
 
     Returns:
         One panel: pale, empty and full squares for the three kinds, which are named above the rows.

@@ -19,7 +19,6 @@ def vocabulary_size(
         characters: Mean characters per sentence, the longest that it can get.
         words: Mean words and marks per sentence, the shortest.
         width: D, for the parameters of the table.
-        palette: The colours to draw in.
 
     Returns:
         Two panels, one below the other: the sequence becomes shorter, ever more slowly; the table grows steadily.

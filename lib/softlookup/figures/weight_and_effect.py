@@ -18,7 +18,6 @@ def weight_and_effect(
         effects: The recovered share for each head, of the same shape.
         names: The heads to point out, as (layer, head), and what stands beside each.
         target: What the weights are on.
-        palette: The colours to draw in.
 
     Returns:
         One panel with a point for each head.

@@ -26,10 +26,6 @@ NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder download
 def kept_of(course: Course, student: str) -> list[str]:
     """What a course holds of a student, one phrase each; it changes nothing.
 
-    Args:
-        course: The course's folder.
-        student: The student's id.
-
     Raises:
         CourseError: If the id is no name that a folder can have.
     """
@@ -47,10 +43,6 @@ def kept_of(course: Course, student: str) -> list[str]:
 
 def forget(course: Course, student: str) -> list[str]:
     """Remove all that a course holds of a student.
-
-    Args:
-        course: The course's folder.
-        student: The student's id.
 
     Returns:
         What was removed, one phrase each.

@@ -37,11 +37,8 @@ _PARTS = (
     "in_page/runnable.py",
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
-    *(
-        f"checking/{name}.py"
-        for name in ("published", "questions", "result", "rewriting", "task", "variant", "verdict")
-    ),
-    *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms", "verdict", "words")),
+    *(f"checking/{name}.py" for name in ("published", "questions", "result", "rewriting", "task", "variant")),
+    *(f"checking/{name}.py" for name in ("errors", "habits", "slips", "symptoms", "verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
     *("slide_audit/*.py", "slide_audit/*.toml"),
@@ -65,9 +62,6 @@ MOST_CALLS = 400
 @cache
 def why_not(task: Task) -> str:
     """Why a task cannot be done in a page; empty if it can.
-
-    Args:
-        task: The task.
 
     Returns:
         A part of a sentence that begins with "it".
@@ -100,11 +94,7 @@ def _given_functions(chapter: int) -> frozenset[str]:
 
 
 def asks_for_gradients(task: Task) -> bool:
-    """Whether the notebook asks for gradients besides: a page does not.
-
-    Args:
-        task: The task.
-    """
+    """Whether the notebook asks for gradients besides: a page does not."""
     return any(case.gradients for case in _written(task))
 
 
@@ -120,9 +110,6 @@ def chosen(chapter: int) -> list[Task]:
 
 def pack(chapter: int) -> bytes:
     """Write down what judges a notebook's tasks in a page.
-
-    Args:
-        chapter: The notebook's number.
 
     Returns:
         A safetensors file, for ``session.PageSession.load``.

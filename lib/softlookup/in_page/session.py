@@ -109,10 +109,6 @@ class PageSession:
     def load(self, chapter: int, file: bytes) -> list[str]:
         """Take up a notebook's tasks.
 
-        Args:
-            chapter: Its number.
-            file: What ``packing.pack`` wrote.
-
         Returns:
             The ids of its tasks.
         """

@@ -68,9 +68,6 @@ def as_text(data: bytes) -> str:
 
     Base64 would be a fifth longer: there, four bytes of a file carry three of the data.
 
-    Args:
-        data: Any bytes.
-
     Returns:
         The text; in UTF-8 all but a few characters are one byte.
     """

@@ -19,7 +19,7 @@ from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.layers import Layer, Residual
 from softlookup.model.linear_attention import LinearState, linear_attention, linear_attention_step
 from softlookup.model.local_attention import local_attention
-from softlookup.model.masks import CausalMask, causal_mask, combine_masks, length_mask, padding_mask, window_mask
+from softlookup.model.masks import CausalMask, causal_mask, combine_masks, padding_mask, window_mask
 from softlookup.model.minilm import SentenceEncoder, load_minilm
 from softlookup.model.multihead import MultiHeadAttention, merge_heads, split_heads
 from softlookup.model.norms import LayerNorm, RMSNorm
@@ -117,7 +117,6 @@ __all__ = [
     "gpt2_weights",
     "inverse_square_root",
     "label_smoothing",
-    "length_mask",
     "length_penalty_of",
     "linear_attention",
     "linear_attention_step",

@@ -146,9 +146,6 @@ class _Cursor:
 def read_gguf(path: str | Path) -> GgufFile:
     """Open a GGUF file. Its tensors stay on the disk, and packed, until they are asked for their numbers.
 
-    Args:
-        path: The file.
-
     Returns:
         Its description and its packed tensors.
 

@@ -39,9 +39,6 @@ class Head(nn.Module):
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
         """Score every word of the vocabulary at every position.
 
-        Args:
-            x: States.
-
         Returns:
             Logits; softmax of them is the distribution over the next (or the hidden) word.
 
@@ -57,9 +54,6 @@ class Head(nn.Module):
 
     def factors(self, x: Float[Tensor, "B T D"]) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "V D"]]:
         """Give the two matrices whose product the logits are, for a loss that never holds all logits at once.
-
-        Args:
-            x: States.
 
         Returns:
             The states as the product takes them, and one row for each word: logits are states @ table.mT.
@@ -98,9 +92,6 @@ class Transform(nn.Module):
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
         """Turn states once more before they meet the vocabulary.
-
-        Args:
-            x: States.
 
         Returns:
             States of the same width.

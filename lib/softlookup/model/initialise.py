@@ -1,12 +1,10 @@
-"""First numbers for the weights: Xavier, He, and those of GPT-2."""
+"""First numbers for the weights: Xavier and He."""
 
 import math
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
-
-from softlookup.model.embeddings import TokenEmbedding
+from torch import Tensor
 
 
 def xavier_(w: Float[Tensor, "M P"]) -> Float[Tensor, "M P"]:
@@ -47,42 +45,6 @@ def he_(w: Float[Tensor, "M P"]) -> Float[Tensor, "M P"]:
     fan_in, _ = _fans(w)
     with torch.no_grad():
         return w.normal_(0.0, math.sqrt(2 / fan_in))
-
-
-def gpt2_(module: nn.Module, n_layers: int | None = None, std: float = 0.02) -> nn.Module:
-    """Draw all weights of a model as GPT-2 did: small normal matrices, biases zero, gains one.
-
-    Args:
-        module: A model of this library; its weights are recognised by name and shape: gains are called gain,
-            other weights with one axis are biases, the rest are matrices and tables. Rows of padding stay zero.
-        n_layers: L. With it, the matrices that write into the residual stream (w_o and w_2) are drawn smaller,
-            by 1 / sqrt(2 L): 2 L of them add up there. None leaves them at std.
-        std: Standard deviation of the matrices and tables.
-
-    Returns:
-        The module.
-
-    Raises:
-        ValueError: If n_layers is below 1.
-
-    Source: Radford et al. 2019, section 2.3; the deviation is that of Radford et al. 2018, section 4.1.
-    """
-    if n_layers is not None and n_layers < 1:
-        raise ValueError(f"n_layers must be at least 1, or None; got {n_layers}")
-    residual_std = std if n_layers is None else std / math.sqrt(2 * n_layers)
-    with torch.no_grad():
-        for path, weight in module.named_parameters():
-            name = path.rpartition(".")[2]
-            if name == "gain":
-                weight.fill_(1.0)
-            elif weight.ndim == 1:
-                weight.zero_()
-            else:
-                weight.normal_(0.0, residual_std if name in ("w_o", "w_2") else std)
-        for part in module.modules():
-            if isinstance(part, TokenEmbedding):
-                part.clear_pad_row()
-    return module
 
 
 def _fans(w: Tensor) -> tuple[int, int]:

@@ -21,9 +21,6 @@ from softlookup.model.trace import Trace
 def norm_of(config: Config) -> nn.Module:
     """Make the norm that a description asks for.
 
-    Args:
-        config: The description.
-
     Returns:
         A LayerNorm or an RMSNorm of width D.
     """

@@ -120,33 +120,6 @@ def padding_mask(ids: Int[Tensor, "B S"], pad_id: int) -> Bool[Tensor, "B 1 1 S"
     return (ids != pad_id)[:, None, None, :]
 
 
-def length_mask(lengths: Int[Tensor, " B"], keys: int) -> Bool[Tensor, "B 1 1 S"]:
-    """Hide what stands behind the end of each row: padding_mask, where lengths are known instead of ids.
-
-    Args:
-        lengths: How many real tokens each row holds.
-        keys: S, how many positions a row has.
-
-    Returns:
-        True at the first lengths[b] positions of row b.
-
-    Raises:
-        ValueError: If lengths has not one axis, or holds a length below 0 or above S.
-        TypeError: If lengths holds no integers.
-
-    Cost: the lengths are read, which makes the program wait where they are on a GPU.
-
-    Book: 08_decoder_and_masks.html#decoder-padding.
-    """
-    check_integers("lengths", lengths)
-    if lengths.ndim != 1:
-        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; wanted one axis, (B,)")
-    if bool(((lengths < 0) | (lengths > keys)).any()):
-        raise ValueError(f"lengths are {lengths.tolist()}; wanted 0 to {keys}, the number of keys")
-    mask_BS = torch.arange(keys, device=lengths.device) < lengths[:, None]
-    return mask_BS[:, None, None, :]
-
-
 def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
     """Let look only where every mask lets look.
 

@@ -29,9 +29,6 @@ def model_tensors(model: nn.Module) -> dict[str, Tensor]:
     A table that also serves as the output matrix stands under two names in a state dict; it is kept under the
     first alone, and loading that one fills both.
 
-    Args:
-        model: Any module.
-
     Returns:
         Parameters and persistent buffers by name: the model's own tensors, no copies.
 
@@ -159,9 +156,6 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], header: Mappi
 
 def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what write_tensors wrote; another safetensors file has no header.
-
-    Args:
-        path: The file.
 
     Returns:
         The tensors, on the CPU, and the header.

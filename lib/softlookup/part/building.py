@@ -26,10 +26,6 @@ def prepare(root: Path, folder: Path) -> Path:
     The notebooks that students get are copied to ``exercises/``, where their pages are made: tasks that were left out
     and other points show there by themselves.
 
-    Args:
-        root: The checkout.
-        folder: The course's folder.
-
     Returns:
         The file with all settings.
 
@@ -63,9 +59,6 @@ def prepare(root: Path, folder: Path) -> Path:
 
 def own_settings(folder: Path) -> dict[str, Any]:
     """What a course's ``_config.yml`` says; nothing where there is none.
-
-    Args:
-        folder: The course's folder.
 
     Raises:
         CourseError: If it is no mapping.
@@ -120,9 +113,6 @@ def keep_to_notebook(folder: Path, facts: Path) -> list[str]:
     Args:
         folder: The course's folder, with the notebooks of its book.
         facts: The script that tells pages which tasks they can judge; it is written again.
-
-    Returns:
-        The tasks.
 
     Book: instructors_plan.html#plan-part.
     """

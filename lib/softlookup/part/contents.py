@@ -29,9 +29,6 @@ def chapter_of(page: str) -> int | None:
 def chapters_of(root: Path) -> list[int]:
     """The chapters that the whole book has.
 
-    Args:
-        root: The checkout.
-
     Returns:
         Their numbers, 90 for the capstone.
 
@@ -43,10 +40,6 @@ def chapters_of(root: Path) -> list[int]:
 
 def contents(root: Path, chapters: Collection[int]) -> dict[str, Any]:
     """Cut the whole book's table of contents down to some chapters.
-
-    Args:
-        root: The checkout.
-        chapters: Numbers of chapters.
 
     Returns:
         What belongs into ``_toc.yml``: these chapters with all their pages, the schedule, and the pages at hand.

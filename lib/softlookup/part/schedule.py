@@ -46,9 +46,6 @@ def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Co
         minutes: How long a session is.
         dropped: Tasks that the course leaves out.
 
-    Returns:
-        Markdown.
-
     Raises:
         ValueError: If a section does not fit into a session.
 

@@ -33,10 +33,6 @@ _STATE = {
 def as_json(chapters: Sequence[ChapterState], when: datetime) -> dict[str, Any]:
     """The record for the page.
 
-    Args:
-        chapters: What ``read_folder`` found.
-        when: The time to note.
-
     Returns:
         Plain values: for each task that is not blank its state, its points and the mistakes named.
     """

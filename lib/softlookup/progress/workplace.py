@@ -46,9 +46,6 @@ class GivenOut:
 def give_out(root: Path) -> GivenOut:
     """Copy the exercises to where a student works on them; nothing that was changed there is ever written over.
 
-    Args:
-        root: The checkout.
-
     Returns:
         What is new, what was renewed, and what was kept although there is a newer one.
     """

@@ -36,7 +36,6 @@ from softlookup.roofline.roof import (
     predicted_time_s,
     ridge,
     roof_bytes_per_s,
-    share_of_attainable,
 )
 from softlookup.roofline.streams import CHAIN, FUSED, Stream
 
@@ -78,7 +77,6 @@ __all__ = [
     "product_weights",
     "ridge",
     "roof_bytes_per_s",
-    "share_of_attainable",
     "state_bytes",
     "total",
     "training_memory",

@@ -132,27 +132,3 @@ def bound_by(machine: Hardware, intensity: float, dtype: str) -> str:
     if abs(intensity - edge) <= AT_THE_RIDGE * edge:
         return "both"
     return "memory" if intensity < edge else "compute"
-
-
-def share_of_attainable(machine: Hardware, flops: float, n_bytes: float, seconds: float, dtype: str) -> float:
-    """How near a run came to what was possible: near 1, there is nothing left to gain but fewer bytes or operations.
-
-    Args:
-        machine: The hardware.
-        flops: Operations.
-        n_bytes: Bytes between memory and processor.
-        seconds: What the run took.
-        dtype: The kind of number.
-
-    Returns:
-        Predicted over measured time.
-
-    Raises:
-        KeyError: If the machine has no such rate.
-        ValueError: If seconds is not above 0, or a count is below 0.
-
-    Book: 11_roofline.html#roofline-bound.
-    """
-    if not seconds > 0:
-        raise ValueError(f"seconds is {seconds}, wanted a number above 0")
-    return predicted_time_s(machine, flops, n_bytes, dtype) / seconds

@@ -94,9 +94,6 @@ class Blocks:
 
         Only full blocks are shared, and at least one token of the prompt is left to compute.
 
-        Args:
-            prompt: Its ids.
-
         Returns:
             The number of the sequence; its length says how many tokens need not be computed.
         """
@@ -115,9 +112,6 @@ class Blocks:
     def table(self, sequence: int) -> list[int]:
         """The blocks of a sequence, in the order of its tokens: entry i holds tokens i*M to (i + 1)*M - 1.
 
-        Args:
-            sequence: Its number.
-
         Returns:
             The numbers of the blocks.
 
@@ -131,9 +125,6 @@ class Blocks:
     def length(self, sequence: int) -> int:
         """How many tokens a sequence has.
 
-        Args:
-            sequence: Its number.
-
         Returns:
             The number of its tokens.
 
@@ -145,10 +136,6 @@ class Blocks:
 
     def needed(self, sequence: int, tokens: int) -> int:
         """How many free blocks a sequence would take to grow.
-
-        Args:
-            sequence: Its number.
-            tokens: By how many tokens.
 
         Returns:
             The number of blocks.
@@ -188,9 +175,6 @@ class Blocks:
 
     def release(self, sequence: int) -> None:
         """End a sequence. Its blocks are free unless another sequence has them, too.
-
-        Args:
-            sequence: Its number.
 
         Raises:
             KeyError: If there is no such sequence.

@@ -74,9 +74,6 @@ class Scheduler:
     def refusal(self, request: Request) -> str:
         """Say why a request cannot be taken.
 
-        Args:
-            request: A new one.
-
         Returns:
             The reason; empty if it can wait in the queue.
         """

@@ -53,9 +53,6 @@ class Server:
     def submit(self, request: Request) -> bool:
         """Take a request into the queue, or refuse it with a reason.
 
-        Args:
-            request: A new one.
-
         Returns:
             Whether it was taken.
 

@@ -181,9 +181,6 @@ def _plain(heading: str) -> str:
 def sections(items: Sequence[Item]) -> dict[str, dict[str, int]]:
     """How many items each section explains.
 
-    Args:
-        items: All items.
-
     Returns:
         Counts by page, "04_one_head", and label, "one-head-project".
     """

@@ -94,9 +94,6 @@ class BytePairTokenizer(Tokenizer):
             min_count: How often a pair must occur to be worth a token.
             byte_level: Whether to begin with bytes instead of characters.
 
-        Returns:
-            The tokenizer.
-
         Raises:
             TypeError: If texts is one string.
             ValueError: If the texts are empty, if min_count is below 1, or if vocab_size is too small for the
@@ -167,14 +164,7 @@ class BytePairTokenizer(Tokenizer):
         return self._with_ends(ids, start, end)
 
     def join(self, tokens: Sequence[str]) -> str:
-        """Put tokens together; the space before the first word is taken off.
-
-        Args:
-            tokens: Tokens in order.
-
-        Returns:
-            The text.
-        """
+        """Put tokens together; the space before the first word is taken off."""
         joined = "".join(tokens)
         return (from_byte_characters(joined) if self.byte_level else joined.replace(SPACE, " ")).removeprefix(" ")
 
@@ -209,9 +199,6 @@ class BytePairTokenizer(Tokenizer):
             dropout: The probability.
             rng: Where chance comes from.
 
-        Returns:
-            Its tokens.
-
         Source: Provilkov et al. 2020, algorithm 1.
         """
         symbols = list(to_byte_characters(piece) if self.byte_level else piece)
@@ -227,11 +214,7 @@ class BytePairTokenizer(Tokenizer):
                 return symbols
 
     def save(self, path: str | Path) -> None:
-        """Write the merges into one text file: a line of settings, then one pair to a line.
-
-        Args:
-            path: Where to; what is there is overwritten.
-        """
+        """Write the merges into one text file: a line of settings, then one pair to a line."""
         settings = {"kind": _KIND, "version": 1, "byte_level": self.byte_level, "alphabet": "".join(self.alphabet)}
         lines = [json.dumps(settings, ensure_ascii=False), *(f"{left} {right}" for left, right in self.merges)]
         Path(path).write_bytes(("\n".join(lines) + "\n").encode("utf-8"))
@@ -239,12 +222,6 @@ class BytePairTokenizer(Tokenizer):
     @classmethod
     def load(cls, path: str | Path) -> "BytePairTokenizer":
         """Read what save wrote.
-
-        Args:
-            path: The file.
-
-        Returns:
-            A tokenizer that gives the same ids.
 
         Raises:
             FileNotFoundError: If there is no such file.

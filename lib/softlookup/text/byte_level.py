@@ -133,19 +133,12 @@ class ByteLevelTokenizer(Tokenizer):
 
         Args:
             tokens: Tokens in order. Special tokens are written by their names.
-
-        Returns:
-            The text.
         """
         parts = groupby(tokens, lambda token: token in self.names)
         return "".join("".join(run) if named else from_byte_characters("".join(run)) for named, run in parts)
 
     def save(self, path: str | Path) -> None:
-        """Write tokens and merges into one JSON file.
-
-        Args:
-            path: Where to; what is there is overwritten.
-        """
+        """Write tokens and merges into one JSON file."""
         names = self.vocabulary.specials
         write_json(
             path,
@@ -160,18 +153,7 @@ class ByteLevelTokenizer(Tokenizer):
 
     @classmethod
     def load(cls, path: str | Path) -> "ByteLevelTokenizer":
-        """Read what save wrote.
-
-        Args:
-            path: The file.
-
-        Returns:
-            A tokenizer that gives the same ids.
-
-        Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If the file holds something else; the message names the file.
-        """
+        """Read what save wrote."""
         content = read_json(path, _KIND, "tokens", "merges", "names", "specials")
         vocabulary = Vocabulary(content["tokens"], Specials(*content["specials"]))
         return cls(vocabulary, [(left, right) for left, right in content["merges"]], content["names"])

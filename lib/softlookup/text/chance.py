@@ -26,14 +26,7 @@ _PLACE = frozenset({"place"})
 
 
 def choose_clause(rng: random.Random) -> Clause:
-    """Let chance choose what to say.
-
-    Args:
-        rng: Where chance comes from.
-
-    Returns:
-        The clause.
-    """
+    """Let chance choose what to say."""
     kind = rng.choices(list(_CLAUSES), weights=list(_CLAUSES.values()))[0]
     denied = rng.random() < 0.25
     if kind == "be":

@@ -19,9 +19,6 @@ class CharacterTokenizer(Tokenizer):
     def train(cls, texts: Iterable[str]) -> "CharacterTokenizer":
         """Take all characters of the texts.
 
-        Args:
-            texts: The training texts.
-
         Returns:
             The tokenizer: after the specials the characters, in the order of their code points.
 
@@ -38,45 +35,20 @@ class CharacterTokenizer(Tokenizer):
     def tokens(self, text: str) -> list[str]:
         """Cut a text into its characters.
 
-        Args:
-            text: Any text.
-
         Returns:
             Its characters, as code points.
         """
         return list(text)
 
     def join(self, tokens: Sequence[str]) -> str:
-        """Put characters together.
-
-        Args:
-            tokens: Characters in order.
-
-        Returns:
-            The text.
-        """
+        """Put characters together."""
         return "".join(tokens)
 
     def save(self, path: str | Path) -> None:
-        """Write the characters, in the order of their ids, into one JSON file.
-
-        Args:
-            path: Where to; what is there is overwritten.
-        """
+        """Write the characters, in the order of their ids, into one JSON file."""
         write_json(path, "softlookup characters", {"tokens": self.vocabulary.tokens})
 
     @classmethod
     def load(cls, path: str | Path) -> "CharacterTokenizer":
-        """Read what save wrote.
-
-        Args:
-            path: The file.
-
-        Returns:
-            A tokenizer that gives the same ids.
-
-        Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If the file holds something else; the message names the file.
-        """
+        """Read what save wrote."""
         return cls(Vocabulary(read_json(path, "softlookup characters", "tokens")["tokens"]))

@@ -33,9 +33,6 @@ class Pair(NamedTuple):
 def english_words(sentence: str) -> list[str]:
     """Cut an English sentence into the words that an alignment counts.
 
-    Args:
-        sentence: A sentence of this grammar.
-
     Returns:
         Its words and its full stop.
     """
@@ -44,9 +41,6 @@ def english_words(sentence: str) -> list[str]:
 
 def french_words(sentence: str) -> list[str]:
     """Cut a French sentence into the words that an alignment counts; "l'" is one by itself.
-
-    Args:
-        sentence: A sentence of this grammar.
 
     Returns:
         Its words and its full stop.
@@ -61,9 +55,6 @@ def sample(n: int, seed: int, *, unique: bool = False) -> list[Pair]:
         n: How many.
         seed: The same seed gives the same pairs.
         unique: Whether no sentence may come twice.
-
-    Returns:
-        The pairs.
 
     Raises:
         ValueError: If n is below 0, or if so many different sentences cannot be found.

@@ -11,9 +11,6 @@ _SIGN = re.compile(rf" ?{LINE_END} ?")
 def mark_lines(text: str) -> str:
     r"""Write each line end as a sign between spaces.
 
-    Args:
-        text: Any text.
-
     Returns:
         The text in one line.
 

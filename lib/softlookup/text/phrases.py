@@ -30,9 +30,6 @@ class English:
     def say(self, word: str) -> int:
         """Add a word.
 
-        Args:
-            word: The word.
-
         Returns:
             Its place.
         """
@@ -62,9 +59,6 @@ class NounPhrase:
         Args:
             english: The English sentence so far; the phrase is added to it.
             denied: Whether it is the object of a denied verb: then "a" becomes "de" in French, and "some" is "any".
-
-        Returns:
-            The French words.
         """
         singular, plural, forms, before_vowel = lexicon.DETERMINERS[self.determiner]
         feminine = self.noun.gender == "f"
@@ -95,9 +89,6 @@ def agree(adjective: Adjective, gender: str, plural: bool) -> str:
         adjective: The adjective.
         gender: "m" or "f".
         plural: Whether there are several.
-
-    Returns:
-        The form.
     """
     return adjective.french[2 * plural + (gender == "f")]
 

@@ -23,9 +23,6 @@ def normalise(text: str) -> str:
     Accents are joined to their letters (Unicode's form NFC); each run of white space becomes one space; none
     is left at the ends. The marker U+2581 itself counts as a space.
 
-    Args:
-        text: Any text.
-
     Returns:
         The text in that form; a text in that form already is unchanged.
 
@@ -58,9 +55,6 @@ def split_pieces(text: str) -> list[str]:
 
 def count_pieces(texts: Iterable[str]) -> Counter[str]:
     """Count how often each piece occurs, so that learning looks at each only once.
-
-    Args:
-        texts: The training texts.
 
     Returns:
         Pieces and their counts, in the order in which they were met.

@@ -25,9 +25,6 @@ class Tokenizer(ABC):
     def tokens(self, text: str) -> list[str]:
         """Cut a text.
 
-        Args:
-            text: Any text.
-
         Returns:
             Its tokens in order, without start and end. What the vocabulary lacks stands there as it is in
             the text, so that it can be seen what will be unknown.
@@ -35,14 +32,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def join(self, tokens: Sequence[str]) -> str:
-        """Put tokens together to a text: the way back from tokens, as far as there is one.
-
-        Args:
-            tokens: Tokens in order.
-
-        Returns:
-            The text.
-        """
+        """Put tokens together to a text: the way back from tokens, as far as there is one."""
 
     @abstractmethod
     def save(self, path: str | Path) -> None:
@@ -56,12 +46,6 @@ class Tokenizer(ABC):
     @abstractmethod
     def load(cls, path: str | Path) -> "Tokenizer":
         """Read what save wrote.
-
-        Args:
-            path: The file.
-
-        Returns:
-            A tokenizer that gives the same ids.
 
         Raises:
             FileNotFoundError: If there is no such file.
@@ -91,9 +75,6 @@ class Tokenizer(ABC):
             ids: Ids, each 0 <= id < V.
             skip_specials: Whether to leave pad, start and end out. An unknown token always shows: a hole in
                 the text is part of what there is to see.
-
-        Returns:
-            The text.
 
         Raises:
             ValueError: If an id is out of range; the message names it and the size of the vocabulary.
@@ -133,9 +114,6 @@ class Tokenizer(ABC):
 
 def refuse_one_string(texts: Iterable[str]) -> None:
     """Refuse a single text where several are wanted: its letters would pass for texts.
-
-    Args:
-        texts: What was given.
 
     Raises:
         TypeError: If it is one string.

@@ -59,9 +59,6 @@ class Vocabulary:
             tokens: The other tokens.
             specials: The names of the special ones.
 
-        Returns:
-            The vocabulary.
-
         Raises:
             ValueError: If a token stands in the list twice, or has a special token's name.
 
@@ -105,9 +102,6 @@ class Vocabulary:
 
     def id(self, token: str) -> int:
         """Look a token up.
-
-        Args:
-            token: Any string.
 
         Returns:
             Its id, or that of the unknown token.

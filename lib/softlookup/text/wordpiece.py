@@ -103,9 +103,6 @@ class WordPieceTokenizer(Tokenizer):
     def tokens(self, text: str) -> list[str]:
         """Cut a text into pieces.
 
-        Args:
-            text: Any text.
-
         Returns:
             Its pieces in order; the unknown token where a word cannot be cut.
         """
@@ -113,14 +110,7 @@ class WordPieceTokenizer(Tokenizer):
         return [piece for word in words for piece in self._cut(word)]
 
     def join(self, tokens: Sequence[str]) -> str:
-        """Glue pieces to words, and write the words as a sentence.
-
-        Args:
-            tokens: Pieces in order.
-
-        Returns:
-            The sentence.
-        """
+        """Glue pieces to words, and write the words as a sentence."""
         words: list[str] = []
         for token in tokens:
             if token.startswith(INSIDE) and words:
@@ -130,11 +120,7 @@ class WordPieceTokenizer(Tokenizer):
         return join_words(words)
 
     def save(self, path: str | Path) -> None:
-        """Write the pieces, in the order of their ids, into one JSON file.
-
-        Args:
-            path: Where to; what is there is overwritten.
-        """
+        """Write the pieces, in the order of their ids, into one JSON file."""
         write_json(path, _KIND, {"lower": self.lower, "tokens": self.vocabulary.tokens})
 
     @classmethod
@@ -145,9 +131,6 @@ class WordPieceTokenizer(Tokenizer):
             path: The file. A name that ends in .txt is read as a list, one piece to a line.
             lower: Whether accents and capitals are taken away first, for a list, which does not say. The other
                 kinds of files say it themselves.
-
-        Returns:
-            The tokenizer.
 
         Raises:
             FileNotFoundError: If there is no such file.

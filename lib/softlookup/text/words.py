@@ -23,9 +23,6 @@ def split_words(text: str) -> list[str]:
     Args:
         text: Any text; accents are joined to their letters first (NFC).
 
-    Returns:
-        The words in order.
-
     >>> split_words("Elle mange l'orange.")
     ['Elle', 'mange', "l'", 'orange', '.']
     """
@@ -97,59 +94,28 @@ class WordTokenizer(Tokenizer):
     def tokens(self, text: str) -> list[str]:
         """Cut a text into words and marks.
 
-        Args:
-            text: Any text.
-
         Returns:
             The words in order; those that are unknown as they are in the text.
         """
         return split_words(text.lower() if self.lower else text)
 
     def join(self, tokens: Sequence[str]) -> str:
-        """Write words as a sentence.
-
-        Args:
-            tokens: Words in order.
-
-        Returns:
-            The sentence.
-        """
+        """Write words as a sentence."""
         return join_words(tokens)
 
     def save(self, path: str | Path) -> None:
-        """Write the words, in the order of their ids, into one JSON file.
-
-        Args:
-            path: Where to; what is there is overwritten.
-        """
+        """Write the words, in the order of their ids, into one JSON file."""
         write_json(path, "softlookup words", {"lower": self.lower, "tokens": self.vocabulary.tokens})
 
     @classmethod
     def load(cls, path: str | Path) -> "WordTokenizer":
-        """Read what save wrote.
-
-        Args:
-            path: The file.
-
-        Returns:
-            A tokenizer that gives the same ids.
-
-        Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If the file holds something else; the message names the file.
-        """
+        """Read what save wrote."""
         content = read_json(path, "softlookup words", "tokens", "lower")
         return cls(Vocabulary(content["tokens"]), lower=content["lower"])
 
 
 def write_json(path: str | Path, kind: str, content: dict[str, Any]) -> None:
-    """Keep a tokenizer in a JSON file that says what it is.
-
-    Args:
-        path: Where to.
-        kind: What the file holds.
-        content: The rest of it.
-    """
+    """Keep a tokenizer in a JSON file that says what it is."""
     text = json.dumps({"kind": kind, "version": 1, **content}, ensure_ascii=False, indent=1)
     Path(path).write_bytes((text + "\n").encode("utf-8"))
 
@@ -161,9 +127,6 @@ def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
         path: The file.
         kind: What it has to hold.
         names: What its content has to have.
-
-    Returns:
-        The content.
 
     Raises:
         FileNotFoundError: If there is no such file.

@@ -1,7 +1,7 @@
 """Training: sentence pairs to batches, batches to steps, and a run that can be killed and goes on."""
 
 from softlookup.model.weights import CheckpointError, load_weights, save_weights
-from softlookup.training.averaging import MovingAverage, load_mean, mean_of_checkpoints
+from softlookup.training.averaging import MovingAverage
 from softlookup.training.bleu import Bleu, corpus_bleu
 from softlookup.training.checkpoint import Checkpoints, TrainingState, load_checkpoint, save_checkpoint
 from softlookup.training.data import (
@@ -36,10 +36,8 @@ __all__ = [
     "drop_long",
     "encode_pairs",
     "load_checkpoint",
-    "load_mean",
     "load_weights",
     "make_batch",
-    "mean_of_checkpoints",
     "redrawn",
     "save_checkpoint",
     "save_weights",

@@ -156,9 +156,6 @@ def score_of(translator: Translator, pairs: Sequence[Pair], look: AlignmentHead)
         pairs: Sentences with gold alignments.
         look: Which look.
 
-    Returns:
-        Its score.
-
     Raises:
         ValueError: If there are no pairs, or the model has no such look.
     """

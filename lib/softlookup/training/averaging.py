@@ -1,14 +1,13 @@
-"""Averages of weights: along a run as it goes, and over its last checkpoints."""
+"""An average of weights along a run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
-from softlookup.model.weights import RUN_KIND, CheckpointError, fill, model_tensors, read_tensors
+from softlookup.model.weights import fill, model_tensors
 
 
 class MovingAverage:
@@ -91,67 +90,6 @@ class MovingAverage:
             fill(model_tensors(model), original, "the model's own weights")
 
 
-def mean_of_checkpoints(paths: Sequence[str | Path]) -> dict[str, Tensor]:
-    """Average the weights of several files, such as the last states of a run.
-
-    Args:
-        paths: Files of save_checkpoint or save_weights, of one model.
-
-    Returns:
-        Weights by name in their own dtype, the sums being made in float64; numbers that are no floats are
-        the last file's.
-
-    Raises:
-        ValueError: If there are no paths.
-        CheckpointError: If a file is damaged, or its names or shapes are not those of the first.
-
-    Cost: two copies of the weights in memory, however many files.
-
-    Source: Vaswani et al. 2017, section 6.1 (the last 5 checkpoints).
-    """
-    if not paths:
-        raise ValueError("there are no checkpoints to average; wanted at least one")
-    first = _weights_of(paths[0])
-    sums = {name: torch.zeros_like(t, dtype=_summed_in(t)) for name, t in first.items()}
-    for path in paths:
-        latest = _weights_of(path)
-        checkpoint = {name: torch.empty_like(t, dtype=_summed_in(t)) for name, t in first.items()}
-        fill(checkpoint, latest, path)
-        for name, tensor in checkpoint.items():
-            sums[name] += tensor
-    return {
-        name: (sums[name] / len(paths)).to(tensor.dtype) if tensor.is_floating_point() else latest[name]
-        for name, tensor in first.items()
-    }
-
-
-def load_mean(model: nn.Module, paths: Sequence[str | Path]) -> None:
-    """Give a model the mean of several files' weights.
-
-    Args:
-        model: To be filled. Nothing is changed unless everything fits.
-        paths: See mean_of_checkpoints.
-
-    Raises:
-        ValueError: If there are no paths.
-        CheckpointError: If a file is damaged, or does not fit the others or the model.
-    """
-    fill(model_tensors(model), mean_of_checkpoints(paths), f"the mean of {len(paths)} checkpoints")
-
-
 def _wide(tensor: Tensor) -> Tensor:
     tensor = tensor.detach().clone()
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32)) if tensor.is_floating_point() else tensor
-
-
-def _summed_in(tensor: Tensor) -> torch.dtype:
-    return torch.float64 if tensor.is_floating_point() else tensor.dtype
-
-
-def _weights_of(path: str | Path) -> dict[str, Tensor]:
-    tensors, header = read_tensors(path)
-    if header.get("kind") == RUN_KIND:
-        return {name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")}
-    if not tensors:
-        raise CheckpointError(f"{path} holds no tensors")
-    return tensors

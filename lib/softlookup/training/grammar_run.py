@@ -83,9 +83,6 @@ def grammar_splits(
         n_test: How many of them to be judged by.
         max_words: Longer sentences, on either side, are left out of those drawn.
 
-    Returns:
-        The three lists.
-
     Raises:
         ValueError: If a number is below 1, or too few sentences are short enough to leave one to learn from.
     """

@@ -38,11 +38,7 @@ class LiveCurve:
         self._handle: Any = None
 
     def __call__(self, progress: Progress) -> None:
-        """Take note of a step, and draw if the last picture is old enough.
-
-        Args:
-            progress: What train says of it.
-        """
+        """Take note of a step, and draw if the last picture is old enough."""
         if not self.points:
             self._first = progress.step - 1
         self.points.append((progress.step, progress.loss))
@@ -51,11 +47,7 @@ class LiveCurve:
             self.show()
 
     def note(self, line: str) -> None:
-        """Keep a line for below the picture.
-
-        Args:
-            line: What is worth saying.
-        """
+        """Keep a line for below the picture."""
         self.notes.append(line)
 
     def html(self) -> str:
@@ -104,9 +96,6 @@ def watch_grammar_run(folder: str | Path, recipe: Recipe | None = None, **sizes:
         folder: Where the run and the translator go.
         recipe: What decides the run; None takes that of ``grammar_run``: 800 steps, one to two minutes on two cores.
         **sizes: Handed on to ``train_on_grammar``: n_pairs, n_validation, n_test, max_words.
-
-    Returns:
-        The translator.
 
     Raises:
         KeyboardInterrupt: If it is interrupted; the words say how to go on.

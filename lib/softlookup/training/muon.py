@@ -57,9 +57,6 @@ def shape_factor(shape: tuple[int, int] | torch.Size, kind: Shape = "original") 
         kind: original, sqrt(max(1, rows / columns)); match_rms_adamw, 0.2 sqrt(max(rows, columns)), which makes steps
             as large as AdamW's.
 
-    Returns:
-        The factor.
-
     Raises:
         ValueError: If the shape has not two sizes, or the kind is unknown.
 

@@ -106,12 +106,6 @@ def loss_on_gpu(
 ) -> PlainLoss | None:
     """Give the loss that a GPU is fastest with, and say so in a line.
 
-    Args:
-        model: What is trained.
-        device: Where.
-        say: Told what was chosen.
-        epsilon: Label smoothing.
-
     Returns:
         The loss, compiled where torch's compiler can write for a GPU; None on a CPU.
     """

@@ -12,9 +12,6 @@ from softlookup.training.loop import Progress
 def describe(progress: Progress) -> str:
     """Say in one line what happened in a step.
 
-    Args:
-        progress: The step.
-
     Returns:
         Epoch, loss, learning rate, gradient norm and speed.
     """
@@ -40,11 +37,7 @@ class ProgressDisplay:
         self._console, self._bar, self._every, self._total = console, bar, every, total_steps
 
     def __call__(self, progress: Progress) -> None:
-        """Show one step.
-
-        Args:
-            progress: What train says of it.
-        """
+        """Show one step."""
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=progress.step, description=describe(progress))
         elif progress.step % self._every == 0 or progress.step in (1, self._total):

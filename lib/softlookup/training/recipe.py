@@ -20,12 +20,6 @@ class RecipeFile:
     def read(cls: type[AnyRecipe], path: str | Path) -> AnyRecipe:
         """Read a recipe from a JSON file; what it does not name is as above.
 
-        Args:
-            path: The file.
-
-        Returns:
-            The recipe.
-
         Raises:
             FileNotFoundError: If there is no such file.
             ValueError: If the file is no JSON object, names something that no recipe has, or holds a number that is

@@ -20,9 +20,6 @@ _LATER = ("steps", "decay_from", "consistency", "consistency_from")
 def fixed(recipe: RecipeFile) -> dict[str, Any]:
     """Say what a run that is taken up again must not change: all but its end, and what begins later in it.
 
-    Args:
-        recipe: The run's.
-
     Returns:
         Those fields by name.
     """
@@ -67,9 +64,6 @@ def learned_tokenizer(texts: Iterable[str], path: Path, vocab_size: int, say: Sa
         path: Where the merges are kept.
         vocab_size: V.
         say: Told in a line that they were learned.
-
-    Returns:
-        The tokenizer.
     """
     if path.exists():
         return BytePairTokenizer.load(path)

@@ -115,9 +115,6 @@ def _origin(w: Array | None) -> list[list[float]] | str | None:
 def compute(example: Example) -> dict[str, Any]:
     """Compute every number that the figure shows for one example.
 
-    Args:
-        example: The worked example.
-
     Returns:
         A record for JSON: title, tokens, q, k, v, mask (or None), x (or None), w (a projection for each of
         q, k and v: its numbers, "identity", or None), root (the square root of H), scores and scaled scores
@@ -173,9 +170,6 @@ def _table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: S
 
 def static_tables(record: Mapping[str, Any]) -> str:
     """Write an example's weights and outputs as HTML, for readers whose browser runs no script.
-
-    Args:
-        record: What ``compute`` returned.
 
     Returns:
         HTML with two tables.

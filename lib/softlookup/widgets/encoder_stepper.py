@@ -289,9 +289,6 @@ def _hidden(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dic
 def static_tables(record: Mapping[str, Any]) -> str:
     """Write what comes in and what goes out as HTML, for readers whose browser runs no script.
 
-    Args:
-        record: What ``compute`` returned.
-
     Returns:
         HTML with two tables.
     """

@@ -15,17 +15,6 @@ TAUS = (0.0, *(float(f"{10 ** (place / 5):.2g}") for place in range(-5, 9)))
 """Where the temperature can be set: 0 is the hard lookup, then equal steps of its logarithm from 0.1 to 40."""
 
 
-def dictionary_answer(keys: Sequence[str], values: Sequence[str], word: str) -> str | None:
-    """What a plain dictionary has for a word; None where it has nothing.
-
-    Args:
-        keys: Names of the keys.
-        values: Names of the values.
-        word: What is asked for.
-    """
-    return dict(zip(keys, values, strict=True)).get(word)
-
-
 def mix_in_words(values: Sequence[str], weights: ArrayLike) -> str:
     """Write an answer as a sum, the largest part first: "0.80 citron + 0.10 pomme + 0.10 banane".
 
@@ -46,7 +35,7 @@ def _record(store: Store) -> dict[str, Any]:
         queries.append(
             {
                 "name": str(name),
-                "found": dictionary_answer(store.keys, store.values, name),
+                "found": dict(zip(store.keys, store.values, strict=True)).get(name),
                 "weights": weights,
                 "answers": [mix_in_words(store.values, shares) for shares in weights],
             }

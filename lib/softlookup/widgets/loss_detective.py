@@ -86,9 +86,6 @@ def curves(record: Mapping[str, Any], seed: int) -> dict[str, dict[str, list[flo
 def static_table(curves: Mapping[str, Mapping[str, list[float]]]) -> str:
     """Write the cases and their answers as HTML, for readers whose browser runs no script.
 
-    Args:
-        curves: What ``curves`` gave.
-
     Returns:
         HTML with a sentence and a table.
     """

@@ -241,9 +241,6 @@ def sharpest_layer(runs: Sequence[dict[str, Any]]) -> int:
 def static_list(parts: Sequence[dict[str, Any]]) -> str:
     """Write the parts as HTML, for readers whose browser runs no script.
 
-    Args:
-        parts: The parts as records.
-
     Returns:
         HTML with one list.
     """

@@ -111,9 +111,6 @@ def describe(look: Look, mask: np.ndarray) -> dict[str, Any]:
 def static_table(look: Look) -> str:
     """Write the causal mask of a sentence and its weights as HTML, for readers whose browser runs no script.
 
-    Args:
-        look: The sentence.
-
     Returns:
         HTML with a sentence and a table.
     """

@@ -39,9 +39,6 @@ class Picture:
     def checked(self) -> "Picture":
         """Refuse what fits no grid.
 
-        Returns:
-            This picture.
-
         Raises:
             ValueError: If the patch does not divide the sides, there are too many patches, or numbers are missing;
                 the message names the picture and the sizes.
@@ -61,9 +58,6 @@ class Picture:
 
 def describe(picture: Picture) -> dict[str, Any]:
     """Work out every number that the figure shows.
-
-    Args:
-        picture: The picture.
 
     Returns:
         ``title``; ``down`` and ``across``, how many patches; ``patches`` (T, P*P), ink in sixteenths, rounded;
@@ -106,9 +100,6 @@ def describe(picture: Picture) -> dict[str, Any]:
 
 def static_table(picture: Picture) -> str:
     """Write a picture's patches and what hiding each costs as HTML, for readers whose browser runs no script.
-
-    Args:
-        picture: The picture.
 
     Returns:
         HTML with a sentence and a table.

@@ -38,9 +38,6 @@ def describe(d_model: int, warmup: int, step: int) -> dict[str, float]:
 def curves(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Average the runs of ``softlookup bench schedules`` over their seeds.
 
-    Args:
-        record: What the bench wrote.
-
     Returns:
         For each warm-up and peak: warmup, peak, the mean ``curve``, the mean ``loss`` on unseen sentences (None where a
         run ended without a number).
@@ -66,9 +63,6 @@ def curves(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def static_table(described: list[dict[str, Any]]) -> str:
     """Write the final losses as HTML, for readers whose browser runs no script.
-
-    Args:
-        described: What ``curves`` gave.
 
     Returns:
         HTML with a sentence and a table.

@@ -61,9 +61,6 @@ class Learned:
 def record(learned: Learned) -> dict[str, Any]:
     """Write what was learned for JSON: what the script needs to cut by, in the order of the ids.
 
-    Args:
-        learned: It.
-
     Returns:
         title, about, alphabet (list of characters), merges (list of pairs), times (or None), words and
         characters (tokens in the order of their ids, specials first, or None), specials (names, ids 0 to 3).

@@ -1,10 +1,16 @@
-"""A stream in place of ``sys.stdout`` or ``sys.stderr`` while a student's code runs: what is written goes elsewhere."""
+"""What a student's code prints, warns and logs: caught by a stream in place of ``sys.stdout`` and ``sys.stderr``."""
 
 import contextlib
 import io
+import logging
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from operator import is_not
 from typing import Any
+
+MAX_PRINTED = 2000
+"""Characters kept of what the student's code prints; the rest is counted only."""
 
 
 class Printed(io.TextIOBase):
@@ -74,3 +80,55 @@ class _Bytes(io.RawIOBase):
 
     def fileno(self) -> int:
         return self._text.fileno()
+
+
+_handlers: tuple[list[Any], list[Any]] = ([], [])
+"""The references to handlers that logging held when it was looked at last, and those to handlers with streams."""
+
+
+def _stream_handlers() -> list[Any]:
+    """All log handlers that write to a stream and not to a file.
+
+    logging keeps a list of all handlers that there are, to flush them in the end; to ask a thousand loggers for theirs
+    takes longer than most answers, and so does to look at each handler again where they are the same.
+    """
+    global _handlers
+    there = list(getattr(logging, "_handlerList", ()))
+    # By identity: a student's handler may say of itself what it is equal to.
+    if len(there) != len(_handlers[0]) or any(map(is_not, there, _handlers[0])):
+        _handlers = there, [reference for reference in there if _has_stream(reference())]
+    return [handler for reference in _handlers[1] if (handler := reference()) is not None]
+
+
+def _has_stream(handler: Any) -> bool:
+    # The last resort has no stream of its own: it looks for stderr when it is used.
+    kinds = (logging.StreamHandler, logging.FileHandler)
+    return isinstance(handler, kinds[0]) and not isinstance(handler, kinds[1]) and "stream" in vars(handler)
+
+
+@contextlib.contextmanager
+def caught_output() -> Iterator[io.StringIO]:
+    """Keep what is printed, warned and logged away from the notebook: nbgrader takes stderr for a failure."""
+    out = io.StringIO()
+    stream = Printed(out.write)
+    # Assigned, not set by setStream: that flushes, and a student may have closed the stream. One that has no stream yet
+    # opens its own when it needs it, as torch's handler for traces of its compiler does.
+    handlers = [(handler, original) for handler in _stream_handlers() if (original := handler.stream) is not None]
+    for handler, _ in handlers:
+        handler.stream = stream
+    try:
+        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream), warnings.catch_warnings():
+            # A warning is noise, never a verdict, whatever filters are set around here.
+            warnings.simplefilter("default")
+            warnings.showwarning = lambda message, kind, *place: print(f"{kind.__name__}: {message}", file=out)
+            yield out
+    finally:
+        for handler, stream in handlers:
+            handler.stream = stream
+
+
+def cut(text: str) -> str:
+    """The first ``MAX_PRINTED`` characters, and how many there are besides."""
+    if len(text) <= MAX_PRINTED:
+        return text
+    return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"

@@ -3,15 +3,10 @@
 Nothing here knows a right answer. It imports numpy and, when a case asks for tensors, torch.
 """
 
-import contextlib
 import copy
-import io
-import logging
 import traceback
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -20,13 +15,10 @@ from softlookup.checking.inside.answers import Refused, is_tensor, to_array, to_
 from softlookup.checking.inside.candidates import is_candidate, made
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.gates import closed
-from softlookup.checking.inside.printed import Printed
+from softlookup.checking.inside.printed import caught_output, cut
 from softlookup.checking.inside.products import Fed, counting
 from softlookup.checking.inside.source import functions_behind
 from softlookup.checking.inside.texts import to_texts
-
-MAX_PRINTED = 2000
-"""Characters kept of what the student's code prints; the rest is counted only."""
 
 FED = ("fed-again", "fed-singly")
 """Kinds of failure of an answer that feeds more, or less at a time, than its case allows (see ``Case.fed``)."""
@@ -225,51 +217,6 @@ def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
     return Failure("raised", message, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
 
 
-_handlers: tuple[list[Any], list[Any]] = ([], [])
-"""The references to handlers that logging held when it was looked at last, and those to handlers with streams."""
-
-
-def _stream_handlers() -> list[Any]:
-    """All log handlers that write to a stream and not to a file.
-
-    logging keeps a list of all handlers that there are, to flush them in the end; to ask a thousand loggers for theirs
-    takes longer than most answers, and so does to look at each handler again where they are the same.
-    """
-    global _handlers
-    there = list(getattr(logging, "_handlerList", ()))
-    # By identity: a student's handler may say of itself what it is equal to.
-    if len(there) != len(_handlers[0]) or any(map(is_not, there, _handlers[0])):
-        _handlers = there, [reference for reference in there if _has_stream(reference())]
-    return [handler for reference in _handlers[1] if (handler := reference()) is not None]
-
-
-def _has_stream(handler: Any) -> bool:
-    # The last resort has no stream of its own: it looks for stderr when it is used.
-    kinds = (logging.StreamHandler, logging.FileHandler)
-    return isinstance(handler, kinds[0]) and not isinstance(handler, kinds[1]) and "stream" in vars(handler)
-
-
-@contextlib.contextmanager
-def _caught_output() -> Iterator[io.StringIO]:
-    """Keep what is printed, warned and logged away from the notebook: nbgrader takes stderr for a failure."""
-    out = io.StringIO()
-    stream = Printed(out.write)
-    # Assigned, not set by setStream: that flushes, and a student may have closed the stream. One that has no stream yet
-    # opens its own when it needs it, as torch's handler for traces of its compiler does.
-    handlers = [(handler, original) for handler in _stream_handlers() if (original := handler.stream) is not None]
-    for handler, _ in handlers:
-        handler.stream = stream
-    try:
-        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream), warnings.catch_warnings():
-            # A warning is noise, never a verdict, whatever filters are set around here.
-            warnings.simplefilter("default")
-            warnings.showwarning = lambda message, kind, *place: print(f"{kind.__name__}: {message}", file=out)
-            yield out
-    finally:
-        for handler, stream in handlers:
-            handler.stream = stream
-
-
 def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:
     """Ask the student's object one case.
 
@@ -286,7 +233,7 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
     arrays: Arrays | None = None
     failure: Failure | None = None
     counted = None if case.fed is None else case.fed[0]
-    with _caught_output() as out, closed(forbids) as gates, counting(inputs, counted) as fed:
+    with caught_output() as out, closed(forbids) as gates, counting(inputs, counted) as fed:
         try:
             result = called(obj, case, inputs)
             if case.gradients:
@@ -315,11 +262,4 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
         failure = Failure("dtype", message)
     elif arrays is not None:
         failure = _too_much(case, fed)
-    return Answer(None if failure else arrays, failure, _cut(out))
-
-
-def _cut(out: io.StringIO) -> str:
-    text = out.getvalue()
-    if len(text) <= MAX_PRINTED:
-        return text
-    return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"
+    return Answer(None if failure else arrays, failure, cut(out.getvalue()))

@@ -36,14 +36,10 @@ def functions_behind(obj: Any) -> list[types.FunctionType]:
         if any(current is before for before in seen) or len(seen) > _MOST_BEHIND:
             continue
         seen.append(current)
-        functions += [f for f in _functions_of(current) if f not in functions]
+        if isinstance(current, types.FunctionType) and current not in functions:
+            functions.append(current)
         todo += _behind(current)
     return functions
-
-
-def _functions_of(obj: Any) -> list[types.FunctionType]:
-    """The function that something is, if it is one."""
-    return [obj] if isinstance(obj, types.FunctionType) else []
 
 
 def _behind(obj: Any) -> list[Any]:

@@ -16,12 +16,7 @@ class Autograded:
     """What lies in autograded/ of one assignment."""
 
     def __init__(self, course: Course, assignment: str) -> None:
-        """Look up what every student's folder gets.
-
-        Args:
-            course: The course's folder.
-            assignment: Name of the assignment.
-        """
+        """Look up what every student's folder gets."""
         self._course, self._assignment = course, assignment
         converter = Autograde(coursedir=course.directory, config=course.config)
         self._mode = int(str(converter.permissions), 8)

@@ -145,10 +145,6 @@ def _read(cell: CellGrade) -> CellGrade:
 def find_assignment(book: Any, assignment: str) -> Any:
     """The gradebook's row of an assignment.
 
-    Args:
-        book: An open Gradebook.
-        assignment: Name of the assignment.
-
     Raises:
         CourseError: If there is none of that name.
     """

@@ -46,11 +46,6 @@ class HandedIn:
 def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
     """Read a student's notebook as bytes.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
-
     Returns:
         The content, or why there is none: it is missing, a link, no file, too large, or the system refuses it.
     """
@@ -69,11 +64,6 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
 
 def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetime.datetime | None, str]:
     """When a submission came, as timestamp.txt says it, in UTC.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
 
     Returns:
         The time, None if nothing says it; and a remark, if the file that should say it cannot be read.
@@ -100,11 +90,6 @@ def has_folder(course: Course, assignment: str, student: str) -> bool:
 
 def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes]:
     """Read what nbgrader's exchange writes beside a notebook: the time, and the secret that feedback is found by.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
 
     Returns:
         Names and bytes of those that are plain small files.

@@ -58,9 +58,6 @@ def read_file(path: Path) -> bytes:
 def read_notebook(path: Path) -> NotebookNode:
     """Read a notebook that somebody else wrote.
 
-    Args:
-        path: The file.
-
     Returns:
         The notebook in nbformat 4.
 
@@ -90,10 +87,6 @@ def read_notebook(path: Path) -> NotebookNode:
 
 def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
     """Read the text of a notebook that somebody else wrote; what is in it may still be anything.
-
-    Args:
-        raw: The file's content.
-        name: Its name, for messages.
 
     Returns:
         An object with "nbformat", and with "cells" or "worksheets".

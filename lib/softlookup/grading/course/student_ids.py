@@ -49,11 +49,7 @@ def id_trouble(name: str) -> str:
 
 
 def left_out(names: Collection[str]) -> dict[str, str]:
-    """Which of these folders nobody's submissions are taken from, each with the reason.
-
-    Args:
-        names: Names of folders.
-    """
+    """Which of these folders nobody's submissions are taken from, each with the reason."""
     reasons = {name: why for name in names if (why := id_trouble(name))}
     alike = Counter(_spelt(name) for name in names if name not in reasons)
     for name in names:

@@ -63,11 +63,6 @@ def feedback_converter(course: Course) -> GenerateFeedback:
 def make_page(course: Course, assignment: str, student: str) -> None:
     """Make the page of a graded submission from autograded/ and the gradebook.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
-
     Raises:
         RuntimeError: If nbgrader cannot make it.
     """

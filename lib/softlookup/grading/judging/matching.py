@@ -153,10 +153,6 @@ def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
 
     A cell is known by nbgrader's mark; where that is lost, by its id or its source. The answer to a task is also
     known by the function that it defines, as far as the task's own cell does not define it.
-
-    Args:
-        release: The released cells.
-        cells: The submitted ones.
     """
     released = {grade_id(cell): cell for cell in release if grade_id(cell)}
     texts = {_bare_released(cell.source) for cell in release}

@@ -12,10 +12,6 @@ def log_failure(task: Task, error: Exception) -> str:
 
     The traceback stays there, since its lines may hold right answers.
 
-    Args:
-        task: The task.
-        error: What the judge raised.
-
     Returns:
         The remark for the instructor.
     """

@@ -20,9 +20,6 @@ _NOTES = set(range(0xE1, 0xF0)) - {0xEE} | {_COMMENT}
 def stripped(raw: bytes) -> bytes | None:
     """Take a picture without what is written into it beside its points.
 
-    Args:
-        raw: A file that may hold anything.
-
     Returns:
         The picture; None if it is neither PNG nor JPEG, breaks off, or is too large to be shown.
     """

@@ -81,12 +81,7 @@ class Rebuilt:
 
 
 def released_check(cell: NotebookNode, catalogue: Catalogue) -> ReleasedCheck | None:
-    """The task that a released cell checks, None if it checks none that is known.
-
-    Args:
-        cell: The cell.
-        catalogue: The tasks that are known.
-    """
+    """The task that a released cell checks, None if it checks none that is known."""
     if cell.cell_type != "code":
         return None
     try:

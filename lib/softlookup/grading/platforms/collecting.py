@@ -139,9 +139,6 @@ class ByLmsNumber(FileNameCollectorPlugin):
     def collect(self, submitted_file: str) -> dict[str, str] | None:
         """Say whose a file is.
 
-        Args:
-            submitted_file: The file, absolute.
-
         Returns:
             The student's id and the notebook's name; None if the file is left out.
         """

@@ -69,9 +69,6 @@ def plain_table(lines: Sequence[SheetRow]) -> Export:
     """Our own table: student, names, email, status, raw score, late penalty, score, maximum, and each task.
 
     It begins with a byte-order mark, by which Excel sees that it is UTF-8. A task without a grade is an empty cell.
-
-    Args:
-        lines: The class.
     """
     cells = list(dict.fromkeys(name for line in lines for name in line.cells))
     out = io.StringIO()

@@ -150,9 +150,6 @@ def _who(row: Sequence[str]) -> str:
 def by_key(lines: Sequence[_Known]) -> dict[str, _Known]:
     """The class by everything a file may know it by; what two students share finds neither.
 
-    Args:
-        lines: The class.
-
     Returns:
         Students by id, lms_user_id and e-mail address, in lower case.
     """

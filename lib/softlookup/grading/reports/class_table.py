@@ -19,12 +19,7 @@ _COSTLY = 5
 
 
 def show_class(console: Console, report: ClassReport) -> None:
-    """Print one assignment of a class.
-
-    Args:
-        console: Where to write.
-        report: What is known of it.
-    """
+    """Print one assignment of a class."""
     count = len(report.graded) + len(report.refused) + len(report.missing)
     _say(console, f"{report.assignment}: {count} in the class", style="bold")
     _say(console, f"graded {len(report.graded)}, refused {len(report.refused)}, missing {len(report.missing)}")

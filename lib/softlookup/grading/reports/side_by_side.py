@@ -38,12 +38,7 @@ class Likeness:
 
 
 def page_of(assignment: str, likenesses: Sequence[Likeness]) -> str:
-    """The page, complete in itself: no script, nothing from elsewhere.
-
-    Args:
-        assignment: Its name.
-        likenesses: What is shown, in this order.
-    """
+    """The page, complete in itself: no script, nothing from elsewhere."""
     students = json.dumps(sorted({student for each in likenesses for student in each.students}))
     parts = [_part(each) for each in likenesses]
     return (

@@ -72,10 +72,6 @@ def _shared(settings: RunSettings) -> AbstractContextManager[Callable[[], socket
 def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[Zygotes | None]":
     """Get what several assignments' submissions are forked from, so that torch is imported once.
 
-    Args:
-        course: The course's folder.
-        assignments: What will be graded.
-
     Returns:
         A context that yields the argument for ``grade_assignment``.
     """

@@ -173,9 +173,6 @@ class GradebookWriter:
     def check_release(self, release: Any) -> None:
         """Hold that the notebook that students got is the one the gradebook knows.
 
-        Args:
-            release: The notebook.
-
         Raises:
             CourseError: If a graded cell or its points differ.
         """
@@ -400,9 +397,6 @@ class GradebookWriter:
         Args:
             graded: What grading came to.
             row: What the gradebook holds for the student, None if nothing.
-
-        Returns:
-            The row.
         """
         marks = {mark.cell: mark for mark in graded.marks}
         points = row.points if row else {}

@@ -51,9 +51,6 @@ def write_sample(
         mistakes: How many students hand in known mistakes, one of each task; as many as it takes for all if not given.
         catalogue: The tasks that there are.
 
-    Returns:
-        The course.
-
     Raises:
         CourseError: If the folder is not empty, no sample course, and force is not set.
     """

@@ -281,9 +281,6 @@ class LocalExecutor:
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
         """Grade submissions; one that ends two processes is refused.
 
-        Args:
-            submissions: Students and what they handed in.
-
         Yields:
             What grading each came to, as they come.
 

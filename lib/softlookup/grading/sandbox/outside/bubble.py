@@ -298,11 +298,7 @@ class Zygote(Forking):
         return self._ready and super().lives()
 
     def wait(self) -> None:
-        """Wait until everything is imported.
-
-        Raises:
-            SandboxError: If it does not start; the message says why.
-        """
+        """Wait until everything is imported."""
         super().wait()
         self._ready = True
 
