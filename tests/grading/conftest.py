@@ -90,7 +90,7 @@ def source() -> nbformat.NotebookNode:
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable[[Path], None]], Path]:
+def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable], Path]:
     """Give the folder of a name, which the first of all test processes that asks for it has made with a function."""
     base = tmp_path_factory.getbasetemp()
     base = base if worker_id == "master" else base.parent
