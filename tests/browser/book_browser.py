@@ -70,5 +70,5 @@ def axe_findings(page: Page, *parts: str) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     how = {"resultTypes": ["violations"], "preload": False}
-    found = page.evaluate("([parts, how]) => axe.run({ include: parts }, how)", [[[part] for part in parts], how])
-    return [f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]]
+    result = page.evaluate("([parts, how]) => axe.run({ include: parts }, how)", [[[part] for part in parts], how])
+    return [f"{rule['id']}: {node['html'][:200]}" for rule in result["violations"] for node in rule["nodes"]]
