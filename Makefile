@@ -1,7 +1,7 @@
 # The course's commands. `make` alone lists them. Needed beforehand: python3 (3.11 or newer), git and make.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-ifndef BESIDE
+ifndef BESIDE # what `make test` has run side by side
 .NOTPARALLEL:
 endif
 PYTHON ?= python3
@@ -12,8 +12,7 @@ export PATH := $(BIN):$(PATH)
 export PYTHON
 # Threads of torch that wait for each other sleep: where they spin, and others work beside, training takes ten times as long.
 export OMP_WAIT_POLICY := PASSIVE
-# Three for two processors: tests that wait for a sandbox or a browser leave theirs to others.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: help setup look course test test-long book pdf gpu lab lint exercises check-exercises clean
 
