@@ -1,7 +1,9 @@
 # The course's commands. `make` alone lists them. Needed beforehand: python3 (3.11 or newer), git and make.
 .DEFAULT_GOAL := help
 .SUFFIXES:
+ifndef BESIDE # what `make test` has run side by side
 .NOTPARALLEL:
+endif
 PYTHON ?= python3
 BIN := $(CURDIR)/.venv/bin
 # nbgrader calls alembic by name, and Jupyter's kernels start "python": both must be the ones of .venv.
@@ -26,7 +28,8 @@ look:
 course:  ## the whole course: set up, exercises, book, and a graded sample class
 	@PATH="$(SYSTEM_PATH)" $(PYTHON) scripts/course.py
 
-test: setup lint check-exercises book  ## everything that CI runs, in some minutes
+test: setup  ## everything that CI runs, in some minutes
+	@$(MAKE) --no-print-directory -j 2 BESIDE=yes book lint check-exercises
 	$(PYTEST) -m "not slow and not gpu"
 
 test-long: setup book  ## the long tests: every mutant, every page in three browsers

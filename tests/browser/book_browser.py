@@ -5,12 +5,26 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
+from softlookup.browser import settle
+
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
 FRONT_DOOR = "index.html"  # sends its visitor on at once
 CHAPTER = "book/04_one_head.html"
 AXE = ROOT / "book" / "_vendor" / "node_modules" / "axe-core" / "axe.min.js"
 NOT_BUILT = "(the book is not built)"
+MAKE_FIGURES = (ROOT / "book" / "_ext" / "widgets.js").read_text(encoding="utf-8")
+FORGET = """() => {
+  document.activeElement.blur();
+  document.querySelectorAll('.widget-area').forEach((one) => one.remove());
+  scrollTo({ top: 0, behavior: 'instant' });
+}"""
+ALONE = """(parts) => {
+  const inside = [...document.querySelectorAll(parts)];
+  for (const one of document.body.querySelectorAll('*')) {
+    if (!inside.some((part) => one.contains(part) || part.contains(one))) one.remove();
+  }
+}"""
 
 
 def built_pages() -> list[str]:
@@ -37,3 +51,24 @@ def open_everything(page: Page) -> None:
              await Promise.allSettled(document.getAnimations().map((one) => one.finished));
            }"""
     )
+
+
+def begin_again(seen: Seen) -> None:
+    """Make the figures of a page anew from what it holds, and forget what went before."""
+    page = seen.page
+    page.mouse.move(0, 0)
+    page.evaluate(FORGET)
+    page.evaluate(MAKE_FIGURES)
+    settle(page)
+    seen.requests.clear()
+    seen.complaints.clear()
+
+
+def axe_findings(page: Page, *parts: str) -> list[str]:
+    """Look with axe at some parts of a page, and take all others out, which axe would read, too."""
+    page.evaluate(ALONE, ", ".join(parts))
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    how = {"resultTypes": ["violations"], "preload": False}
+    result = page.evaluate("([parts, how]) => axe.run({ include: parts }, how)", [[[part] for part in parts], how])
+    return [f"{rule['id']}: {node['html'][:200]}" for rule in result["violations"] for node in rule["nodes"]]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from book_browser import HTML, ROOT, Seen, built_pages
+from book_browser import HTML, ROOT, Seen, begin_again, built_pages
 from listening import listening
 from playwright.sync_api import Browser
 
@@ -55,7 +55,7 @@ def engine(request: pytest.FixtureRequest, html: Path, tmp_path_factory: pytest.
     browser.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def visit(chromium: Browser) -> Callable:
     """Give a context manager that opens an address and waits until figures, and formulas where asked for, stand."""
 
@@ -88,3 +88,17 @@ def visit(chromium: Browser) -> Callable:
             context.close()
 
     return opened
+
+
+@pytest.fixture(scope="module")
+def _standing(html: Path, visit: Callable, request: pytest.FixtureRequest) -> Iterator[Seen]:
+    """The page of a file's figure, opened once."""
+    with visit((html / request.module.PAGE).as_uri()) as seen:
+        yield seen
+
+
+@pytest.fixture
+def stands(_standing: Seen) -> Seen:
+    """The page ``PAGE`` of a file of tests, whose figures are made anew for each of them: to open it takes longer."""
+    begin_again(_standing)
+    return _standing

@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from book_browser import AXE, CHAPTER, open_everything
+from book_browser import CHAPTER as PAGE
+from book_browser import axe_findings, open_everything
 
 from softlookup import reference
 from softlookup.widgets.attention_steps import STAGES
@@ -27,15 +28,14 @@ ASK_ALL = """all => all.map((one) => {
 
 
 @pytest.fixture
-def figure(html, visit):
-    with visit((html / CHAPTER).as_uri()) as seen:
-        assert seen.page.locator(".slw").count() > 0, "the chapter shows no AttentionSteps figure"
-        yield seen.page.locator(".slw").first
+def figure(stands):
+    assert stands.page.locator(".slw").count() > 0, "the chapter shows no AttentionSteps figure"
+    return stands.page.locator(".slw").first
 
 
 @pytest.fixture
 def examples(html):
-    text = (html / CHAPTER).read_text(encoding="utf-8")
+    text = (html / PAGE).read_text(encoding="utf-8")
     state = re.search(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', text, re.S)
     models = json.loads(state[1])["state"].values()
     return next(model["state"]["examples"] for model in models if "examples" in model["state"])
@@ -111,7 +111,7 @@ def test_a_query_is_spelled_out_from_its_token_and_its_matrix(figure, examples):
 
 @pytest.mark.parametrize("width", [390, 700, 1280])
 def test_arrow_points_right_and_stays_with_its_result(html, visit, width):
-    with visit((html / CHAPTER).as_uri(), width=width) as seen:
+    with visit((html / PAGE).as_uri(), width=width) as seen:
         figure = seen.page.locator(".slw").first
         for stage in range(len(STAGES)):
             choose(figure, 0, stage)
@@ -121,7 +121,7 @@ def test_arrow_points_right_and_stays_with_its_result(html, visit, width):
 
 
 def test_tabs_and_output_share_one_screen_of_a_phone(html, visit):
-    with visit((html / CHAPTER).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
+    with visit((html / PAGE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slw").first
         choose(figure, 0, len(STAGES) - 1)
         figure.locator("td[data-grid=output]").last.tap()
@@ -157,14 +157,12 @@ def test_steps_and_cells_obey_the_keyboard(figure):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_step_passes_axe_while_a_cell_explains_itself(html, visit, theme):
-    with visit((html / CHAPTER).as_uri(), theme=theme) as seen:
+    with visit((html / PAGE).as_uri(), theme=theme) as seen:
         figure = seen.page.locator(".slw").first
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for stage in range(len(STAGES)):
             choose(figure, 0, stage)
             figure.locator("td[data-grid]").last.click()
-            violations = seen.page.evaluate("axe.run('.slw', {resultTypes: ['violations']})")["violations"]
-            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+            assert axe_findings(seen.page, ".slw") == []
 
 
 def test_explanation_is_announced(figure):
@@ -189,7 +187,7 @@ def test_next_button_walks_through_all_steps_and_back(figure):
 
 
 def test_a_tap_explains_a_cell_on_a_phone(html, visit):
-    with visit((html / CHAPTER).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
+    with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slw").first
         figure.locator("td[data-grid=scores]").first.tap()
         assert "·" in figure.locator(".slw-words").inner_text()
@@ -198,7 +196,7 @@ def test_a_tap_explains_a_cell_on_a_phone(html, visit):
 
 
 def test_readers_without_scripts_get_the_tables(html, visit, examples):
-    with visit((html / CHAPTER).as_uri(), java_script_enabled=False) as seen:
+    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
         table = seen.page.locator(".widget-fallback table").first
         assert table.is_visible()
         shown = np.array([float(text) for text in table.locator("td").all_inner_texts() if text])
@@ -206,7 +204,7 @@ def test_readers_without_scripts_get_the_tables(html, visit, examples):
 
 
 def test_cells_do_not_move_for_those_who_want_no_motion(html, visit):
-    with visit((html / CHAPTER).as_uri(), reduced_motion="reduce") as seen:
+    with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
         open_everything(seen.page)
         cell = seen.page.locator(".slw td[data-grid]").first
         assert cell.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"

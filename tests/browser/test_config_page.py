@@ -10,9 +10,8 @@ PAGE = "book/15_what_changed_more.html"
 
 
 @pytest.fixture
-def page(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page
+def page(stands):
+    return stands.page
 
 
 def slide(figure, index):

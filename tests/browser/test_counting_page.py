@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup import roofline as rl
 from softlookup.widgets import batching_explorer as batching
@@ -18,9 +18,8 @@ PARTS = """one => Object.fromEntries([...one.querySelectorAll('tr[data-part]')]
 
 
 @pytest.fixture
-def page(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page
+def page(stands):
+    return stands.page
 
 
 def choose(figure, name, index):
@@ -143,10 +142,7 @@ def test_memory_explorer_says_where_a_model_has_no_positions(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorers_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        for name in (".bat", ".mem"):
-            violations = seen.page.evaluate(f"axe.run('{name}', {{resultTypes: ['violations']}})")["violations"]
-            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, ".bat", ".mem") == []
 
 
 def test_explorers_fit_a_phone(html, visit):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from book_browser import AXE
+from book_browser import axe_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/07_encoder.html"
@@ -21,9 +21,8 @@ STATE = """one => ({
 
 
 @pytest.fixture
-def stepper(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".ens").first
+def stepper(stands):
+    return stands.page.locator(".ens").first
 
 
 def matrix(cells):
@@ -128,10 +127,8 @@ def test_stepper_obeys_the_keyboard(stepper):
 @pytest.mark.parametrize("box", ["n1", "a"])
 def test_stepper_passes_axe(html, visit, theme, box):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(f".ens-box[data-box={box}]").click()
-        violations = seen.page.evaluate("axe.run('.ens', {resultTypes: ['violations']})")["violations"]
-        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, ".ens") == []
 
 
 def test_a_tap_on_a_phone_shows_the_box_and_the_page_does_not_scroll_sideways(html, visit):

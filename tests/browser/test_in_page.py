@@ -12,6 +12,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.book]
 EXERCISES = "exercises/04_one_head/04_one_head.html"
 RIGHT = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)"
 PATIENCE_MS = 90_000
+IMPATIENT = """() => {
+  globalThis.patient = setTimeout;
+  globalThis.setTimeout = (what, ms, ...more) => globalThis.patient(what, ms === 10_000 ? 1000 : ms, ...more);
+}"""
+"""The ten seconds after which a page stops an answer are one."""
 
 
 @pytest.fixture
@@ -77,7 +82,9 @@ def test_endless_loop_is_stopped_and_other_answers_are_there(visited):
     first = opened(page, "04.scores")
     assert "Right" in check(page, first, RIGHT)
     second = opened(page, "04.mix")
+    page.evaluate(IMPATIENT)
     assert "stopped" in check(page, second, "def mix(weights, v):\n    while True:\n        pass")
+    page.evaluate("() => { globalThis.setTimeout = globalThis.patient; }")
     assert "Right" in check(page, second, "def mix(weights, v):\n    return weights @ v")
     expect(first.locator(".cm-content")).to_contain_text("swapaxes")
     page.keyboard.press("Escape")

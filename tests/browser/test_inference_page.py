@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup.widgets import beam_tree, cache_growth, sampling_explorer
 
@@ -14,10 +14,9 @@ ALL = (".smp", ".bmt", ".kvc")
 
 
 @pytest.fixture
-def page(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page
-        assert seen.complaints == []
+def page(stands):
+    yield stands.page
+    assert stands.complaints == []
 
 
 def state_with(page, trait):
@@ -134,10 +133,7 @@ def test_cache_growth_counts_as_the_library_does(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_inference_figures_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        for figure in ALL:
-            violations = seen.page.evaluate(f"axe.run('{figure}', {{resultTypes: ['violations']}})")["violations"]
-            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, *ALL) == []
 
 
 def test_inference_figures_stay_within_a_narrow_phone(html, visit):

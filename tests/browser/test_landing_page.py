@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup import reference
 from softlookup.widgets.first_lookup import TAUS
@@ -20,10 +20,9 @@ SHOWN = """root => ({
 
 
 @pytest.fixture
-def figure(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".fst")
-        assert seen.complaints == []
+def figure(stands):
+    yield stands.page.locator(".fst")
+    assert stands.complaints == []
 
 
 def test_every_word_and_temperature_shows_the_librarys_weights(figure):
@@ -60,11 +59,9 @@ def test_figure_is_worked_from_the_keyboard(figure):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe_at_both_ends(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for place in (0, len(TAUS) - 1):
             seen.page.locator(".fst input[type=range]").fill(str(place))
-            violations = seen.page.evaluate("axe.run('.fst', {resultTypes: ['violations']})")["violations"]
-            assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
+            assert axe_findings(seen.page, ".fst") == []
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
@@ -94,9 +91,7 @@ def test_first_screen_passes_axe_with_a_translation(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390) as seen:
         seen.page.get_by_role("button", name="Translate").click()
         seen.page.wait_for_function("() => document.querySelector('.lvm').innerText.includes('French')")
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        violations = seen.page.evaluate("axe.run('.hero', {resultTypes: ['violations']})")["violations"]
-        assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
+        assert axe_findings(seen.page, ".hero") == []
 
 
 def test_doors_lead_to_the_reader_the_student_and_the_lecturer(html, visit):

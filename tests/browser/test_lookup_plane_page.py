@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup.widgets.lookup_plane import GRAIN, TAUS, look_up
 
@@ -32,10 +32,9 @@ PLACES = [0, 1, 5, 15, 21, 30, len(TAUS) - 1]
 
 
 @pytest.fixture
-def plane(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".slp")
-        assert [line for line in seen.complaints if "mode" not in line] == []
+def plane(stands):
+    yield stands.page.locator(".slp")
+    assert [line for line in stands.complaints if "mode" not in line] == []
 
 
 def shown(plane):
@@ -164,9 +163,7 @@ def test_finger_drags_the_query_and_taps_the_plane(html, visit):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_plane_passes_axe_and_has_coloured_ground(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        violations = seen.page.evaluate("axe.run('.slp', {resultTypes: ['violations']})")["violations"]
-        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, ".slp") == []
         first = seen.page.locator(".slp canvas").evaluate(f"one => [...{PIXELS}.slice(0, 3)]")
         assert sum(first) > 60
 

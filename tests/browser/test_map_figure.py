@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup.model import load_translator
 from softlookup.widgets.machine_map import NORMS, compute
@@ -11,7 +11,7 @@ from softlookup.widgets.machine_parts import PARTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
-CHAPTER = "book/01_motivation.html"
+PAGE = "book/01_motivation.html"
 SLUGS = [part.slug for part in PARTS]
 EVERY_WEIGHT = """(figure, slug) => {
   const button = (name) => figure.querySelector(`button[aria-label='${name}']`);
@@ -48,10 +48,9 @@ def translator():
 
 
 @pytest.fixture
-def figure(html, visit):
-    with visit((html / CHAPTER).as_uri()) as seen:
-        yield seen.page.locator(".slm").first
-        assert seen.complaints == []
+def figure(stands):
+    yield stands.page.locator(".slm").first
+    assert stands.complaints == []
 
 
 def go(figure, slug, layer=None, forward=0):
@@ -205,7 +204,7 @@ def test_parameters_on_the_map_sum_to_the_models(figure, translator):
 
 @pytest.mark.parametrize("width", [360, 700, 1280])
 def test_line_from_reader_to_writer_ends_at_cross_attention(html, visit, width):
-    with visit((html / CHAPTER).as_uri(), width=width) as seen:
+    with visit((html / PAGE).as_uri(), width=width) as seen:
         figure = seen.page.locator(".slm").first
         assert figure.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
         bridge, cross = (figure.locator(n).bounding_box() for n in (".slm-wire-bridge", "[data-slug=cross-attention]"))
@@ -227,30 +226,28 @@ def test_path_leads_upwards_and_each_norm_stands_below_its_sublayer(figure):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_part_passes_axe(html, visit, theme):
-    with visit((html / CHAPTER).as_uri(), theme=theme) as seen:
+    with visit((html / PAGE).as_uri(), theme=theme) as seen:
         figure = seen.page.locator(".slm").first
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for slug in ("source", "self-attention", "residual", "target", "cross-attention", "distribution"):
             go(figure, slug)
-            violations = seen.page.evaluate("axe.run('.slm', {resultTypes: ['violations']})")["violations"]
-            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+            assert axe_findings(seen.page, ".slm") == []
 
 
 def test_a_tap_on_a_phone_shows_the_part(html, visit):
-    with visit((html / CHAPTER).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
+    with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slm").first
         figure.locator("[data-slug=cross-attention]").tap()
         assert "Cross-attention" in figure.locator(".slm-name").inner_text()
 
 
 def test_readers_without_scripts_get_the_list_of_parts(html, visit):
-    with visit((html / CHAPTER).as_uri(), java_script_enabled=False) as seen:
+    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
         names = seen.page.locator(".widget-fallback ol li strong").all_inner_texts()
         assert names == [part.name for part in PARTS]
 
 
 def test_bars_do_not_move_for_those_who_want_no_motion(html, visit):
-    with visit((html / CHAPTER).as_uri(), reduced_motion="reduce") as seen:
+    with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
         figure = seen.page.locator(".slm").first
         go(figure, "distribution")
         fill = figure.locator(".slm-fill").first

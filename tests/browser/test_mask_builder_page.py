@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup.widgets import Look
 from softlookup.widgets.mask_builder import PRESETS, describe, preset
@@ -25,9 +25,8 @@ STATE = """one => {
 
 
 @pytest.fixture
-def builder(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".msk").first
+def builder(stands):
+    return stands.page.locator(".msk").first
 
 
 def looks_of(builder):
@@ -133,10 +132,8 @@ def test_window_and_prefix_grow_by_their_buttons(builder):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_mask_builder_passes_axe_with_a_cell_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         cell(seen.page.locator(".msk").first, 2, 1, "weights").click()
-        violations = seen.page.evaluate("axe.run('.msk', {resultTypes: ['violations']})")["violations"]
-        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, ".msk") == []
 
 
 def test_a_tap_changes_a_cell_on_a_narrow_phone_without_scrolling_sideways(html, visit):

@@ -3,16 +3,15 @@
 import json
 
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/13_beyond_text.html"
 
 
 @pytest.fixture
-def explorer(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".pat").first
+def explorer(stands):
+    return stands.page.locator(".pat").first
 
 
 def pictures_of(explorer):
@@ -58,10 +57,8 @@ def test_patch_explorer_obeys_the_keyboard(explorer):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_patch_explorer_passes_axe_with_a_patch_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(".pat td[data-grid=map]").nth(5).click()
-        violations = seen.page.evaluate("axe.run('.pat', {resultTypes: ['violations']})")["violations"]
-        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, ".pat") == []
 
 
 def test_a_tap_asks_a_patch_on_a_narrow_phone_without_scrolling_sideways(html, visit):

@@ -134,20 +134,20 @@ def test_pdf_is_light_whatever_the_machine_prefers(chromium, html, volume, chapt
 
 @pytest.fixture
 def slow_letters(chromium, monkeypatch):
-    """Contexts in which a page's fonts come half a second late, as on a busy machine."""
+    """Contexts in which a page's fonts come late, one after the other, as on a busy machine."""
     new_context = chromium.new_context
 
     def late(**how):
         context = new_context(**how)
-        context.route(re.compile(r"\.woff2?"), lambda route: (time.sleep(0.5), route.continue_()))
+        context.route(re.compile(r"\.woff2?"), lambda route: (time.sleep(0.2), route.continue_()))
         return context
 
     monkeypatch.setattr(chromium, "new_context", late)
 
 
 def test_letters_that_come_late_change_no_formula(chromium, html, volume, slow_letters):
-    pages = build_pdf.chapters()[CHAPTER]
-    late = harvested(chromium, html, pages)[pages[0]].html
+    page = build_pdf.chapters()[CHAPTER][0]
+    late = harvested(chromium, html, [page])[page].html
     assert BeautifulSoup(late, "html.parser") == BeautifulSoup(volume.pieces[0].html, "html.parser")
 
 

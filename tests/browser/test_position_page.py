@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup.widgets import PositionExplorer
 from softlookup.widgets.position_explorer import describe_rotary, describe_sinusoids
@@ -16,10 +16,9 @@ SETTINGS = [(0, 0), (5, 8), (40, 0), (12, 31)]
 
 
 @pytest.fixture
-def explorer(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".pse").first
-        assert seen.complaints == []
+def explorer(stands):
+    yield stands.page.locator(".pse").first
+    assert stands.complaints == []
 
 
 def set_sliders(explorer, first, second):
@@ -97,10 +96,8 @@ def test_position_explorer_obeys_the_keyboard(explorer):
 @pytest.mark.parametrize("mode", ["sinusoids", "rotary"])
 def test_position_explorer_passes_axe(html, visit, theme, mode):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         seen.page.locator(".pse").get_by_label(mode).check()
-        violations = seen.page.evaluate("axe.run('.pse', {resultTypes: ['violations']})")["violations"]
-        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, ".pse") == []
 
 
 @pytest.mark.one_in(2)

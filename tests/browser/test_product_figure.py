@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
@@ -36,9 +36,8 @@ SETTINGS = [
 
 
 @pytest.fixture
-def figure(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".spr").first
+def figure(stands):
+    return stands.page.locator(".spr").first
 
 
 @pytest.fixture
@@ -173,6 +172,4 @@ def test_figure_passes_axe_fitting_and_not(html, visit, theme, shape_b):
         figure = seen.page.locator(".spr").first
         choose(figure, (2, 3), shape_b)
         figure.locator("td[data-grid=a]").last.click()
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        violations = seen.page.evaluate("axe.run('.spr', {resultTypes: ['violations']})")["violations"]
-        assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+        assert axe_findings(seen.page, ".spr") == []

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from book_browser import AXE
+from book_browser import axe_findings
 
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Vocabulary, WordTokenizer
 from softlookup.widgets import Learned
@@ -30,11 +30,10 @@ SHOWN = "all => all.map((one) => [one.dataset.piece, one.dataset.id === undefine
 
 
 @pytest.fixture
-def figure(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
-        assert seen.page.locator(".slt").count() == 1
-        yield seen.page.locator(".slt")
-        assert seen.complaints == []
+def figure(stands):
+    assert stands.page.locator(".slt").count() == 1
+    yield stands.page.locator(".slt")
+    assert stands.complaints == []
 
 
 @pytest.fixture(scope="module")
@@ -169,12 +168,10 @@ def test_a_tap_explains_a_token_on_a_small_phone(html, visit):
 def test_every_cut_passes_axe_while_a_token_explains_itself(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         figure = seen.page.locator(".slt")
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for cut in CUTS:
             choose(figure, cut=cut, text="The zebra's orange 😀")
             figure.locator(".slt-token").last.click()
-            violations = seen.page.evaluate("axe.run('.slt', {resultTypes: ['violations']})")["violations"]
-            assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+            assert axe_findings(seen.page, ".slt") == []
 
 
 def test_what_is_said_about_a_token_is_announced(figure):

@@ -98,8 +98,9 @@ def test_inputs_are_called_what_the_published_solution_calls_them(task):
         assert names == made_with, f"variant {variant}"
 
 
-@pytest.mark.parametrize("seeds", [(1,), pytest.param((2, 3, 4), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+@pytest.mark.parametrize("seeds", [(1,), pytest.param((2, 3, 4), marks=pytest.mark.slow)], ids=str)
 def test_known_mistakes_are_rejected_and_named_on_more_seeds(task, seeds):
     for mistake in task.mistakes:
         assert_named(task, mistake, partial(graded, seeds=seeds))
@@ -152,6 +153,7 @@ def test_published_solution_gives_what_the_oracle_gives(task):
                     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_some_pairs_of_mistakes_are_named(task):
     pairs = list(itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))

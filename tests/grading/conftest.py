@@ -90,18 +90,33 @@ def source() -> nbformat.NotebookNode:
 
 
 @pytest.fixture(scope="session")
-def graded(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode, worker_id: str) -> Course:
-    """The small course, graded; all test processes share one."""
+def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable], Path]:
+    """Give the folder of a name, which the first of all test processes that asks for it has made with a function."""
     base = tmp_path_factory.getbasetemp()
     base = base if worker_id == "master" else base.parent
-    folder = base / "graded-course"
-    with open(base / "graded-course.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "report.json").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            course = write_course(folder, source, STUDENTS)
-            grade_class(course, NAME, StockAutograder(), workers=2, seed=11).write(folder / "report.json")
-    return Course.at(folder)
+
+    def made(name: str, make: Callable[[Path], None]) -> Path:
+        folder = base / name
+        with open(base / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (base / f"{name}.made").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                make(folder)
+                (base / f"{name}.made").touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def graded(made_once: Callable, source: nbformat.NotebookNode) -> Course:
+    """The small course, graded; all test processes share one."""
+
+    def make(folder: Path) -> None:
+        course = write_course(folder, source, STUDENTS)
+        grade_class(course, NAME, StockAutograder(), workers=2, seed=11).write(folder / "report.json")
+
+    return Course.at(made_once("graded-course", make))
 
 
 @pytest.fixture

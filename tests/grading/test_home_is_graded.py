@@ -63,6 +63,7 @@ def sources(notebook):
 
 
 @NEEDS_SANDBOX
+@pytest.mark.one_in(3)
 def test_mangled_notebooks_earn_at_home_what_they_earn_graded(chapter, examiner, tmp_path):
     rng = random.Random(f"{chapter.name} {chapter.best}")
     seen = {}

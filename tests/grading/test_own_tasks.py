@@ -205,6 +205,7 @@ def test_own_tasks_never_come_into_the_exercises(tmp_path: Path, monkeypatch: py
 
 
 @NEEDS_SANDBOX
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
     _, task, _, _, mistake = WRONG[name]
@@ -229,6 +230,7 @@ def plant(folder: Path) -> None:
 
 
 @NEEDS_SANDBOX
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: str, monkeypatch: pytest.MonkeyPatch):
     honest = grade_assignment(course, order(name)).as_json()["submissions"]

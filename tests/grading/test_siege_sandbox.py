@@ -48,14 +48,6 @@ while True:
 """
 
 
-@pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    zygote = Zygote("bubblewrap", ["numpy"])
-    zygote.wait()
-    yield zygote
-    zygote.close()
-
-
 @pytest.fixture
 def begun(zygote: Zygote) -> Iterator[list[SubmissionSession]]:
     sessions: list[SubmissionSession] = []

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -54,10 +55,9 @@ def nbgrader(course: Course, *arguments: str) -> str:
     return run.stderr
 
 
-@pytest.fixture(scope="session")
-def stocked(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
-    """A course in which stock autograde graded two students, one of them late and one read by a person."""
-    course = write_course(tmp_path_factory.mktemp("writer") / "course", source, STUDENTS)
+def _stock(folder: Path, source: nbformat.NotebookNode) -> None:
+    """Make a course in which stock autograde graded two students, one of them late and one read by a person."""
+    course = write_course(folder, source, STUDENTS)
     with open(course.root / "nbgrader_config.py", "a") as config:
         config.write(LATE)
     (course.root / "late_rules.py").write_text(PLUGIN)
@@ -75,7 +75,12 @@ def stocked(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookN
         row.manual_score, row.needs_manual_grade = 2.0, False
         book.db.commit()
     nbgrader(course, "autograde", NAME, STOCK)
-    return course
+
+
+@pytest.fixture(scope="session")
+def stocked(made_once: Callable, source: nbformat.NotebookNode) -> Course:
+    """The course that stock autograde graded; all test processes share one."""
+    return Course.at(made_once("stocked-course", lambda folder: _stock(folder, source)))
 
 
 @pytest.fixture
