@@ -1,15 +1,19 @@
-"""The list of the slides' statements: it opens on what is wrong, or on the section whose link led there."""
+"""The list of the slides' statements: closed at first, it opens on what is wrong, or on a link's section."""
 
 import pytest
 from chromium_hands import Hands
 
 from softlookup.slide_audit import items
-from softlookup.slide_audit.listing import chapter_of
+from softlookup.slide_audit.listing import by_lecture, chapter_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/14_slides_recomputed.html"
-ITEMS = items()
+ITEMS = by_lecture(items())
 WRONG = [item.id for item in ITEMS if item.verdict == "wrong"]
+
+
+def address_of_list(html):
+    return f"{(html / PAGE).as_uri()}#slides-all"
 
 
 def shown(page):
@@ -27,11 +31,16 @@ def test_a_sections_link_shows_its_statements_alone(html, visit, label):
         assert not seen.page.get_by_role("button", name="Show all").is_visible()
 
 
-@pytest.mark.parametrize("address", ["", "?section=nowhere#slides-all"])
+@pytest.mark.parametrize("address", ["", "#slides-all", "?section=nowhere#slides-all"])
 def test_the_list_opens_on_what_is_wrong_and_folded(html, visit, address):
     with visit(f"{(html / PAGE).as_uri()}{address}") as seen:
         assert shown(seen.page) == WRONG
-        assert seen.page.locator(".slf-audit details[open]").count() == 0
+        whole = seen.page.locator(".slf-audit details.whole")
+        if not address:
+            assert not seen.page.locator(f"#{WRONG[0]}").is_visible()
+            whole.locator("summary").first.click()
+        assert whole.get_attribute("open") is not None
+        assert seen.page.locator(".slf-audit article details[open]").count() == 0
         first = seen.page.locator(f"#{WRONG[0]}")
         first.locator("summary").click()
         assert first.get_by_text("Stated:").is_visible()
@@ -66,7 +75,7 @@ def expected_ids(page):
 
 
 def test_the_chips_of_the_filter_are_reached_and_worked_by_keys(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
+    with visit(address_of_list(html)) as seen:
         page = seen.page
         page.get_by_role("group", name="Verdict").get_by_role("button").first.click()
         for number in range(3):
@@ -84,7 +93,7 @@ def test_the_chips_of_the_filter_are_reached_and_worked_by_keys(html, visit):
 
 
 def test_chips_of_several_rows_narrow_the_list_together(html, visit):
-    with visit((html / PAGE).as_uri()) as seen:
+    with visit(address_of_list(html)) as seen:
         page = seen.page
         for name, chip in (("Verdict", "wrong"), ("Lecture", "004"), ("Chapter", "4")):
             row = page.get_by_role("group", name=name)

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from beyond_text_examples import BEYOND_TEXT
+from changed_examples import CHANGED
 from counting_examples import COUNTING
 from encoder_examples import ENCODER
 from inference_examples import INFERENCE
@@ -40,6 +41,7 @@ FIGURES = {
     **BEYOND_TEXT,
     **SERVING,
     **TEACHING,
+    **CHANGED,
     "pipeline": (figures.pipeline, ()),
     "accepted_wrong": (figures.accepted_wrong, ([("one", 40, 20, 0), ("another", 30, 3, 1)],)),
     "stages": (figures.stages, (Q, K, V, WORDS)),
@@ -138,6 +140,10 @@ FIGURES = {
     "clock_hands": (figures.clock_hands, (reference.sinusoidal(8, 8),)),
     "position_ways": (figures.position_ways, ()),
     "distance_curve": (figures.distance_curve, ({8: reference.sinusoidal(21, 8) @ reference.sinusoidal(1, 8)[0]},)),
+    "distance_terms": (
+        figures.distance_terms,
+        ({"T5": {"": np.array([0.1, 0.9, 0.0])}, "Shaw": {"one": np.zeros(3), "two": np.ones(3)}}, 2),
+    ),
     "latency_curves": (
         figures.latency_curves,
         (

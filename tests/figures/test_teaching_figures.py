@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.patches import PathPatch, Rectangle
 
-from softlookup.figures import LIGHT, row_of_children, student_path, teacher_forcing
+from softlookup.figures import LIGHT, gains_by_task, marked_tables, row_of_children, student_path, teacher_forcing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,3 +54,28 @@ def test_row_of_children_whispers_along_the_row_and_calls_everyone_at_once():
 def test_row_of_children_refuses_an_answer_that_comes_after_the_question():
     with pytest.raises(ValueError, match="got 3 and 1"):
         row_of_children(["a", "b", "c", "d"], 3, 1, palette=LIGHT)
+
+
+def test_marked_tables_show_the_numbers_the_frames_and_the_words_at_their_edges():
+    figure = marked_tables(
+        {"X": np.eye(2), "Y": np.full((2, 1), 0.25)},
+        {"Y": np.array([[True], [False]])},
+        hidden={"X": np.eye(2) > 0},
+        beside={"Y": ["first", "second"]},
+        below={"Y": ["sum"]},
+        palette=LIGHT,
+    )
+    first, second = ([text.get_text() for text in axes.texts] for axes in figure.axes)
+    assert first == ["0.00", "0.00"] and second == ["0.25", "0.25", "first", "second", "sum"]
+    assert "Y, 2 by 1, 1 framed, beside its rows first, second" in figure.get_label()
+    with pytest.raises(ValueError, match="there is no table 'Z'"):
+        marked_tables({"X": np.eye(2)}, {"Z": np.eye(2) > 0}, palette=LIGHT)
+
+
+def test_gains_by_task_draws_two_bars_for_each_task_and_names_them_at_one():
+    gains = {"as printed": np.array([9.0, -1.0]), "again": np.array([-1.0, 0.5])}
+    axes = gains_by_task(["a", "b"], gains, "a", palette=LIGHT).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [9.0, -1.0, -1.0, 0.5]
+    assert [text.get_text() for text in axes.texts] == ["as printed", "again"]
+    with pytest.raises(ValueError, match="two comparisons are drawn, but got 1"):
+        gains_by_task(["a"], {"as printed": np.array([1.0])}, "a", palette=LIGHT)

@@ -35,11 +35,11 @@ INTRODUCTION = Route(
             "positions-order",
             "positions-sinusoids",
             "positions-adding",
-            "positions-relative",
+            "positions-dog",
             "positions-rotary",
+            "positions-relative",
             "positions-beyond",
             "positions-compare",
-            "positions-choice",
         ),
         13: (
             "beyond-text-patches",

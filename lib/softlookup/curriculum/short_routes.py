@@ -31,10 +31,10 @@ TWO_HOURS = (
     Stop(
         4,
         (
-            "one-head-project",
-            "one-head-scores",
-            "one-head-scale",
+            "one-head-column",
             "one-head-softmax",
+            "one-head-scale",
+            "one-head-project",
             "one-head-weights",
             "one-head-mask",
             "one-head-mix",

@@ -18,6 +18,7 @@ from softlookup.figures.by_heads import cost_by_heads as cost_by_heads
 from softlookup.figures.changed_parts import changed_parts as changed_parts
 from softlookup.figures.chapters import chapters as chapters
 from softlookup.figures.children import row_of_children as row_of_children
+from softlookup.figures.chosen_keys import chosen_keys as chosen_keys
 from softlookup.figures.clipped import clipped as clipped
 from softlookup.figures.clock_hands import clock_hands as clock_hands
 from softlookup.figures.cost import score_memory as score_memory
@@ -35,9 +36,11 @@ from softlookup.figures.cut_up import cut_up as cut_up
 from softlookup.figures.decoder_parts import decoder_parts as decoder_parts
 from softlookup.figures.decoding import step_cost as step_cost
 from softlookup.figures.distance_curve import distance_curve as distance_curve
+from softlookup.figures.distance_terms import distance_terms as distance_terms
 from softlookup.figures.first_token import first_token as first_token
 from softlookup.figures.flow import latent_scores as latent_scores
 from softlookup.figures.flow import pipeline as pipeline
+from softlookup.figures.gains import gains_by_task as gains_by_task
 from softlookup.figures.gradient_flow import gradient_flow as gradient_flow
 from softlookup.figures.groups import head_groups as head_groups
 from softlookup.figures.head_maps import head_maps as head_maps
@@ -55,6 +58,7 @@ from softlookup.figures.kept_slots import (
     ring_slots as ring_slots,
 )
 from softlookup.figures.kitchen import kitchen as kitchen
+from softlookup.figures.latent_queries import latent_queries as latent_queries
 from softlookup.figures.launch_floor import launch_floor as launch_floor
 from softlookup.figures.layer_costs import (
     layer_operations as layer_operations,
@@ -79,8 +83,10 @@ from softlookup.figures.lookup import one_hot_product as one_hot_product
 from softlookup.figures.loop_passes import loop_passes as loop_passes
 from softlookup.figures.loss_stages import loss_stages as loss_stages
 from softlookup.figures.machine_times import machine_times as machine_times
+from softlookup.figures.marked_tables import marked_tables as marked_tables
 from softlookup.figures.mask_panels import mask_panels as mask_panels
 from softlookup.figures.mean import weighted_mean as weighted_mean
+from softlookup.figures.memory_answers import memory_answers as memory_answers
 from softlookup.figures.memory_bars import memory_bars as memory_bars
 from softlookup.figures.merging import merging as merging
 from softlookup.figures.model_parts import model_parts as model_parts
@@ -114,6 +120,7 @@ from softlookup.figures.relative_grids import relative_grids as relative_grids
 from softlookup.figures.roofs import measured_roof as measured_roof
 from softlookup.figures.roofs import phase_moves as phase_moves
 from softlookup.figures.roofs import roofline as roofline
+from softlookup.figures.rotary_ramp import rotary_ramp as rotary_ramp
 from softlookup.figures.scaling import gradient_size as gradient_size
 from softlookup.figures.scaling import saturation as saturation
 from softlookup.figures.scaling import variance as variance
@@ -124,6 +131,7 @@ from softlookup.figures.shifted import shifted_labels as shifted_labels
 from softlookup.figures.show import Shown as Shown
 from softlookup.figures.show import render_svg as render_svg
 from softlookup.figures.show import show as show
+from softlookup.figures.singular_values import singular_values as singular_values
 from softlookup.figures.slopes import chain as chain
 from softlookup.figures.slopes import surprise as surprise
 from softlookup.figures.smoothing import smoothing as smoothing

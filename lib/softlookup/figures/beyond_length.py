@@ -40,8 +40,10 @@ def beyond_length(
     worst_loss = max(np.max(result["curve"]) for result in text.values())
     _panel(upper, length, times, fetched, (0, 1.03), palette)
     _panel(lower, length, times, text, (0.5, 1.04 * float(worst_loss)), palette)
-    upper.set_title("fetch: accuracy", pad=17)
-    lower.set_title("text: nats per character", pad=17)
+    upper.set_title("fetch: higher is better", pad=17)
+    lower.set_title("text: lower is better", pad=17)
+    upper.set_ylabel("fraction of letters right")
+    lower.set_ylabel("loss, nats per character")
     end = {m: np.mean(text[m]["curve"], axis=0)[-1] for m in _NAMES if m in text}
     best, worst = min(end, key=lambda m: end[m]), max(end, key=lambda m: end[m])
     figure.set_label(
@@ -94,6 +96,6 @@ def _panel(
         va="bottom",
         ha="center",
     )
-    axes.set(xlabel="position", xlim=(0, whole * 1.3), ylim=bounds)
+    axes.set(xlabel="position in the text", xlim=(0, whole * 1.3), ylim=bounds)
     axes.set_xticks([length * n for n in range(times + 1)])
     axes.grid(axis="y")

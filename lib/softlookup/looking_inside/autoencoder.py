@@ -23,7 +23,7 @@ class SparseAutoencoder(nn.Module):
         ValueError: If a size is below 1.
 
     Source: Bricken et al. 2023 (Towards Monosemanticity); Cunningham et al. 2023.
-    Book: 17_looking_inside.html#looking-inside-autoencoder.
+    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
 
     def __init__(self, width: int, n_latents: int, *, generator: torch.Generator | None = None) -> None:
@@ -119,7 +119,7 @@ def train_autoencoder(
 
     Cost: 80 latents, 8 dimensions: about 2 s on one core.
 
-    Source: Bricken et al. 2023. Book: 17_looking_inside.html#looking-inside-autoencoder.
+    Source: Bricken et al. 2023. Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
     if not len(states) or min(steps, batch) < 1 or sparsity < 0:
         raise ValueError(
@@ -157,7 +157,7 @@ class RecoveredFeatures:
         unmatched: Living latents that point at no feature.
         dead: Latents that are never active.
 
-    Book: 17_looking_inside.html#looking-inside-autoencoder.
+    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
 
     best: Float[Tensor, " G"]
@@ -191,7 +191,7 @@ def recovered_features(
         ValueError: If a feature has length 0, or no latent is alive.
 
     Source: Sharkey et al. 2022 and Cunningham et al. 2023 (maximum cosine similarity with known features).
-    Book: 17_looking_inside.html#looking-inside-autoencoder.
+    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
     if not (features.norm(dim=1) > 0).all():
         raise ValueError("a feature has length 0; wanted directions")

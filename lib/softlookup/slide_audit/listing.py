@@ -20,8 +20,9 @@ border-color:var(--pst-color-text-base)}
 .slf-audit .narrow[hidden]{display:none}
 .slf-audit .pick{display:flex;flex-wrap:wrap;align-items:center;gap:.4em;margin:.5em 0}
 .slf-audit .pick span{min-width:4.5em;font-weight:600}
+.slf-audit .whole>summary{font-weight:600}
 .slf-audit article{border-top:1px solid var(--pst-color-border);scroll-margin-top:5em}
-.slf-audit details[open]{padding-bottom:.8em}
+.slf-audit article details[open]{padding-bottom:.8em}
 .slf-audit summary{padding:.5em 0;cursor:pointer}
 .slf-audit article h3{display:inline;margin:0;font-size:1.05rem}
 .slf-audit .verdict{display:inline-block;border:1px solid currentColor;border-radius:3px;padding:0 .4em;font-size:.85em}
@@ -64,10 +65,12 @@ document.querySelectorAll(".slf-audit").forEach((list) => {
     narrow();
   };
   const arrive = () => {
+    if (section || location.hash === "#slides-all") list.querySelector(".whole").open = true;
     const wanted = document.getElementById(location.hash.slice(1));
     if (!all.includes(wanted)) return;
     for (const pick of picks) press(pick, chips(pick)[0]);
     widen();
+    list.querySelector(".whole").open = true;
     wanted.querySelector("details").open = true;
     wanted.scrollIntoView();
   };
@@ -94,12 +97,18 @@ def chapter_of(item: Item) -> str:
     return item.section[:2]
 
 
+def by_lecture(items: Sequence[Item]) -> list[Item]:
+    """The items in the order of their lectures, as a page lists them."""
+    return sorted(items, key=lambda item: item.lecture)
+
+
 def as_html(
     items: Sequence[Item], titles: dict[str, str], results: Mapping[str, Found], headings: Mapping[str, str]
 ) -> str:
-    """All items as one list of folded statements, with three rows of chips to narrow it.
+    """All items, lecture by lecture, as one folded list of folded statements, with three rows of chips to narrow it.
 
-    The list opens on the statements that are wrong, or on those of the section or the statement that the address names.
+    The list is closed until a reader or an address opens it; it then shows the statements that are wrong, or those of
+    the section or the statement that the address names.
 
     Args:
         items: What to show.
@@ -119,8 +128,11 @@ def as_html(
     ]
     head = f'<div class="narrow" hidden>{"".join(picks)}</div><p role="status">{len(items)} statements</p>'
     head += '<button type="button" class="every" hidden>Show all</button>'
-    articles = "".join(_article(item, titles, results[item.id], headings[item.section]) for item in items)
-    return f'{_STYLE}<div class="slf-audit">{head}{articles}</div>{_SCRIPT}'
+    articles = "".join(_article(item, titles, results[item.id], headings[item.section]) for item in by_lecture(items))
+    whole = (
+        f'<details class="whole"><summary>Open the list of {len(items)} statements</summary>{head}{articles}</details>'
+    )
+    return f'{_STYLE}<div class="slf-audit">{whole}</div>{_SCRIPT}'
 
 
 def headings_of(items: Sequence[Item], book: Path) -> dict[str, str]:
