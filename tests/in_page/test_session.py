@@ -50,7 +50,7 @@ for line in sys.stdin:
     if "given" in asked:
         task = session._session.catalogue.task(asked["task"])
         given = pickle.loads(bytes.fromhex(asked["given"]))
-        result = session._session._judged(task, by_table(given))
+        result, _ = session._session._judged(task, by_table(given))
         said = {"verdict": result.verdict, "named": result.diagnosis, "html": len(session.panel(result))}
     else:
         said = json.loads(session.answer(line))

@@ -5,6 +5,7 @@ in grading it may be a pipe to a sandbox. It never hands over anything but a cas
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from softlookup.checking.compare import Asked, is_right, same
 from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
@@ -16,7 +17,7 @@ from softlookup.checking.protocols import Student
 from softlookup.checking.questions import TaskQuestions, questions, questions_at_home
 from softlookup.checking.result import CheckResult
 from softlookup.checking.variant import Variant, variant_of
-from softlookup.checking.verdict import RoundOutcome, forbidden_call, score, word
+from softlookup.checking.verdict import RoundOutcome, case_marks, forbidden_call, score, word
 
 
 def judge(
@@ -46,7 +47,10 @@ def judge(
     task_questions = task_questions or questions(variant, seed)
     outcome, lent = _asked_and_scored(variant, student, task_questions)
     mistakes = _diagnosed(variant, student, task_questions, outcome, copied) if names else []
-    return word(variant, outcome, mistakes, task_questions.mistake_results, lent, reveals and variant.task.reveals)
+    result = word(variant, outcome, mistakes, task_questions.mistake_results, lent, reveals and variant.task.reveals)
+    if forbidden_call(outcome):
+        return result
+    return replace(result, cases=case_marks(task_questions.cases, outcome.rounds))
 
 
 def _asked_and_scored(

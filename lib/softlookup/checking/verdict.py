@@ -41,6 +41,9 @@ ORDER = "The arguments come in an order of their own: see *In your notebook* in 
 SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
 """What comes before the sentence on a habit."""
 
+RAISED = "raised an exception"
+"""What a case came to that raised one."""
+
 _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
 
@@ -121,6 +124,21 @@ def forbidden_call(outcome: RoundOutcome) -> str:
     return failure.message if failure is not None and failure.kind == "shortcut" else ""
 
 
+def case_marks(cases: Sequence[Case], rounds: Asked) -> tuple[tuple[str, str], ...]:
+    """What each case is called and came to (see ``panel.CASE_MARKS``); a repetition counts as its case.
+
+    Args:
+        cases: All that are asked.
+        rounds: Those that were, with the answers.
+    """
+    came_to = {id(case): "not reached" for case in cases}
+    for case, answer, right in rounds:
+        if came_to[id(case)] not in ("wrong", RAISED):
+            raised = answer.failure is not None and answer.failure.kind in ("raised", "blank")
+            came_to[id(case)] = RAISED if raised else "right" if is_right(case, answer, right) else "wrong"
+    return tuple((case.label, came_to[id(case)]) for case in cases)
+
+
 @np.errstate(all="ignore")
 def word(
     variant: Variant,
@@ -155,7 +173,9 @@ def word(
         "reveals": reveals,
     }
     if outcome.failed is None:
-        return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
+        talked = next(((case, answer) for case, answer, _ in outcome.rounds if answer.printed), None)
+        printed = {"case": talked[0].label, "printed": talked[1].printed} if talked else {}
+        return CheckResult(**common, **printed, sentences=("Every case agrees with the reference.", *extra))
     if outcome.verdict == "blank":
         sentence = "This task is still blank: write your answer in the cell above and run both."
         return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
