@@ -12,7 +12,7 @@ from softlookup.checking.errors import meaning
 from softlookup.checking.habits import is_slip
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
-from softlookup.checking.inside.probe import Answer
+from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant
@@ -174,8 +174,9 @@ def word(
     }
     if outcome.failed is None:
         talked = next(((case, answer) for case, answer, _ in outcome.rounds if answer.printed), None)
-        printed = {"case": talked[0].label, "printed": talked[1].printed} if talked else {}
-        return CheckResult(**common, **printed, sentences=("Every case agrees with the reference.", *extra))
+        if talked:
+            common |= {"case": talked[0].label, "printed": talked[1].printed}
+        return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
     if outcome.verdict == "blank":
         sentence = "This task is still blank: write your answer in the cell above and run both."
         return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
@@ -186,9 +187,10 @@ def word(
     names, input_names = variant.result_names(case), tuple(variant.input_names(case))
     sentences = _on_mistakes(variant, slugs, outcome.rounds, mistake_results)
     if answer.failure is not None:
-        sentences.append(failure_sentence(case, answer.failure, input_names))
+        sentences += _on_failure(case, answer.failure, input_names)
         if not slugs:
-            sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
+            if not answer.failure.explained:
+                sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
             if answer.failure.kind == "raised" and variant.convention and variant.convention.order:
                 sentences.append(ORDER)
     if difference is not None:
@@ -268,7 +270,12 @@ def _raised_elsewhere(variant: Variant, rounds: Asked) -> list[str]:
     """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
     raised = [(case, answer.failure) for case, answer, _ in rounds if answer.failure is not None]
     raised = [(case, failure) for case, failure in raised if failure.kind == "raised"]
-    return [failure_sentence(case, failure, variant.input_names(case)) for case, failure in raised[:1]]
+    return [part for case, failure in raised[:1] for part in _on_failure(case, failure, variant.input_names(case))]
+
+
+def _on_failure(case: Case, failure: Failure, names: Sequence[str]) -> list[str]:
+    """Why a case has no answer, and what that means at the line that raised."""
+    return [failure_sentence(case, failure, names), *filter(None, [failure.explained])]
 
 
 def _says(task: Task, slug: str) -> str:

@@ -30,6 +30,7 @@ from softlookup.checking.baked import Baked, read
 from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.facts import by_table, task_from
 from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.explained import explained
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import shortcut
 from softlookup.checking.judge import judge
@@ -360,8 +361,8 @@ def _error(run: Callable[[], Any]) -> str:
         trace.stack = traceback.StackSummary.from_list(
             [frame for frame in trace.stack if frame.filename.startswith("<submission")]
         )
-        text = "".join(trace.format(chain=False)).strip()
-        return re.sub(r'File "<submission ([^>]*)>"', r"In \1", text)
+        text = re.sub(r'File "<submission ([^>]*)>"', r"In \1", "".join(trace.format(chain=False)).strip())
+        return "\n\n".join(filter(None, [text, explained(error, lambda name: name.startswith("<submission"))]))
     return ""
 
 
