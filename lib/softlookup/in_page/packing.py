@@ -51,7 +51,7 @@ _PARTS = (
     ),
     *(
         f"checking/{name}.py"
-        for name in ("errors", "habits", "nudge", "overlooked", "slips", "symptoms", "verdict", "words")
+        for name in ("errors", "habits", "nudge", "overlooked", "prints", "slips", "symptoms", "verdict", "words")
     ),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
@@ -138,7 +138,7 @@ def pack(chapter: int) -> bytes:
     Returns:
         A safetensors file, for ``session.PageSession.load``.
     """
-    return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False)
+    return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False, pairs=True)
 
 
 def shipped() -> list[Path]:
