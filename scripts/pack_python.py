@@ -171,8 +171,8 @@ def started(module: bytes, archives: dict[str, bytes]) -> tuple[bytes, list[str]
         return (folder / "python.memory").read_bytes(), (folder / "modules").read_text().split()
 
 
-def engine(address: str) -> str:
-    """What begins Python: its worker, and which scripts hold its files; these scripts are written beside it."""
+def engine(address: str) -> tuple[str, dict[str, str]]:
+    """What begins Python: its worker, and which scripts hold its files; and these scripts by their names."""
     from softlookup.in_page.packing import library
 
     record: dict[str, Any] = {}
@@ -185,18 +185,26 @@ def engine(address: str) -> str:
         files["python315.zip"] = standard_library(without=loaded)
         record |= {"files": list(files), "worker": bundled("wasi.js")}
         files = {"python.wasm": module, "python.memory": memory, **files}
-    for left_over in OUT.glob("engine_*.js"):
-        left_over.unlink()
+    scripts: dict[str, str] = {}
     pieces = []
     for file, data in files.items():
         parts = list(_parts(data))
         for part, text in enumerate(map(packed, parts)):
-            script = f"engine_{len(pieces)}.js"
-            target = OUT / script
-            target.write_text(f'(globalThis.softlookupPieces??={{}})["{script}"]="{text}";', encoding="utf-8")
-            place = {"script": script, "file": file, "part": part, "parts": len(parts)}
-            pieces.append({**place, "bytes": target.stat().st_size})
-    return f"globalThis.softlookupPython={json.dumps({**record, 'pieces': pieces})};"
+            name = f"engine_{len(pieces)}.js"
+            scripts[name] = f'(globalThis.softlookupPieces??={{}})["{name}"]="{text}";'
+            place = {"script": name, "file": file, "part": part, "parts": len(parts)}
+            pieces.append({**place, "bytes": len(scripts[name])})
+    return f"globalThis.softlookupPython={json.dumps({**record, 'pieces': pieces})};", scripts
+
+
+def engine_with_pieces(address: str) -> str:
+    """What begins Python; the scripts that hold its files are written beside it."""
+    text, scripts = engine(address)
+    for left_over in OUT.glob("engine_*.js"):
+        left_over.unlink()
+    for name, piece in scripts.items():
+        (OUT / name).write_text(piece, encoding="utf-8", newline="")
+    return text
 
 
 def _parts(data: bytes) -> Iterator[bytes]:
@@ -274,7 +282,7 @@ def main(argv: list[str] | None = None) -> int:
     names = ("wasi.js", "pyodide.js", "serve.js", "unzip.js", "machine.js", "snapshot.mjs")
     workers = [SOURCES / name for name in names]
     address = pyodide()
-    made("engine.js", key_of(scripts, lock, shipped(), workers, more=address), partial(engine, address))
+    made("engine.js", key_of(scripts, lock, shipped(), workers, more=address), partial(engine_with_pieces, address))
     for chapter in CHAPTERS:
         key = key_of(scripts, judging, solutions, more=os.environ.get(SETTING, ""))
         made(f"tasks_{chapter}.js", key, partial(questions, chapter))

@@ -1,5 +1,6 @@
 """What the answers of one check come to: verdict and points, the case to show, and the sentences."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,9 @@ ORDER = "The arguments come in an order of their own: see *In your notebook* in 
 
 SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
 """What comes before the sentence on a habit."""
+
+_WARNING = re.compile(r"^\w*Warning: .*\n?", re.MULTILINE)
+"""A warning among what an answer prints: beside a right one it is noise."""
 
 RAISED = "raised an exception"
 """What a case came to that raised one."""
@@ -173,9 +177,10 @@ def word(
         "reveals": reveals,
     }
     if outcome.failed is None:
-        talked = next(((case, answer) for case, answer, _ in outcome.rounds if answer.printed), None)
-        if talked:
-            common |= {"case": talked[0].label, "printed": talked[1].printed}
+        outputs = ((case, _WARNING.sub("", answer.printed)) for case, answer, _ in outcome.rounds)
+        case, printed = next(((case, text) for case, text in outputs if text.strip()), (None, ""))
+        if case is not None:
+            common |= {"case": case.label, "printed": printed}
         return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
     if outcome.verdict == "blank":
         sentence = "This task is still blank: write your answer in the cell above and run both."
