@@ -202,8 +202,8 @@ def word(
         sentences.append(describe(case, difference, names, reveals))
         sentences += [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         sentences += _broken_properties(variant, case, answer)
-        if not slugs:
-            sentences += _raised_elsewhere(variant, outcome.rounds)
+        elsewhere = _raised_elsewhere(variant, outcome.rounds)
+        sentences += elsewhere[1:] if slugs else elsewhere  # what the exception means serves beside a name, too
     return CheckResult(
         **common,
         names=names,
