@@ -19,7 +19,7 @@ def visited(html, visit):
         yield seen
 
 
-def kept(page):
+def record(page):
     return page.evaluate("softlookupKept.read('in-page')['04.scores']")
 
 
@@ -59,15 +59,15 @@ def test_right_answer_shows_another_way_and_stays_while_the_reader_goes_on(visit
     box.get_by_text("other ways to write it").click()
     expect(box.locator(".slp-out")).to_contain_text("torch.einsum")
     expect(box.get_by_role("link", name="Next task")).to_have_class("slp-next slp-first")
-    passed = kept(page)["passed"]
+    passed = record(page)["passed"]
     assert "Not yet" in check(page, box, SWAPPED)
-    assert kept(page)["verdict"] == "pass" and kept(page)["passed"] == passed and kept(page)["source"] == SWAPPED
+    assert record(page)["verdict"] == "pass" and record(page)["passed"] == passed and record(page)["source"] == SWAPPED
     expect(box.locator(".slp-note")).to_have_text("Your answer that passed is kept.")
     with page.expect_download() as download:
         page.get_by_role("button", name="Save your answers as a notebook").click()
     cells = json.loads(download.value.path().read_text())["cells"]
     assert any("print('seen', q.shape)" in "".join(cell["source"]) for cell in cells)
-    hold_what_is_kept(page)
+    hold_what_is_record(page)
     page.reload()
     door = page.locator("section:has(> span#exercise-04-scores) .slp-open")
     expect(door).to_have_text("✓ Done here", timeout=PATIENCE_MS)

@@ -69,7 +69,7 @@ def raised(expression, names):
     return None
 
 
-def said(expression, names):
+def sentence_on(expression, names):
     error = raised(expression, names)
     assert error is not None, expression
     return explained(error, lambda name: name.startswith("<submission"))
@@ -78,7 +78,7 @@ def said(expression, names):
 @pytest.mark.parametrize("expression", SAYS)
 def test_sentence_has_the_names_and_shapes_of_the_line(expression):
     names = {"q": Q, "k": K, "v": V, "m": np.zeros((2, 3)), "n": 3, "mask": np.zeros(5, bool), "rows": [1, 2]}
-    sentence = said(expression, names | {"nothing": None, "stack": np.zeros((3, 4, 5))})
+    sentence = sentence_on(expression, names | {"nothing": None, "stack": np.zeros((3, 4, 5))})
     assert (SAYS[expression] in sentence) if SAYS[expression] else len(sentence) <= MOST_LETTERS
     assert "  " not in sentence
 
@@ -100,7 +100,7 @@ def test_sentence_has_the_names_and_shapes_of_the_line(expression):
     ],
 )
 def test_sentence_on_tensors(expression, sentence):
-    assert sentence in said(expression, {"q": torch.zeros(2, 3, 4), "k": torch.zeros(2, 5, 4)})
+    assert sentence in sentence_on(expression, {"q": torch.zeros(2, 3, 4), "k": torch.zeros(2, 5, 4)})
 
 
 def test_every_suggested_product_fits():
@@ -148,7 +148,7 @@ def test_nothing_of_a_students_objects_is_called():
 
 def test_long_names_make_no_long_sentence():
     name = "q" * 5000
-    assert len(said(f"{name} @ k", {name: Q, "k": K})) <= MOST_LETTERS
+    assert len(sentence_on(f"{name} @ k", {name: Q, "k": K})) <= MOST_LETTERS
 
 
 def test_check_says_it_in_place_of_the_general_sentence():

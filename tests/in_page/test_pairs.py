@@ -32,10 +32,10 @@ def test_pairs_of_mistakes_have_the_names_that_they_have_at_home(chapter):
         page, home = baked.questions[task.id, 0], questions_at_home(variant_of(task))
         known = [mistake.slug for mistake in task.mistakes if mistake.symptom is None]
         for slugs in list(combinations(known, 2))[::9]:
-            asked = rounds(task, slugs, page)
-            if all(answer.arrays is None for _, answer, _ in asked):
+            rows = rounds(task, slugs, page)
+            if all(answer.arrays is None for _, answer, _ in rows):
                 continue
-            here = diagnose(variant_of(task), asked, page.mistake_results)
+            here = diagnose(variant_of(task), rows, page.mistake_results)
             there = diagnose(variant_of(task), rounds(task, slugs, home), home.mistake_results)
             assert here in (there, []), (task.id, slugs)
             same, count = same + (here == there), count + 1
@@ -69,14 +69,14 @@ def test_second_mistake_is_named_after_the_first():
     known = [mistake.slug for mistake in task.mistakes if mistake.symptom is None]
     named = []
     for first, second in combinations(known, 2):
-        asked = []
+        rows = []
         for case, right in zip(questions.cases, questions.rights, strict=True):
             if case.gradients:
                 continue
             arrays = mistaken(variant_of(task), (first if case.part == "core" else second,), case)
-            asked.append((case, Answer(arrays), right))
-        if any(answer.arrays is None for _, answer, _ in asked):
+            rows.append((case, Answer(arrays), right))
+        if any(answer.arrays is None for _, answer, _ in rows):
             continue
-        found = diagnose(variant_of(task), asked, questions.mistake_results)
-        named.append(found == [first, second])
+        named_here = diagnose(variant_of(task), rows, questions.mistake_results)
+        named.append(named_here == [first, second])
     assert sum(named) > 10

@@ -104,8 +104,8 @@ class _Values:
 
     def of(self, name: str) -> Any:
         """The value of a name; ``Ellipsis`` where there is none."""
-        found = (space[key] for space in self.spaces for key in space if type(key) is str and key == name)
-        return next(found, ...)
+        match = (space[key] for space in self.spaces for key in space if type(key) is str and key == name)
+        return next(match, ...)
 
     def is_module(self, node: ast.AST, *names: str) -> bool:
         """Whether an expression is the name of one of some modules."""
@@ -368,17 +368,17 @@ def _on_einsum(arguments: Sequence[ast.expr], values: _Values) -> str:
 
 def _on_reshape(message: str, node: ast.expr, values: _Values) -> str:
     message = message.replace("newaxis", "-1")
-    found = re.search(r"into shape \(([\d, -]+)\)|shape '\[([\d, -]+)\]' is invalid", message)
+    match = re.search(r"into shape \(([\d, -]+)\)|shape '\[([\d, -]+)\]' is invalid", message)
     shape, text = values.shape(node), _quoted(node)
-    if found is None or shape is None or not text:
+    if match is None or shape is None or not text:
         return ""
-    target = [int(size) for size in re.findall(r"-?\d+", found[1] or found[2])]
+    target = [int(size) for size in re.findall(r"-?\d+", match[1] or match[2])]
     count = int(np.prod(shape))
-    asked = int(np.prod([size for size in target if size >= 0]))
+    target_count = int(np.prod([size for size in target if size >= 0]))
     has = f"{text} has shape {shape}, {count:,} numbers"
     if -1 in target:
-        return f"{has}: that is no multiple of {asked:,}, which the other axes of {tuple(target)} need."
-    return f"{has}, and the shape {tuple(target)} has {asked:,}."
+        return f"{has}: that is no multiple of {target_count:,}, which the other axes of {tuple(target)} need."
+    return f"{has}, and the shape {tuple(target)} has {target_count:,}."
 
 
 def _on_index(message: str, tree: ast.Subscript, values: _Values) -> str:
@@ -389,8 +389,8 @@ def _on_index(message: str, tree: ast.Subscript, values: _Values) -> str:
         return f"{text} has {_count(count, 'entry')}: indices go from 0 to {count - 1}." if count else ""
     if not shape or not text:
         return ""
-    if found := re.search(r"index (-?\d+) is out of bounds for (?:axis|dimension) (\d+) with size (\d+)", message):
-        index, axis, size = map(int, found.groups())
+    if match := re.search(r"index (-?\d+) is out of bounds for (?:axis|dimension) (\d+) with size (\d+)", message):
+        index, axis, size = map(int, match.groups())
         if axis < len(shape) and shape[axis] == size:
             return f"{text} has shape {shape}: along axis {axis} indices go from 0 to {size - 1}, and {index} is asked."
     if "too many indices" in message and isinstance(tree.slice, ast.Tuple):
