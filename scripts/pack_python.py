@@ -186,7 +186,7 @@ def engine(address: str) -> tuple[str, dict[str, str]]:
         record |= {"files": list(files), "worker": bundled("wasi.js")}
         files = {"python.wasm": module, "python.memory": memory, **files}
     scripts: dict[str, str] = {}
-    pieces = []
+    pieces: list[dict[str, Any]] = []
     for file, data in files.items():
         parts = list(_parts(data))
         for part, text in enumerate(map(packed, parts)):

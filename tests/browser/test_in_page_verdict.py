@@ -67,7 +67,7 @@ def test_right_answer_shows_another_way_and_stays_while_the_reader_goes_on(visit
         page.get_by_role("button", name="Save your answers as a notebook").click()
     cells = json.loads(download.value.path().read_text())["cells"]
     assert any("print('seen', q.shape)" in "".join(cell["source"]) for cell in cells)
-    hold_what_is_record(page)
+    hold_what_is_kept(page)
     page.reload()
     door = page.locator("section:has(> span#exercise-04-scores) .slp-open")
     expect(door).to_have_text("✓ Done here", timeout=PATIENCE_MS)

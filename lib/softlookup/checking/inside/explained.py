@@ -104,8 +104,8 @@ class _Values:
 
     def of(self, name: str) -> Any:
         """The value of a name; ``Ellipsis`` where there is none."""
-        match = (space[key] for space in self.spaces for key in space if type(key) is str and key == name)
-        return next(match, ...)
+        known = (space[key] for space in self.spaces for key in space if type(key) is str and key == name)
+        return next(known, ...)
 
     def is_module(self, node: ast.AST, *names: str) -> bool:
         """Whether an expression is the name of one of some modules."""
