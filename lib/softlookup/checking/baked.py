@@ -5,7 +5,7 @@ pairs of mistakes for each task: of these one number for each case is written do
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any
@@ -67,11 +67,12 @@ class Baked:
     """What was written down of some tasks.
 
     Attributes:
-        questions: The questions of each task and variant, for ``judge(variant, student, task_questions=...)``.
+        questions: The questions of each task and variant, for ``judge(variant, student, task_questions=...)``; they are
+            read when they are asked for.
         more: What was written down beside them, by task id.
     """
 
-    questions: dict[tuple[str, int], TaskQuestions]
+    questions: Mapping[tuple[str, int], TaskQuestions]
     more: dict[str, Any]
 
 
@@ -170,12 +171,37 @@ def read(file: bytes) -> Baked:
         Questions by task and variant, and what stands beside them.
     """
     arrays = _Arrays()
-    arrays.by_number = _load(file)
-    rows = json.loads(arrays.by_number.pop(_TABLE).tobytes())
+    # safetensors' own reader is compiled, and is not there in a page of the book.
+    arrays.by_number = _Stored(file)
+    rows = json.loads(arrays.by_number[_TABLE].tobytes())
     return Baked(
-        {(row["task"], row["variant"]): _questions(row, arrays) for row in rows},
+        _Questions({(row["task"], row["variant"]): row for row in rows}, arrays),
         {row["task"]: arrays.decode(row["more"]) for row in rows},
     )
+
+
+class _Questions(Mapping[tuple[str, int], TaskQuestions]):
+    """Questions by task and variant. A reader does one task of a notebook first: those of others need not be read.
+
+    Args:
+        rows: What is written down of each.
+        arrays: The arrays that stand there as numbers.
+    """
+
+    def __init__(self, rows: Mapping[tuple[str, int], Mapping[str, Any]], arrays: _Arrays) -> None:
+        self._rows, self._arrays = rows, arrays
+        self._made: dict[tuple[str, int], TaskQuestions] = {}
+
+    def __getitem__(self, key: tuple[str, int]) -> TaskQuestions:
+        if key not in self._made:
+            self._made[key] = _questions(self._rows[key], self._arrays)
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
@@ -200,15 +226,21 @@ def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
     return TaskQuestions(cases, tuple(arrays.decode(row["rights"])), results)
 
 
-def _load(file: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a safetensors file: its own reader is compiled, and is not there in a page of the book."""
-    length = 8 + int.from_bytes(file[:8], "little")
-    table = json.loads(file[8:length])
-    arrays = {}
-    for name, entry in table.items():
-        if name != "__metadata__":
-            begin, end = entry["data_offsets"]
-            arrays[name] = np.frombuffer(file[length + begin : length + end], _DTYPES[entry["dtype"]]).reshape(
-                entry["shape"]
-            )
-    return arrays
+class _Stored(dict[str, np.ndarray]):
+    """The arrays of a safetensors file, each made when it is asked for.
+
+    Args:
+        file: The file.
+    """
+
+    def __init__(self, file: bytes) -> None:
+        super().__init__()
+        self._begin = 8 + int.from_bytes(file[:8], "little")
+        self._file, self._entries = file, json.loads(file[8 : self._begin])
+
+    def __missing__(self, name: str) -> np.ndarray:
+        entry = self._entries[name]
+        begin, end = entry["data_offsets"]
+        data = self._file[self._begin + begin : self._begin + end]
+        self[name] = np.frombuffer(data, _DTYPES[entry["dtype"]]).reshape(entry["shape"])
+        return self[name]
