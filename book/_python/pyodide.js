@@ -18,11 +18,14 @@ serve(async ({ pyodide }) => {
   python.FS.writeFile(`/tmp/${LIBRARY}`, await file(LIBRARY));
   python.runPython(`import sys; sys.path.append("/tmp/${LIBRARY}")`);
   const { answer } = python.pyimport("softlookup.in_page.session");
-  return (request) => {
-    try {
-      return answer(request);
-    } catch (error) {
-      throw new Broken(`Python stopped: ${error.message || error}. The next check starts it again.`);
-    }
+  return {
+    write: (name, bytes) => python.FS.writeFile(`/tmp/${name}`, bytes),
+    answer(request) {
+      try {
+        return answer(request);
+      } catch (error) {
+        throw new Broken(`Python stopped: ${error.message || error}. The next check starts it again.`);
+      }
+    },
   };
 });

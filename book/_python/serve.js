@@ -7,8 +7,15 @@ import { unzipped } from "./unzip.js";
 // A Python that cannot go on: the next request starts another.
 export class Broken extends Error {}
 
-const unpacked = (base64) =>
-  unzipped(Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)));
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const signs = atob(base64);
+  const bytes = new Uint8Array(signs.length);
+  for (let at = 0; at < signs.length; at += 1) bytes[at] = signs.charCodeAt(at);
+  return bytes;
+}
+
+const unpacked = (base64) => unzipped(bytesOf(base64));
 
 const files = new Map(); // the parts of each, and how to hand it over once they are complete
 function entry(name) {
@@ -41,18 +48,23 @@ async function take({ file: name, part, parts, text }) {
   }
 }
 
-// Serve the page with a Python: `begin` starts it and gives the function that hands a request over, both as JSON.
+// Serve the page with a Python: `begin` starts it and gives the function that hands a request over, both as JSON, and
+// the one that writes a file into Python's folder /tmp.
 export function serve(begin) {
-  let answer = null;
+  let python = null;
 
-  function ask(request) {
-    const { result, failed } = JSON.parse(answer(JSON.stringify(request)));
+  async function ask({ file: packed, ...request }) {
+    if (packed) {
+      request.path = `/tmp/${request.do}`; // as bytes: Python would take longer to read it in a request
+      python.write(request.do, new Uint8Array(await unpacked(packed)));
+    }
+    const { result, failed } = JSON.parse(python.answer(JSON.stringify(request)));
     if (failed) throw new Error(failed);
     return result;
   }
 
   async function begun({ book, ...packed }) {
-    answer = await begin(packed);
+    python = await begin(packed);
     return ask({ do: "begin", book });
   }
 
@@ -62,7 +74,7 @@ export function serve(begin) {
       return;
     }
     try {
-      const result = data.begin ? await begun(data.begin) : ask(data.request);
+      const result = data.begin ? await begun(data.begin) : await ask(data.request);
       postMessage({ number: data.number, result });
     } catch (error) {
       const broken = error instanceof Broken || Boolean(data.begin);

@@ -20,7 +20,7 @@ const instead = {
   random_get: (at, length) => (new Uint8Array(python.exports.memory.buffer, at, length).fill(0), 0),
   clock_time_get: (id, precision, at) => (new DataView(python.exports.memory.buffer).setBigUint64(at, 0n, true), 0),
 };
-const python = await started(module, files, (line) => lines.push(line), instead);
+const { python } = await started(module, files, (line) => lines.push(line), instead);
 const fresh = new Uint8Array(python.exports.memory.buffer.slice(0));
 python.exports._initialize();
 

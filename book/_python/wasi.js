@@ -37,9 +37,10 @@ function ask(request) {
 serve(async ({ files }) => {
   const compiled = file("python.wasm").then((bytes) => WebAssembly.compile(bytes));
   const [module, memory, ...contents] = await Promise.all([compiled, file("python.memory"), ...files.map(file)]);
-  python = await started(module, new Map(files.map((name, at) => [name, contents[at]])), printed);
+  let write = null;
+  ({ python, write } = await started(module, new Map(files.map((name, at) => [name, contents[at]])), printed));
   restore(python.exports.memory, memory);
-  return ask;
+  return { answer: ask, write };
 });
 
 // Put back the memory of a Python that has begun already (see snapshot.mjs): how many blocks of 64 KiB it has, which
