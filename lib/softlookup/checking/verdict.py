@@ -202,8 +202,7 @@ def word(
         sentences.append(describe(case, difference, names, reveals))
         sentences += [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         sentences += _broken_properties(variant, case, answer)
-        elsewhere = _raised_elsewhere(variant, outcome.rounds)
-        sentences += elsewhere[1:] if slugs else elsewhere  # what the exception means serves beside a name, too
+        sentences += _raised_elsewhere(variant, outcome.rounds, bool(slugs))
     return CheckResult(
         **common,
         names=names,
@@ -271,11 +270,18 @@ def _smallest(rounds: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, 
     return min(alike, key=lambda answered: sum(np.size(a) for a in answered[0].args if isinstance(a, np.ndarray)))
 
 
-def _raised_elsewhere(variant: Variant, rounds: Asked) -> list[str]:
-    """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
-    raised = [(case, answer.failure) for case, answer, _ in rounds if answer.failure is not None]
-    raised = [(case, failure) for case, failure in raised if failure.kind == "raised"]
-    return [part for case, failure in raised[:1] for part in _on_failure(case, failure, variant.input_names(case))]
+def _raised_elsewhere(variant: Variant, rounds: Asked, named: bool) -> list[str]:
+    """What another case raised: a picture of the one case that gave numbers would hide the plainer word.
+
+    Beside a mistake that has a name this is what the exception means alone.
+    """
+    for case, answer, _ in rounds:
+        if answer.failure is not None and answer.failure.kind == "raised":
+            if named:
+                explained = answer.failure.explained
+                return [f'Case "{case.label}": {explained}'] if explained else []
+            return _on_failure(case, answer.failure, variant.input_names(case))
+    return []
 
 
 def _on_failure(case: Case, failure: Failure, names: Sequence[str]) -> list[str]:
