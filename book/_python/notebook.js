@@ -1,6 +1,6 @@
 // Notebooks: their cells as a page needs them, with the reader's answers put in, and answers taken out of one.
 
-import { keep, kept } from "./answers.js";
+import { keep, kept, sound } from "./answers.js";
 import { script } from "./scripts.js";
 
 const facts = globalThis.softlookupFacts;
@@ -55,7 +55,7 @@ export async function save(number) {
   const saved = [];
   const filled = whole.cells.map((cell) => {
     const id = isAnswer(cell) ? taskId(cell) : "";
-    const source = answers[id]?.source;
+    const source = sound(answers[id]);
     if (!source || source === blank.get(id)) return cell;
     saved.push(id);
     // A cell that was opened and not changed stays as it is.

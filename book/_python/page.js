@@ -2,27 +2,37 @@
 // chapter the boxes "Now you" open the tasks that they name. Until somebody presses a button, nothing is loaded.
 
 import { chapter, kept, make, whenChanged } from "./answers.js";
-import { opener } from "./box.js";
 import { cells } from "./cell.js";
-import { notebook, save, taken, takeOver } from "./notebook.js";
-import { task } from "./task.js";
+import { editing, opener } from "./door.js";
+import { script } from "./scripts.js";
 
 const facts = globalThis.softlookupFacts;
 const root = document.documentElement.dataset.content_root || "./";
 const marks = []; // what brings each button up to date
 const editors = new Map(); // of the boxes that are open
+const doors = new Map(); // the buttons that open tasks, by their ids
 
 const STATES = { pass: "✓ Done here", partial: "◐ Go on here", wrong: "✗ Go on here" };
 
-// A button that opens a task's editor, with a line for what happens meanwhile.
-function door(id, says, opened) {
+// Go to another task of this page; gives false where it has none.
+function go(id) {
+  if (editors.has(id)) editors.get(id).focus();
+  else doors.get(id)?.click();
+  return doors.has(id);
+}
+
+// A button that opens a task's editor, with a line for what happens meanwhile. It is near where the pointer is in `place`.
+function door(id, place, says, opened) {
   const line = make("span", "", { className: "slp-door" });
-  const [button, state] = opener(() => notebook(chapter(id)), ({ cells: own, texts }) => {
-    const { form, editor } = task(id, own, mark);
+  const number = chapter(id);
+  const [button, state] = opener(place, () => script(`notebook_${number}.js`), number, async (all) => {
+    const book = await all.notebook(number);
+    const { form, editor } = all.task(id, book, mark, go);
     editors.set(id, editor);
-    opened(form, texts[id]);
+    opened(form, book.texts[id]);
     editor.focus();
   });
+  doors.set(id, button);
   const mark = () => { button.textContent = says(STATES[kept()[id]?.verdict]); };
   marks.push(mark);
   mark();
@@ -36,7 +46,7 @@ function onCell(cell) {
   const id = span?.id.slice("exercise-".length).replace("-", ".") ?? "";
   const line = make("p", "", { className: "slp-doors" });
   if (facts.tasks.includes(id)) {
-    line.append(door(id, (state) => state ?? "Do it here", (form) => {
+    line.append(door(id, cell.closest("section"), (state) => state ?? "Do it here", (form) => {
       cell.hidden = true;
       const check = cell.nextElementSibling;
       if (check?.classList.contains("tag_check-cell")) check.hidden = true;
@@ -56,7 +66,7 @@ function inBox(admonition) {
   if (!ids.length) return;
   const line = make("p", "", { className: "slp-doors" });
   for (const id of ids) {
-    const one = door(id, (state) => `${state ?? "Do it here"}: ${id}`, (form, { title, html, page }) => {
+    const one = door(id, line, (state) => `${state ?? "Do it here"}: ${id}`, (form, { title, html, page }) => {
       const place = make("section", "", { className: "slp-task" });
       place.setAttribute("aria-label", title);
       const close = make("button", "Close", { type: "button", className: "slp-close" });
@@ -99,7 +109,7 @@ function shelf(head, number) {
     try { state.textContent = await doing(); } catch (error) { state.textContent = error.message; }
   };
   write.onclick = told(async () => {
-    const { file: name, count, gradients } = await save(number);
+    const { file: name, count, gradients } = await (await editing()).save(number);
     const more = gradients.length ? `. There, these tasks ask for gradients, too, in torch: ${gradients.join(", ")}` : "";
     return `${name} with ${count} ${count === 1 ? "answer" : "answers"}${more}`;
   });
@@ -108,11 +118,12 @@ function shelf(head, number) {
     const [chosen] = file.files;
     file.value = ""; // the same file may be chosen again
     if (!chosen) return "";
-    const { found, others: otherwise, whole } = await taken(number, chosen);
+    const all = await editing();
+    const { found, others: otherwise, whole } = await all.taken(number, chosen);
     const ids = Object.keys(found);
     const others = ids.filter((id) => kept()[id]?.source && kept()[id].source !== found[id]);
     if (others.length && !window.confirm(`Replace your answers to ${others.join(", ")}?`)) return "Nothing was changed.";
-    takeOver(number, found, whole);
+    all.takeOver(number, found, whole);
     refresh();
     const more = otherwise.length ? ` Your course asks for other values than this page in ${otherwise.join(", ")}.` : "";
     return `Answers taken over: ${ids.length}. Check them one by one.${more}`;

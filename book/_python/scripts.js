@@ -2,7 +2,7 @@
 
 export const root = () => document.documentElement.dataset.content_root || "./";
 
-const loading = new Map();
+const loading = (globalThis.softlookupLoading ??= new Map()); // what one script has loaded serves all
 export function script(name, folder = "python") {
   const address = `${root()}_static/${folder}/${name}`;
   if (!loading.has(address)) {

@@ -1,8 +1,9 @@
 // One task: its answer is checked after the given cells and the reader's answers to earlier tasks.
 
-import { chapter, keep, kept } from "./answers.js";
+import { chapter, keep, kept, make, sound } from "./answers.js";
 import { box } from "./box.js";
-import { ask, questions } from "./engine.js";
+import { ask } from "./engine.js";
+import { root } from "./scripts.js";
 
 const facts = globalThis.softlookupFacts;
 
@@ -11,45 +12,82 @@ function before(id, cells) {
   const found = [];
   for (const one of cells) {
     if (one.id === id) break;
-    if (!one.id) found.push({ task: "", source: one.text });
-    else if (answers[one.id]?.source) found.push({ task: one.id, source: answers[one.id].source });
+    const source = one.id ? sound(answers[one.id]) : one.text;
+    if (source) found.push({ task: one.id, source });
   }
   return found;
 }
 
-// The box of a task of a notebook with these cells; `judged` is called after each check.
-export function task(id, cells, judged) {
-  const blank = cells.find((one) => one.id === id).text;
+// The link to the task that comes next, on this page where it has a door; `go` opens that and says whether there is one.
+function nextLink(id, { texts, next }, go) {
+  const ids = Object.keys(texts);
+  const following = ids[ids.indexOf(id) + 1];
+  const { title, page } = texts[following] ?? next ?? {};
+  if (!page) return [];
+  const link = make("a", "Next task", { href: root() + page, className: "slp-next", title });
+  link.onclick = (event) => go(following) && event.preventDefault();
+  return [link];
+}
+
+// Hints, one after the other: each is folded until somebody asks for it.
+function hints(found) {
+  return (found.hints ?? []).map(({ title, text, code }) => {
+    const one = make("details", "", { className: "slp-hint" });
+    one.append(make("summary", title), ...(text ? [make("p", text)] : []), ...(code ? [make("pre", code)] : []));
+    return one;
+  });
+}
+
+// The box of a task of a notebook; `judged` is called after each check, and `go` opens another task of the page.
+export function task(id, book, judged, go) {
+  const blank = book.cells.find((one) => one.id === id).text;
+  const restore = make("button", "Restore the answer that passed", { type: "button", className: "slp-restore" });
+  const link = nextLink(id, book, go);
+  const show = (source) => {
+    const passed = kept()[id]?.passed;
+    restore.hidden = !passed || passed === source;
+    for (const one of link) one.classList.toggle("slp-first", Boolean(passed));
+  };
+
+  // What is written down of an answer: a pass stays, with its code, whatever is tried after it.
+  function note(source, verdict, more = {}) {
+    const { passed, points, said } = kept()[id] ?? {};
+    if (verdict === "pass") keep(id, { source, verdict, passed: source, ...more });
+    else if (passed) keep(id, { source, verdict: "pass", passed, points, said });
+    else keep(id, source === blank && verdict === "unchecked" ? null : { source, verdict, ...more });
+    show(source);
+  }
 
   async function check(source, say, isSame) {
     let found = {};
     try {
-      say("Loading the questions …");
-      await questions(chapter(id));
       say("Checking …");
-      found = await ask({ do: "check", task_id: id, cells: [...before(id, cells), { task: id, source }] }, chapter(id));
+      found = await ask({ do: "check", task_id: id, cells: [...before(id, book.cells), { task: id, source }] }, chapter(id));
     } finally {
       const { verdict = "error", points = 0, message = "" } = found.record ?? {};
-      if (isSame()) keep(id, { source, verdict, points, said: message });
+      if (isSame()) note(source, verdict, { points, said: message });
       judged();
     }
     const notes = [];
     if (!isSame()) notes.push("You have changed your answer meanwhile: check it again.");
+    else if (found.record?.verdict !== "pass" && kept()[id]?.passed) notes.push("Your answer that passed is kept.");
     if (facts.gradients.includes(id) && found.record?.verdict === "pass") {
       notes.push("The notebook also checks the gradients of this task; that needs torch.");
     }
-    return { ...found, notes, ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
+    return { ...found, notes, more: hints(found), ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
   }
 
-  return box({
+  const made = box({
     id,
     text: kept()[id]?.source || blank,
     blank,
     label: `Your answer to task ${id}`,
     verb: "Check",
-    changed: (source) => {
-      if (kept()[id]?.source !== source) keep(id, source === blank ? null : { source, verdict: "unchecked" });
-    },
+    beside: [restore, ...link],
+    changed: (source) => kept()[id]?.source !== source && note(source, "unchecked"),
     run: check,
   });
+  restore.onclick = () => made.put(kept()[id].passed);
+  show(kept()[id]?.source || blank);
+  return made;
 }

@@ -1,7 +1,7 @@
 // CPython with numpy, compiled to WebAssembly for WASI, as the book carries it.
 
-import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from "@bjorn3/browser_wasi_shim";
-import { Broken, serve, unpacked } from "./serve.js";
+import { started } from "./machine.js";
+import { Broken, file, serve } from "./serve.js";
 
 const MARK = "\u0001answer "; // begins the line of the session's answer among what Python prints
 let python = null;
@@ -34,28 +34,25 @@ function ask(request) {
   return answer;
 }
 
-serve(async ({ wasm, files }) => {
-  const folder = new Map();
-  for (const [name, packed] of Object.entries(files)) folder.set(name, new File(new Uint8Array(await unpacked(packed))));
-  const module = await WebAssembly.compile(await unpacked(wasm));
-  const descriptors = [
-    new OpenFile(new File([])),
-    ConsoleStdout.lineBuffered(printed),
-    ConsoleStdout.lineBuffered(printed),
-    new PreopenDirectory("/usr/local/lib", folder),
-    new PreopenDirectory("/", new Map([["tmp", new Directory(new Map())]])),
-  ];
-  const wasi = new WASI(["/usr/local/bin/python.wasm"], ["TMPDIR=/tmp", "PYTHONTZPATH=", "HOME=/tmp"], descriptors, {
-    debug: false,
-  });
-  python = await WebAssembly.instantiate(module, {
-    wasi_snapshot_preview1: wasi.wasiImport,
-    host: { call: () => -1 },
-  });
-  wasi.inst = python;
-  python.exports._initialize();
-  const first = `import sys; sys.path.append("/usr/local/lib/softlookup.zip")
-from softlookup.in_page.session import answer as _answer`;
-  if (turn(first)) throw new Error(noise || "Python did not start");
-  return ask;
+serve(async ({ files }) => {
+  const compiled = file("python.wasm").then((bytes) => WebAssembly.compile(bytes));
+  const [module, memory, ...contents] = await Promise.all([compiled, file("python.memory"), ...files.map(file)]);
+  let write = null;
+  ({ python, write } = await started(module, new Map(files.map((name, at) => [name, contents[at]])), printed));
+  restore(python.exports.memory, memory);
+  return { answer: ask, write };
 });
+
+// Put back the memory of a Python that has begun already (see snapshot.mjs): how many blocks of 64 KiB it has, which
+// pieces of PIECE bytes differ from those of a new one, and these.
+const PIECE = 1024;
+function restore(memory, image) {
+  const view = new DataView(image.buffer);
+  const [blocks, count] = [view.getUint32(0, true), view.getUint32(4, true)];
+  memory.grow(blocks - memory.buffer.byteLength / 65536);
+  const bytes = new Uint8Array(memory.buffer);
+  for (let one = 0; one < count; one += 1) {
+    const from = 8 + 4 * count + PIECE * one;
+    bytes.set(image.subarray(from, from + PIECE), PIECE * view.getUint32(8 + 4 * one, true));
+  }
+}

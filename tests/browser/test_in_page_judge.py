@@ -19,7 +19,7 @@ from softlookup.in_page.packing import chosen
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 
 WORKER = """async () => {
-  const { worker: source, ...packed } = globalThis.softlookupPython;
+  const { worker: source, pieces, ...packed } = globalThis.softlookupPython;
   const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   const waiting = new Map();
   worker.onmessage = ({ data }) => waiting.get(data.number)(data);
@@ -29,7 +29,11 @@ WORKER = """async () => {
     waiting.set(number, done);
     worker.postMessage({ ...message, number });
   });
-  return (await send({ begin: { ...packed, book: ".." } })).failed ?? "";
+  const begun = send({ begin: { ...packed, book: ".." } });
+  for (const { script, file, part, parts } of pieces) {
+    worker.postMessage({ file, part, parts, text: globalThis.softlookupPieces[script] });
+  }
+  return (await begun).failed ?? "";
 }"""
 ANSWER = """import base64, pickle
 given = iter(pickle.loads(base64.b64decode("{given}")))
@@ -47,7 +51,8 @@ def ask(html, visit):
     """A way to ask a page's Python."""
     with visit(f"{html.as_uri()}/book/playground.html") as seen:
         page = seen.page
-        page.add_script_tag(url=f"{html.as_uri()}/_static/python/engine.js")
+        for script in sorted((html / "_static/python").glob("engine*.js")):
+            page.add_script_tag(url=script.as_uri())
         assert page.evaluate(WORKER) == ""
 
         def ask_page(request):

@@ -31,8 +31,14 @@ def run_cell(server, visit):
     def run(script):
         with visit(server + "book/playground.html") as seen:
             page = seen.page
-            engine = pack_python.engine("_static/pyodide/")
-            page.route("**/python/engine.js", lambda route: route.fulfill(body=engine, content_type="text/javascript"))
+            engine, scripts = pack_python.engine("_static/pyodide/")
+            scripts["engine.js"] = engine
+
+            def hand_over(route):
+                name = route.request.url.rpartition("/")[2]
+                route.fulfill(body=scripts[name], content_type="text/javascript")
+
+            page.route("**/python/engine*.js", hand_over)
             there = {"body": script, "content_type": "text/javascript"} if script else {"status": 404}
             page.route("**/_static/pyodide/pyodide.mjs", lambda route: route.fulfill(**there))
             page.click(".slp-try .slp-open")

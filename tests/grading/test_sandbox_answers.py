@@ -57,6 +57,13 @@ def test_failures_come_back_as_words(begin, body, kind, says):
     assert answer.arrays is None and answer.failure.kind == kind and says in answer.failure.message
 
 
+def test_exception_is_explained_where_its_line_is(begin):
+    session = begin()
+    hold(session, "import numpy as np\ndef f(a):\n    b = np.zeros((2, 4))\n    return b @ a")
+    failure = ask(session, np.ones(3)).failure
+    assert failure.explained == "`b` has shape (2, 4) and `a` (3,): for `@` the second needs 4 entries, and it has 3."
+
+
 def test_a_lost_dtype_is_seen_from_outside(begin):
     session = begin()
     hold(session, "import numpy as np\ndef f(a): return np.asarray(a, 'f8')")

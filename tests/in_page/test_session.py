@@ -1,8 +1,6 @@
 """Answers in a page of the book: the verdict there is that of ``check``, without torch and without any solution."""
 
 import ast
-import base64
-import gzip
 import io
 import json
 import pickle
@@ -50,7 +48,7 @@ for line in sys.stdin:
     if "given" in asked:
         task = session._session.catalogue.task(asked["task"])
         given = pickle.loads(bytes.fromhex(asked["given"]))
-        result = session._session._judged(task, by_table(given))
+        result, _ = session._session._judged(task, by_table(given))
         said = {"verdict": result.verdict, "named": result.diagnosis, "html": len(session.panel(result))}
     else:
         said = json.loads(session.answer(line))
@@ -63,6 +61,7 @@ class Page:
     """A Python process that has what a page has."""
 
     def __init__(self, folder):
+        self.folder = folder
         path = folder / "softlookup.zip"
         path.write_bytes(library())
         self.process = subprocess.Popen(
@@ -78,8 +77,8 @@ class Page:
         return reply.get("result", reply)
 
     def load(self, chapter):
-        file = base64.b64encode(gzip.compress(pack(chapter), 1)).decode()
-        return self.ask({"do": "load", "chapter": chapter, "file": file})
+        (self.folder / "load").write_bytes(pack(chapter))
+        return self.ask({"do": "load", "chapter": chapter, "path": str(self.folder / "load")})
 
     def check(self, task_id, source, *before):
         cells = [{"task": name, "source": text} for name, text in (*before, (task_id, source))]

@@ -1,19 +1,21 @@
 """Questions, right answers and what known mistakes give, written down once: a verdict then needs no torch.
 
-What is computed here with torch is read back where torch is not, and judged by the same code. Pairs of mistakes are
-left out: there are a hundred for each task.
+What is computed here with torch is read back where torch is not, and judged by the same code. There are hundreds of
+pairs of mistakes for each task: of these one number for each case is written down, or nothing.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
-from softlookup.checking.diagnose import MistakeResults
+from softlookup.checking.diagnose import MistakeResults, Pairs
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.oracle import mistaken, of_other_variant
+from softlookup.checking.prints import printed
 from softlookup.checking.questions import TaskQuestions, questions_at_home
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -65,11 +67,12 @@ class Baked:
     """What was written down of some tasks.
 
     Attributes:
-        questions: The questions of each task and variant, for ``judge(variant, student, task_questions=...)``.
+        questions: The questions of each task and variant, for ``judge(variant, student, task_questions=...)``; they are
+            read when they are asked for.
         more: What was written down beside them, by task id.
     """
 
-    questions: dict[tuple[str, int], TaskQuestions]
+    questions: Mapping[tuple[str, int], TaskQuestions]
     more: dict[str, Any]
 
 
@@ -89,6 +92,7 @@ def bake(
     turned: Callable[[Case], Case | None] = as_it_is,
     more: Callable[[Task], Any] = nothing_more,
     variants: bool = True,
+    pairs: bool = False,
 ) -> bytes:
     """Write down the questions that some tasks ask at home.
 
@@ -97,6 +101,7 @@ def bake(
         turned: Makes another question of one, which has the same answer; None leaves it out.
         more: What is written down beside a task's questions: plain values and arrays.
         variants: Whether all variants are written down, or the first alone.
+        pairs: Whether pairs of mistakes are written down, too.
 
     Returns:
         A safetensors file.
@@ -107,7 +112,9 @@ def bake(
     rows = []
     for task in chosen:
         for number in range(len(task.variants) if variants else 1):
-            rows.append(_row(variant_of(task, number), arrays, turned) | {"more": arrays.encode(more(task))})
+            variant = variant_of(task, number)
+            row = _row(variant, arrays, turned) | {"more": arrays.encode(more(task))}
+            rows.append(row | ({"pairs": arrays.encode(_pairs(variant))} if pairs else {}))
     table = np.frombuffer(json.dumps(rows).encode(), np.uint8)
     return save({**arrays.by_number, _TABLE: table})
 
@@ -131,6 +138,29 @@ def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None
     }
 
 
+def _pairs(variant: Variant) -> tuple[list[list[str]], np.ndarray]:
+    """The pairs of mistakes, and a row of numbers for each: one for each case that asks for values.
+
+    Pairs that give what another one, or one mistake alone, gives in all cases are left out.
+    """
+    cases = [case for case in questions_at_home(variant).cases if not case.gradients]
+    slugs = [mistake.slug for mistake in variant.task.mistakes if mistake.symptom is None]
+    # Counts differ by little where they are large, and are few; of other results half the digits do.
+    rights = [array for right in questions_at_home(variant).rights for array in right]
+    counts = all(array.dtype.kind in "iu" or array.size < 5 for array in rights)
+    dtype = np.float64 if counts else np.float32
+    named: list[list[str]] = []
+    rows: dict[bytes, np.ndarray] = {}
+    for some in chain([()], combinations(slugs, 1), combinations(slugs, 2)):
+        results = [mistaken(variant, some, case) for case in cases]
+        row = np.array([np.nan if arrays is None else printed(arrays) for arrays in results], dtype)
+        if row.tobytes() not in rows and not np.isnan(row).all():
+            rows[row.tobytes()] = row
+            named += [[*some]] if len(some) == 2 else []
+    table = list(rows.values())[len(rows) - len(named) :]
+    return named, np.array(table, dtype).reshape(len(named), len(cases))
+
+
 def read(file: bytes) -> Baked:
     """Read what ``bake`` wrote.
 
@@ -138,12 +168,37 @@ def read(file: bytes) -> Baked:
         Questions by task and variant, and what stands beside them.
     """
     arrays = _Arrays()
-    arrays.by_number = _load(file)
-    rows = json.loads(arrays.by_number.pop(_TABLE).tobytes())
+    # safetensors' own reader is compiled, and is not there in a page of the book.
+    arrays.by_number = _Stored(file)
+    rows = json.loads(arrays.by_number[_TABLE].tobytes())
     return Baked(
-        {(row["task"], row["variant"]): _questions(row, arrays) for row in rows},
+        _Questions({(row["task"], row["variant"]): row for row in rows}, arrays),
         {row["task"]: arrays.decode(row["more"]) for row in rows},
     )
+
+
+class _Questions(Mapping[tuple[str, int], TaskQuestions]):
+    """Questions by task and variant. A reader does one task of a notebook first: those of others need not be read.
+
+    Args:
+        rows: What is written down of each.
+        arrays: The arrays that stand there as numbers.
+    """
+
+    def __init__(self, rows: Mapping[tuple[str, int], Mapping[str, Any]], arrays: _Arrays) -> None:
+        self._rows, self._arrays = rows, arrays
+        self._made: dict[tuple[str, int], TaskQuestions] = {}
+
+    def __getitem__(self, key: tuple[str, int]) -> TaskQuestions:
+        if key not in self._made:
+            self._made[key] = _questions(self._rows[key], self._arrays)
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
@@ -159,18 +214,30 @@ def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
         for number, recorded in row["others"].items()
         for case, results in zip(cases, arrays.decode(recorded), strict=True)
     }
-    return TaskQuestions(cases, tuple(arrays.decode(row["rights"])), MistakeResults(mistakes, variants, computes=False))
+    columns = {id(case): at for at, case in enumerate(valued)}
+    pairs = None
+    if "pairs" in row:
+        named, numbers = arrays.decode(row["pairs"])
+        pairs = Pairs(named, numbers, columns)
+    results = MistakeResults(mistakes, variants, computes=False, pairs=pairs)
+    return TaskQuestions(cases, tuple(arrays.decode(row["rights"])), results)
 
 
-def _load(file: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a safetensors file: its own reader is compiled, and is not there in a page of the book."""
-    length = 8 + int.from_bytes(file[:8], "little")
-    table = json.loads(file[8:length])
-    arrays = {}
-    for name, entry in table.items():
-        if name != "__metadata__":
-            begin, end = entry["data_offsets"]
-            arrays[name] = np.frombuffer(file[length + begin : length + end], _DTYPES[entry["dtype"]]).reshape(
-                entry["shape"]
-            )
-    return arrays
+class _Stored(dict[str, np.ndarray]):
+    """The arrays of a safetensors file, each made when it is asked for.
+
+    Args:
+        file: The file.
+    """
+
+    def __init__(self, file: bytes) -> None:
+        super().__init__()
+        self._begin = 8 + int.from_bytes(file[:8], "little")
+        self._file, self._entries = file, json.loads(file[8 : self._begin])
+
+    def __missing__(self, name: str) -> np.ndarray:
+        entry = self._entries[name]
+        begin, end = entry["data_offsets"]
+        data = self._file[self._begin + begin : self._begin + end]
+        self[name] = np.frombuffer(data, _DTYPES[entry["dtype"]]).reshape(entry["shape"])
+        return self[name]

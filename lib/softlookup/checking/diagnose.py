@@ -1,10 +1,12 @@
 """Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors; what is said of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations, islice
 
 import numpy as np
 
+from softlookup.checking import prints
 from softlookup.checking.compare import Asked, is_right, same
 from softlookup.checking.habits import PAIRED, is_slip, rule_of
 from softlookup.checking.inside.case import CORE, Arrays, Case
@@ -50,6 +52,21 @@ _MOST_NUMBERS = 100_000
 """Numbers of a result that are looked at for that."""
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """What pairs of mistakes give, written down as numbers (see ``prints``).
+
+    Attributes:
+        named: The pairs.
+        numbers: A row for each, with a number for each case that asks for values; NaN where it raises an exception.
+        columns: Which column a case (``id``) has.
+    """
+
+    named: Sequence[Sequence[str]]
+    numbers: np.ndarray
+    columns: Mapping[int, int]
+
+
 class MistakeResults:
     """What known mistakes give, and what other variants want: computed once for a whole class.
 
@@ -59,6 +76,7 @@ class MistakeResults:
         mistakes: What is known already, by the mistakes' slugs and the number (``id``) of the case.
         variants: Likewise what other variants want, by their number.
         computes: Whether what is not known is computed; else such mistakes give nothing.
+        pairs: Where nothing is computed, what pairs of mistakes give.
     """
 
     def __init__(
@@ -66,9 +84,10 @@ class MistakeResults:
         mistakes: dict[tuple[tuple[str, ...], int], Arrays | None] | None = None,
         variants: dict[tuple[int, int], Arrays | None] | None = None,
         computes: bool = True,
+        pairs: "Pairs | None" = None,
     ) -> None:
         self.mistakes, self.variants = mistakes or {}, variants or {}
-        self.computes = computes
+        self.computes, self.pairs = computes, pairs
 
     def by(self, variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | None:
         """What code with these mistakes gives, None where it raises an exception."""
@@ -115,8 +134,41 @@ def _agrees(variant: Variant, slugs: tuple[str, ...], rounds: Asked, mistake_res
     return tells
 
 
+def _written_pair(pairs: Pairs, rounds: Asked) -> list[str]:
+    """The first pair that is written down, agrees with every answer, and is wrong in two cases, if there are two."""
+    valued = _valued(rounds)
+    fits, tells = np.ones(len(pairs.named), bool), np.zeros(len(pairs.named), int)
+    for case, answer, right in valued:
+        if answer.failure is not None and answer.failure.kind in FED:
+            continue
+        numbers = pairs.numbers[:, pairs.columns[id(case)]]
+        if answer.arrays is None:
+            fits &= np.isnan(numbers)
+            continue
+        raised = np.isnan(numbers)
+        fits &= prints.fits(answer.arrays, numbers, case)
+        tells += ~raised & ~prints.fits(right, numbers, case)
+    return next((list(pairs.named[at]) for at in np.flatnonzero(fits & (tells >= min(2, len(valued)))).tolist()), [])
+
+
+def _second(
+    variant: Variant, first: str, slugs: list[str], rounds: Asked, mistake_results: MistakeResults
+) -> list[str]:
+    """The mistake that gives all wrong answers that a first one does not give; empty if there is none."""
+
+    def gives(slug: str, case: Case, answer: Answer) -> bool:
+        expected = mistake_results.by(variant, (slug,), case)
+        return expected is not None and answer.arrays is not None and same(answer.arrays, expected, case)
+
+    wrong = [(case, answer) for case, answer, right in _valued(rounds) if not is_right(case, answer, right)]
+    left = [(case, answer) for case, answer in wrong if not gives(first, case, answer)]
+    return [slug for slug in slugs if left and all(gives(slug, *answered) for answered in left)][:1]
+
+
 def _named(variant: Variant, slugs: list[str], size: int, rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
+    if size == 2 and mistake_results.pairs is not None:
+        return _written_pair(mistake_results.pairs, rounds) if slugs else []
     return _first(variant, combinations(slugs, size), rounds, mistake_results)
 
 
@@ -196,8 +248,9 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
 
     In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
     shows by itself, and where no pair fits, habits, all on every case; then singles on the core cases only, for answers
-    that hold a further slip elsewhere; then other pairs, on every case and on the core cases, and pairs with a habit
-    on every case; then what shows as a kind of failure, or beside the right answer.
+    that hold a further slip elsewhere, which is named after it if it is known; then other pairs, on every case and on
+    the core cases, and pairs with a habit on every case; then what shows as a kind of failure, or beside the right
+    answer.
 
     Args:
         variant: What was asked.
@@ -230,9 +283,12 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
         return pair
     if wrong and not pair and (habit := _habit(variant, rounds, mistake_results)):
         return habit
+    first = _named(variant, slugs, 1, core, mistake_results)
+    if first:
+        others = [slug for slug in pair if slug not in first] if first[0] in pair else []
+        return first + (others or _second(variant, first[0], slugs, rounds, mistake_results))
     return (
-        _named(variant, slugs, 1, core, mistake_results)
-        or pair
+        pair
         or _named(variant, slugs, 2, core, mistake_results)
         or (_beside_habit(variant, slugs, rounds, mistake_results) if wrong else [])
         or by_symptom(variant.task, [answered for answered in rounds if not is_right(*answered)])

@@ -5,6 +5,7 @@ in grading it may be a pipe to a sandbox. It never hands over anything but a cas
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from softlookup.checking.compare import Asked, RoundOutcome, is_right, same, score
 from softlookup.checking.diagnose import OTHER_VARIANT, diagnose, says_of
@@ -15,7 +16,7 @@ from softlookup.checking.protocols import Student
 from softlookup.checking.questions import TaskQuestions, questions, questions_at_home
 from softlookup.checking.result import CheckResult
 from softlookup.checking.variant import Variant, variant_of
-from softlookup.checking.verdict import word
+from softlookup.checking.verdict import case_marks, word
 
 
 def judge(
@@ -46,7 +47,8 @@ def judge(
     outcome, lent = _asked_and_scored(variant, student, task_questions)
     mistakes = _diagnosed(variant, student, task_questions, outcome, copied) if names else []
     sentences = says_of(variant, mistakes, outcome.rounds, task_questions.mistake_results)
-    return word(variant, outcome, mistakes, sentences, lent, reveals and variant.task.reveals)
+    result = word(variant, outcome, mistakes, sentences, lent, reveals and variant.task.reveals)
+    return result if outcome.forbidden else replace(result, cases=case_marks(task_questions.cases, outcome.rounds))
 
 
 def _asked_and_scored(

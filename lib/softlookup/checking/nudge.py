@@ -47,14 +47,26 @@ def nudge(variant: Variant, rounds: Asked) -> str:
     Returns:
         One to three sentences; empty if all answers are right.
     """
-    at = smallest_failed(rounds)
-    if at is None:
+    if smallest_failed(rounds) is None:
         return ""
-    sentences = [_where(rounds)]
+    return " ".join(filter(None, (_where(rounds), relation(variant, rounds))))
+
+
+def relation(variant: Variant, rounds: Asked) -> str:
+    """Say what the smallest wrong answer has in common with the right one.
+
+    Args:
+        variant: What was asked.
+        rounds: The questions, the answers, the right answers.
+
+    Returns:
+        A sentence; empty if nothing was found, or all answers are right.
+    """
+    at = smallest_failed(rounds)
+    if at is None or not variant.task.reveals:
+        return ""
     case, answer, _ = rounds[at]
-    if variant.task.reveals and answer.arrays is not None and case.frame != "text":
-        sentences.append(_relation(variant, rounds, at))
-    return " ".join(filter(None, sentences))
+    return _relation(variant, rounds, at) if answer.arrays is not None and case.frame != "text" else ""
 
 
 def _where(rounds: Asked) -> str:

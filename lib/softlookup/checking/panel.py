@@ -1,6 +1,6 @@
 """Pictures of a verdict: heat maps of got, wanted and difference, and the style of its small page; no script."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 import numpy as np
@@ -22,6 +22,7 @@ border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
 .sl-check.sl-help{border-left-color:var(--sl-link)}
 .sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
+.sl-check .sl-mark{font-weight:650;white-space:nowrap}.sl-check .sl-case{font-size:.92em}
 .sl-check a{color:var(--sl-link)}
 .sl-check .sl-maps{overflow-x:auto;display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
 .sl-check
@@ -39,6 +40,9 @@ body[data-jp-theme-light="false"] .sl-check,html[data-theme="dark"]
 .sl-check{--sl-ink:#e6e9ee;--sl-soft:#a9b3c1;--sl-paper:#1b2029;
 --sl-line:#3a4250;--sl-good:#56c596;--sl-bad:#ff9c85;--sl-part:#e4b44c;--sl-link:#8ec3ff}
 """
+
+CASE_MARKS = {"wrong": "✗", "raised an exception": "!", "not reached": "○", "right": "✓"}
+"""What a case came to, with its mark; the first ones are shown first."""
 
 MARKS = {"pass": "✓", "partial": "◐", "blank": "○"}
 
@@ -158,6 +162,24 @@ def _chips(difference: Difference, reveals: bool) -> str:
         for title, chips in rows
     )
     return f'<div class="sl-chips">{"".join(lines)}</div>'
+
+
+def case_lists(cases: Sequence[tuple[str, str]], folded: bool = False) -> str:
+    """The cases of a check by what they came to: a line for each mark.
+
+    Args:
+        cases: What each is called, and what it came to: a key of ``CASE_MARKS``.
+        folded: Whether their names stand in a fold.
+    """
+    lines = []
+    for kind, mark in CASE_MARKS.items():
+        labels = [escape(label) for label, came_to in cases if came_to == kind]
+        if labels:
+            count = f'<span class="sl-mark">{mark} {len(labels)} {kind}</span>'
+            lines.append((count, f'<span class="sl-pts">{" · ".join(labels)}</span>'))
+    if folded:
+        return "".join(f"<details><summary>{count}</summary><p>{labels}</p></details>" for count, labels in lines)
+    return "".join(f'<p class="sl-case">{count}: {labels}</p>' for count, labels in lines)
 
 
 def rich(sentence: str) -> str:

@@ -7,7 +7,8 @@ from html import escape
 from typing import Any
 
 from softlookup.checking.compare import Difference
-from softlookup.checking.panel import MARKS, STYLE, heat_maps, rich
+from softlookup.checking.habits import HABIT
+from softlookup.checking.panel import MARKS, STYLE, case_lists, heat_maps, rich
 
 MIME = "application/vnd.softlookup.verdict+json"
 """The type under which a notebook keeps a verdict's record, beside its text and its picture.
@@ -39,6 +40,10 @@ HEADLINES = {
     "stopped": "Interrupted",
     "unknown": "Unknown task",
 }
+
+
+SHORT, SHORT_LINES = 400, 8
+"""Characters and lines up to which what an answer printed is not folded away."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,9 @@ class CheckResult:
         again: An expression that makes these inputs again, empty where there is none.
         difference: Where got and wanted differ there.
         names: Names of the results.
-        printed: What the student's code printed there.
+        printed: What the student's code printed there, or in the first case in which it printed, if all is right.
+        cases: What the cases are called, each with its mark (see ``CASE_MARKS``), in the order in which they are asked;
+            empty where none was.
         reveals: Whether the wanted numbers may be shown.
         answer: A hash of the notebook cell that was judged, by which a verdict is seen to be older than its answer;
             empty where the answer stands in no cell.
@@ -110,6 +117,7 @@ class CheckResult:
     difference: Difference | None = None
     names: tuple[str, ...] = field(default=())
     printed: str = ""
+    cases: tuple[tuple[str, str], ...] = ()
     reveals: bool = True
     answer: str = ""
     help: int = 0
@@ -192,7 +200,11 @@ def panel(result: CheckResult) -> str:
     mark = MARKS.get(result.verdict, "✗")
     head, _, points = result.headline.rpartition(", ") if result.max_points else (result.headline, "", "")
     worth = f' <span class="sl-pts">· {escape(points)}</span>' if points else ""
-    body = "".join(f"<p>{rich(s)}</p>" for s in result.sentences)
+    names = [f"`{slug.removeprefix(HABIT)}`" for slug in result.diagnosis]
+    label = "Mistakes" if len(names) > 1 else "Mistake"
+    body = case_lists(result.cases, folded=result.verdict == "pass")
+    body += f'<p class="sl-name">{label}: {rich(" and ".join(names))}</p>' * bool(names)
+    body += "".join(f"<p>{rich(s)}</p>" for s in result.sentences)
     body += f"<p>{rich(result.nudge)}</p>" * bool(result.nudge)
     if result.difference is not None:
         body += heat_maps(result.difference, result.names, result.reveals)
@@ -201,7 +213,12 @@ def panel(result: CheckResult) -> str:
         input_text = escape("\n".join([*result.asked, *again]))
         body += f"<details><summary>what your function was given</summary><pre>{input_text}</pre></details>"
     if result.printed:
-        body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
+        where = f' in case "{result.case}"' * bool(result.case)
+        shown = f"<pre>{escape(result.printed)}</pre>"
+        if len(result.printed) > SHORT or result.printed.count("\n") > SHORT_LINES:
+            body += f"<details><summary>what your code printed{escape(where)}</summary>{shown}</details>"
+        else:
+            body += f"<p>Your code printed{escape(where)}:</p>{shown}"
     if result.ways:
         ways = (f"<p>{rich(way.title)}. {rich(way.says)}</p><pre>{escape(way.code)}</pre>" for way in result.ways)
         body += f"<details><summary>other ways to write it</summary>{''.join(ways)}</details>"

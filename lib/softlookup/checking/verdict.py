@@ -23,6 +23,12 @@ ORDER = "The arguments come in an order of their own: see *In your notebook* in 
 _SMALL = 16
 """Numbers that an input may have to be shown in full."""
 
+_WARNING = re.compile(r"^\w*Warning: .*\n?", re.MULTILINE)
+"""A warning among what an answer prints: beside a right one it is noise."""
+
+RAISED = "raised an exception"
+"""What a case came to that raised one."""
+
 _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
 
@@ -47,6 +53,21 @@ def used_shortcut(variant: Variant, used: str) -> CheckResult:
     if used in INSIDES:
         sentence = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
     return no_points(variant, "wrong", sentence, (SHORTCUT,))
+
+
+def case_marks(cases: Sequence[Case], rounds: Asked) -> tuple[tuple[str, str], ...]:
+    """What each case is called and came to (see ``panel.CASE_MARKS``); a repetition counts as its case.
+
+    Args:
+        cases: All that are asked.
+        rounds: Those that were, with the answers.
+    """
+    came_to = {id(case): "not reached" for case in cases}
+    for case, answer, right in rounds:
+        if came_to[id(case)] not in ("wrong", RAISED):
+            raised = answer.failure is not None and answer.failure.kind in ("raised", "blank")
+            came_to[id(case)] = RAISED if raised else "right" if is_right(case, answer, right) else "wrong"
+    return tuple((case.label, came_to[id(case)]) for case in cases)
 
 
 @np.errstate(all="ignore")
@@ -80,6 +101,10 @@ def word(
         "reveals": reveals,
     }
     if outcome.failed is None:
+        outputs = ((case, _WARNING.sub("", answer.printed)) for case, answer, _ in outcome.rounds)
+        case, printed = next(((case, text) for case, text in outputs if text.strip()), (None, ""))
+        if case is not None:
+            common |= {"case": case.label, "printed": printed}
         return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
     if outcome.verdict == "blank":
         sentence = "This task is still blank: write your answer in the cell above and run both."
@@ -91,17 +116,17 @@ def word(
     names, input_names = variant.result_names(case), tuple(variant.input_names(case))
     sentences = list(on_mistakes)
     if answer.failure is not None:
-        sentences.append(_on_failure(case, answer.failure, input_names))
+        sentences += _on_failure(case, answer.failure, input_names)
         if not slugs:
-            sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
+            if not answer.failure.explained:
+                sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
             if answer.failure.kind == "raised" and variant.convention and variant.convention.order:
                 sentences.append(ORDER)
     if difference is not None:
         sentences.append(_described(case, difference, names, reveals))
         sentences += [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         sentences += _broken_properties(variant, case, answer)
-        if not slugs:
-            sentences += _raised_elsewhere(variant, outcome.rounds)
+        sentences += _raised_elsewhere(variant, outcome.rounds, bool(slugs))
     return CheckResult(
         **common,
         names=names,
@@ -138,11 +163,18 @@ def _smallest(rounds: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, 
     return min(alike, key=lambda answered: sum(np.size(a) for a in answered[0].args if isinstance(a, np.ndarray)))
 
 
-def _raised_elsewhere(variant: Variant, rounds: Asked) -> list[str]:
-    """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
-    raised = [(case, answer.failure) for case, answer, _ in rounds if answer.failure is not None]
-    raised = [(case, failure) for case, failure in raised if failure.kind == "raised"]
-    return [_on_failure(case, failure, variant.input_names(case)) for case, failure in raised[:1]]
+def _raised_elsewhere(variant: Variant, rounds: Asked, named: bool) -> list[str]:
+    """What another case raised: a picture of the one case that gave numbers would hide the plainer word.
+
+    Beside a mistake that has a name this is what the exception means alone.
+    """
+    for case, answer, _ in rounds:
+        if answer.failure is not None and answer.failure.kind == "raised":
+            if named:
+                explained = answer.failure.explained
+                return [f'Case "{case.label}": {explained}'] if explained else []
+            return _on_failure(case, answer.failure, variant.input_names(case))
+    return []
 
 
 def _broken_properties(variant: Variant, case: Case, answer: Answer) -> list[str]:
@@ -218,15 +250,15 @@ def _kinds(got: np.dtype, expected: np.dtype, name: str) -> str:
     return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
 
 
-def _on_failure(case: Case, failure: Failure, names: Sequence[str]) -> str:
-    """Why a case has no answer; ``names`` are those of its inputs."""
+def _on_failure(case: Case, failure: Failure, names: Sequence[str]) -> list[str]:
+    """Why a case has no answer, and what that means at the line that raised; ``names`` are those of its inputs."""
     if failure.kind == "blank":
-        return f'Case "{case.label}": your function raises NotImplementedError.'
+        return [f'Case "{case.label}": your function raises NotImplementedError.']
     where = f" ({failure.where})" if failure.where else ""
     message = failure.message.rstrip(".")
     if case.fed and failure.kind in FED:
         message = re.sub(rf"[Aa]rgument {case.fed[0] + 1}\b", f"`{names[case.fed[0]]}`", message)
-    return f'Case "{case.label}": {message}{where}.'
+    return [f'Case "{case.label}": {message}{where}.', *filter(None, [failure.explained])]
 
 
 def _inputs_in_words(case: Case, names: Sequence[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ It is computed here with torch, and read in the page by numpy alone (see ``sessi
 
 import ast
 import io
+import json
 import zipfile
 from dataclasses import replace
 from functools import cache
@@ -17,16 +18,19 @@ from softlookup.checking.baked import bake
 from softlookup.checking.calls import plain
 from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.facts import facts_of
+from softlookup.checking.helping import last_step
 from softlookup.checking.inside.candidates import is_candidate
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import run
 from softlookup.checking.local import stand_in
 from softlookup.checking.notebook import published
-from softlookup.checking.published import composed, names_used
+from softlookup.checking.published import composed, in_variant, names_used
 from softlookup.checking.questions import HOME_SEED, questions_at_home
+from softlookup.checking.result import HELP_STEPS
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 from softlookup.checking.whole import parts
+from softlookup.in_page.sealed import sealed
 
 LIBRARY = Path(__file__).parents[1]
 
@@ -35,9 +39,13 @@ _PARTS = (
     "in_page/__init__.py",
     "in_page/session.py",
     "in_page/runnable.py",
-    *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
+    "in_page/sealed.py",
+    *(
+        f"checking/{name}.py"
+        for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge", "nudge")
+    ),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
-    *(f"checking/{name}.py" for name in ("published", "questions", "result", "rewriting", "task", "variant")),
+    *(f"checking/{name}.py" for name in ("prints", "published", "questions", "result", "rewriting", "task", "variant")),
     *(f"checking/{name}.py" for name in ("errors", "habits", "slips", "symptoms", "verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
@@ -114,7 +122,7 @@ def pack(chapter: int) -> bytes:
     Returns:
         A safetensors file, for ``session.PageSession.load``.
     """
-    return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False)
+    return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False, pairs=True)
 
 
 def shipped() -> list[Path]:
@@ -150,8 +158,18 @@ def _in_numpy(case: Case) -> Case | None:
 
 
 def _facts(task: Task) -> dict[str, Any]:
-    """All that is said of a task, and what its earlier functions give in its questions."""
-    return {**facts_of(task), "calls": _calls(task)}
+    """All that is said of a task, what earlier functions give in its questions, and the help that a course allows."""
+    variant, texts, step = variant_of(task), task.notebook.help_texts(task.id), last_step(task)
+    questions = questions_at_home(variant)
+    rights = [right for case, right in zip(questions.cases, questions.rights, strict=True) if not case.gradients]
+    allowed = texts.other and step == len(HELP_STEPS)
+    way = json.dumps([in_variant(variant, texts.other), texts.differs]) if allowed else ""
+    return {
+        **facts_of(task),
+        "calls": _calls(task),
+        "formula": texts.formula if step > HELP_STEPS.index("formula") else "",
+        "way": sealed(way, rights) if way else "",
+    }
 
 
 def _calls(task: Task) -> list[list[Any]]:

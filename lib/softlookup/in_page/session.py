@@ -5,10 +5,8 @@ a reader writes runs in here; there is no server, and nothing here knows a solut
 """
 
 import ast
-import base64
 import contextlib
 import copy
-import gzip
 import io
 import json
 import linecache
@@ -21,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -30,14 +29,18 @@ from softlookup.checking.baked import Baked, read
 from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.facts import by_table, task_from
 from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.explained import explained
+from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import shortcut
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.nudge import relation
 from softlookup.checking.questions import TaskQuestions
-from softlookup.checking.result import CheckResult, panel
+from softlookup.checking.result import CheckResult, Way, panel
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 from softlookup.checking.verdict import no_points, used_shortcut
+from softlookup.in_page.sealed import opened
 
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""
@@ -127,8 +130,8 @@ class PageSession:
                 order, and of the answer. What raises an exception before it is left out.
 
         Returns:
-            ``printed``, ``error`` (a traceback, empty if there is none), and where the answer runs its verdict:
-            ``html``, ``text`` and ``record``.
+            ``printed``, ``error`` (a traceback, empty if there is none), ``hints`` (each with ``title`` and ``text`` or
+            ``code``), and where the answer runs its verdict: ``html``, ``text`` and ``record``.
         """
         task = self.catalogue.task(task_id)
         world = _world()
@@ -136,11 +139,27 @@ class PageSession:
             run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
         outcome = _ran(cells[-1]["source"], f"<submission {task_id}>", world, self)
         if outcome["error"]:
-            return outcome
+            return outcome | {"hints": self._hints(task, "")}
         function = world.get(task.name)
         with np.errstate(all="ignore"):  # a warning is noise, never a verdict
-            result = self._judged(task, function)
-        return outcome | {"html": panel(result), "text": result.text(), "record": result.record()}
+            result, seen = self._judged(task, function)
+        hints = [] if result.verdict == "pass" else self._hints(task, seen)
+        return outcome | {"html": panel(result), "text": result.text(), "record": result.record(), "hints": hints}
+
+    def _hints(self, task: Task, seen: str) -> list[dict[str, str]]:
+        """Help in steps: what can be seen of the answer, and the formula; a notebook has more."""
+        formula = self.chapters[task.chapter].more[task.id]["formula"]
+        hints = [{"title": "Hint", "text": seen}] * bool(seen)
+        hints += [{"title": "Hint: the formula", "code": formula}] * bool(formula)
+        return hints
+
+    def _way(self, task: Task) -> tuple[Way, ...]:
+        """Another right answer, which a right answer opens."""
+        way = self.chapters[task.chapter].more[task.id]["way"]
+        if not way:
+            return ()
+        code, says = json.loads(opened(way, self.questions(task).rights))
+        return (Way("Another way, in torch" if task.frame == "torch" else "Another way", code, says),)
 
     def run(self, cells: Sequence[str]) -> dict[str, Any]:
         """Run a cell of a chapter, after those before it.
@@ -159,19 +178,20 @@ class PageSession:
         outcome = _ran(cell, "<submission this cell>", world, self)
         return outcome | {"tables": [table for item in _SHOWN if (table := _table(str(item)))]}
 
-    def _judged(self, task: Task, function: Any) -> CheckResult:
+    def _judged(self, task: Task, function: Any) -> tuple[CheckResult, str]:
+        """The verdict on an answer, and what can be seen of it where it is wrong."""
         variant = variant_of(task)
         if not callable(function):
             what = f"it holds {type(function).__name__}" if function is not None else "there is nothing of that name"
             sentence = f"The answer is a function called `{task.name}`: {what}."
-            return no_points(variant, "wrong", sentence)
+            return no_points(variant, "wrong", sentence), ""
         others = frozenset(other.name for other in self.catalogue.others(task))
         if used := shortcut(function, task.barred, others):
-            return used_shortcut(variant, used)
-        student = PageStudent(variant, function, self)
-        result = judge(variant, student, task_questions=self.questions(task))
+            return used_shortcut(variant, used), ""
+        student, questions = PageStudent(variant, function, self), self.questions(task)
+        result = judge(variant, student, task_questions=questions)
         if result.verdict == "pass":
-            return result
+            return replace(result, ways=self._way(task)), ""
         unknown = [(earlier, student.functions.get(earlier.id)) for earlier in student.unknown.values()]
         wrong = [
             earlier
@@ -183,9 +203,10 @@ class PageSession:
             f"correct {earlier.id} first."
             for earlier in wrong
         ]
-        if any(_is_large(right) for rights in self.questions(task).rights for right in rights):
+        if any(_is_large(right) for rights in questions.rights for right in rights):
             more.append(_LARGE)
-        return replace(result, sentences=(*result.sentences, *more))
+        seen = relation(variant, list(zip(questions.cases, student.answered, questions.rights, strict=False)))
+        return replace(result, sentences=(*result.sentences, *more)), seen
 
     def questions(self, task: Task) -> TaskQuestions:
         """A task's questions with their right answers."""
@@ -218,6 +239,13 @@ class PageStudent(LocalStudent):
         super().__init__(variant, obj)
         self.task, self.session = variant.task, session
         self.unknown: dict[str, Task] = {}
+        self.answered: list[Answer] = []
+
+    def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
+        """Call the function on one case, and note the answer: the first ones are those without lent functions."""
+        answer = super().ask(case, results, lent)
+        self.answered.append(answer)
+        return answer
 
     def passes(self, variant: Variant, function: Any) -> bool:
         """Whether an earlier function is right by itself."""
@@ -328,8 +356,8 @@ def _error(run: Callable[[], Any]) -> str:
         trace.stack = traceback.StackSummary.from_list(
             [frame for frame in trace.stack if frame.filename.startswith("<submission")]
         )
-        text = "".join(trace.format(chain=False)).strip()
-        return re.sub(r'File "<submission ([^>]*)>"', r"In \1", text)
+        text = re.sub(r'File "<submission ([^>]*)>"', r"In \1", "".join(trace.format(chain=False)).strip())
+        return "\n\n".join(filter(None, [text, explained(error, lambda name: name.startswith("<submission"))]))
     return ""
 
 
@@ -399,9 +427,11 @@ def answer(request: str) -> str:
             sys.meta_path.insert(0, _NotHere())
             _put_stand_ins()
             _session.keep()
+            for name in {"random", "numpy.random"} & sys.modules.keys():  # all pages begin with the same memory
+                sys.modules[name].seed()
             result: Any = f"Python {sys.version.split()[0]}, numpy {np.__version__}"
         elif do == "load":
-            result = _session.load(args["chapter"], gzip.decompress(base64.b64decode(args["file"])))
+            result = _session.load(args["chapter"], Path(args["path"]).read_bytes())
         elif do == "run":
             result = _session.run(**args)
         else:

@@ -14,6 +14,7 @@ import numpy as np
 from softlookup.checking.inside.answers import Refused, is_tensor, to_array, to_arrays
 from softlookup.checking.inside.candidates import is_candidate, made
 from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.explained import arguments_differ, explained
 from softlookup.checking.inside.gates import closed
 from softlookup.checking.inside.printed import caught_output, cut
 from softlookup.checking.inside.products import Fed, counting
@@ -38,11 +39,13 @@ class Failure:
             (see ``Case.fed``) or "shortcut" (it called what its task forbids, whatever it made of the exception).
         message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
+        explained: What the exception means there (see ``explained``), if that is known.
     """
 
     kind: str
     message: str
     where: str = ""
+    explained: str = ""
 
 
 @dataclass(frozen=True)
@@ -197,7 +200,7 @@ def _is_students(filename: str) -> bool:
     return "site-packages" not in filename and "softlookup" not in filename and "/lib/python" not in filename
 
 
-def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
+def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Failure:
     frames = _students_frames(error)
     if isinstance(error, NotImplementedError) and frames:
         # Blank only if the task's own function says so; an earlier one that it calls is another matter.
@@ -212,9 +215,11 @@ def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
     name = type(error).__name__
     message = f"{name}: {lines[0][:300]}" if lines else name
     if not frames:
-        return Failure("raised", message)
+        return Failure("raised", message, explained=arguments_differ(error, obj, arguments))
     code = f": {frames[-1].line.strip()}" if frames[-1].line else ""
-    return Failure("raised", message, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
+    return Failure(
+        "raised", message, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}", explained(error, _is_students)
+    )
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:
@@ -249,7 +254,7 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
         except Refused as refused:
             failure = Failure("kind", f"Your function returned {refused}.")
         except BaseException as error:
-            failure = _fail(obj, error)
+            failure = _fail(obj, error, len(inputs))
     if gates.used:
         arrays, failure = None, Failure("shortcut", gates.used)
     if arrays is not None and _changed(case, inputs):

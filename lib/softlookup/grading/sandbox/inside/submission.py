@@ -107,8 +107,10 @@ class Inside:
                         except frames.FrameError as error:
                             failure = Failure("kind", f"Your function's result cannot be taken: {error}.")
                     there = failure is None and answer.arrays is not None
-                    told_failure = None if failure is None else [failure.kind, failure.message, failure.where]
-                    answers.append({"printed": answer.printed, "failure": told_failure, "there": there})
+                    words = None
+                    if failure is not None:
+                        words = [failure.kind, failure.message, failure.where, failure.explained]
+                    answers.append({"printed": answer.printed, "failure": words, "there": there})
                     back += answer.arrays if there and answer.arrays else ()
         except TimeIsUp:
             return {"late": True}, []

@@ -198,7 +198,7 @@ class SubmissionSession:
         printed, failed = text(reply.get("printed"), 2 * MAX_TEXT), reply.get("failure")
         if failed is not None:
             kind, *words = map(text, failed) if isinstance(failed, list) and failed else ("",)
-            if count or len(words) != 2 or kind not in _KINDS:
+            if count or len(words) != 3 or kind not in _KINDS:
                 raise self._broke(_OTHERWISE)
             return Answer(None, Failure(kind, *words), printed)
         if not count:

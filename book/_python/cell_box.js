@@ -1,0 +1,23 @@
+// The box of a chapter's cell: the page's earlier cells run before it.
+
+import { box } from "./box.js";
+import { ask } from "./engine.js";
+
+// The box in place of a cell of a page; it runs at once.
+export function cellBox(input, line, page, number) {
+  const sources = globalThis.softlookupSources[page];
+  const blank = sources[number];
+  const printed = input.parentElement.querySelector(":scope > .cell_output:not(:has(img, svg))"); // not said twice
+  const run = async (source, say) => {
+    say("Running …");
+    const found = await ask({ do: "run", cells: [...sources.slice(0, number), source] });
+    if (printed && !found.error) printed.hidden = true;
+    const nothing = !found.printed && !found.error && !found.tables.length;
+    return { ...found, ...(nothing ? { state: "It ran, and shows nothing." } : {}) };
+  };
+  const { form, editor, begin } = box({ id: `cell-${number}`, text: blank, blank, label: `Code of cell ${number + 1} of the page`, verb: "Run", run });
+  input.hidden = true;
+  line.replaceWith(form);
+  editor.focus();
+  begin();
+}

@@ -1,0 +1,129 @@
+"""What follows a run in a page: each case with its mark, the mistake, hints, the next task; and a pass that stays."""
+
+import json
+
+import pytest
+from book_browser import AXE
+from playwright.sync_api import expect
+from test_in_page import EXERCISES, PATIENCE_MS, RIGHT, check, hold_what_is_kept, opened
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+SWAPPED = "def scores(q, k):\n    return k @ np.swapaxes(q, -1, -2)"
+NO_FIT = "def scores(q, k):\n    return 2 * (q @ k)"
+
+
+@pytest.fixture
+def visited(html, visit):
+    with visit(f"{html.as_uri()}/{EXERCISES}", accept_downloads=True) as seen:
+        yield seen
+
+
+def record(page):
+    return page.evaluate("softlookupKept.read('in-page')['04.scores']")
+
+
+def test_wrong_answer_shows_its_cases_the_mistake_hints_and_the_next_task(visited):
+    page = visited.page
+    box = opened(page, "04.scores")
+    output = check(page, box, SWAPPED)
+    assert "✗ 8 wrong: three queries, five keys · two sequences" in output and "Mistake: swapped" in output
+    hints = box.locator(".slp-hint")
+    expect(hints).to_have_count(2)
+    hints.nth(1).locator("summary").click()
+    expect(hints.nth(1).locator("pre")).to_contain_text("scores[..., t, s] = ")
+    link = box.get_by_role("link", name="Next task")
+    expect(link).not_to_have_class("slp-next slp-first")
+    link.click()
+    following = page.locator("section:has(> span#exercise-04-scale) .slp-box .cm-content")
+    expect(following).to_be_focused(timeout=PATIENCE_MS)
+
+
+def test_shapes_that_do_not_fit_are_said_with_the_names_of_the_line(visited):
+    page = visited.page
+    box = opened(page, "04.scores")
+    named = check(page, box, "def scores(q, k):\n    return q @ k")
+    assert "Mistake: no-transpose" in named and "Did you mean q @ np.swapaxes(k, -1, -2)?" in named
+    output = check(page, box, NO_FIT)
+    assert "`q` has shape" not in output, "code is set as code"
+    assert "q has shape (3, 4) and k (5, 4): for @ the second needs 4 rows, and it has 5." in output
+    assert "Did you mean q @ np.swapaxes(k, -1, -2)?" in output
+    assert "! 6 raised an exception" in output
+
+
+def test_right_answer_shows_another_way_and_stays_while_the_reader_goes_on(visited):
+    page = visited.page
+    box = opened(page, "04.scores")
+    output = check(page, box, RIGHT.replace("    return", "    print('seen', q.shape)\n    return"))
+    assert "✓ 8 right" in output and "seen (3, 4)" in output
+    box.get_by_text("other ways to write it").click()
+    expect(box.locator(".slp-out")).to_contain_text("torch.einsum")
+    expect(box.get_by_role("link", name="Next task")).to_have_class("slp-next slp-first")
+    passed = record(page)["passed"]
+    assert "Not yet" in check(page, box, SWAPPED)
+    assert record(page)["verdict"] == "pass" and record(page)["passed"] == passed and record(page)["source"] == SWAPPED
+    expect(box.locator(".slp-note")).to_have_text("Your answer that passed is kept.")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save your answers as a notebook").click()
+    cells = json.loads(download.value.path().read_text())["cells"]
+    assert any("print('seen', q.shape)" in "".join(cell["source"]) for cell in cells)
+    hold_what_is_kept(page)
+    page.reload()
+    door = page.locator("section:has(> span#exercise-04-scores) .slp-open")
+    expect(door).to_have_text("✓ Done here", timeout=PATIENCE_MS)
+    box = opened(page, "04.scores")
+    expect(box.locator(".cm-content")).to_contain_text("swapaxes(q")
+    box.get_by_role("button", name="Restore the answer that passed").click()
+    expect(box.locator(".cm-content")).to_contain_text("swapaxes(k")
+    expect(box.get_by_role("button", name="Restore the answer that passed")).to_be_hidden()
+
+
+@pytest.mark.parametrize("way", ["pointer", "focus"])
+def test_python_begins_to_load_when_a_reader_comes_near_an_editor(visited, way):
+    page = visited.page
+    assert not [address for address in visited.requests if "engine" in address]
+    door = page.locator("section:has(> span#exercise-04-scores) .slp-open")
+    if way == "pointer":
+        door.hover()
+    else:
+        door.focus()
+    page.wait_for_function("() => globalThis.softlookupPieces && globalThis.softlookupTasks")
+    box = opened(page, "04.scores")
+    expect(box.locator(".slp-loading")).to_be_hidden(timeout=PATIENCE_MS)
+    assert "Right" in check(page, box, RIGHT)
+    assert visited.complaints == []
+
+
+def test_bar_says_how_far_python_has_come(server, visit):
+    with visit(f"{server}{EXERCISES}") as seen:
+        _see_the_bar(seen.page)
+
+
+def _see_the_bar(page):
+    waiting = []
+    page.route("**/python/engine_1.js", lambda route: waiting.append(route))
+    box = opened(page, "04.scores")
+    bar = box.get_by_role("progressbar", name="Python is loading")
+    expect(bar).to_be_visible()
+    page.wait_for_function("() => document.querySelector('.slp-loading progress').value > 0.5", timeout=PATIENCE_MS)
+    assert bar.evaluate("one => one.value") < 0.9
+    page.add_script_tag(path=AXE)
+    result = page.evaluate("() => axe.run('.slp-box')")
+    assert [(violation["id"], violation["nodes"][0]["html"][:120]) for violation in result["violations"]] == []
+    waiting[0].continue_()
+    expect(bar).to_be_hidden(timeout=PATIENCE_MS)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_hints_and_marks_pass_axe_at_phone_width(visited, scheme):
+    page = visited.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
+    box = opened(page, "04.scores")
+    check(page, box, RIGHT)
+    check(page, box, NO_FIT)
+    page.evaluate("document.querySelectorAll('.slp-box details').forEach((one) => { one.open = true; })")
+    page.add_script_tag(path=AXE)
+    result = page.evaluate("() => axe.run('.slp-box')")
+    assert [(violation["id"], violation["nodes"][0]["html"][:120]) for violation in result["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
