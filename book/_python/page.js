@@ -10,6 +10,7 @@ import { task } from "./task.js";
 const facts = globalThis.softlookupFacts;
 const root = document.documentElement.dataset.content_root || "./";
 const marks = []; // what brings each button up to date
+const linked = new URLSearchParams(location.search).get("do"); // a link may open one task's editor
 const editors = new Map(); // of the boxes that are open
 
 const STATES = { pass: "✓ Done here", partial: "◐ Go on here", wrong: "✗ Go on here" };
@@ -27,6 +28,7 @@ function door(id, says, opened) {
   marks.push(mark);
   mark();
   line.append(button, state);
+  if (id === linked) button.click();
   return line;
 }
 
