@@ -50,7 +50,8 @@ def test_still_picture_has_every_word_and_line_and_escapes_them():
 
 
 @pytest.mark.parametrize(
-    ("place", "message"), [((0, 1), "layer is 0; this model's are 1 to 5"), ((1, 5), "head is 5; this model's are 1 to 4")]
+    ("place", "message"),
+    [((0, 1), "layer is 0; this model's are 1 to 5"), ((1, 5), "head is 5; this model's are 1 to 4")],
 )
 def test_layer_or_head_that_is_not_there_is_refused(alignment, place, message):
     with pytest.raises(ValueError, match=message):
