@@ -56,13 +56,12 @@ class Live(SphinxDirective):
         name = "language model" if kind in ("writer", "silence") else "translator"
         message = f"The {name} needs JavaScript, which is switched off in this browser."
         attributes = "".join(f' data-{option}="{html.escape(str(value))}"' for option, value in self.options.items())
-        figure = (
-            f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"{attributes}{" hidden" if link else ""}>'
-        )
-        if link:
-            door = f'<p class="lvm-door"><a class="lvm-open sd-btn sd-btn-outline-primary" href="{"live_writer" if name == "language model" else "live"}.html">'
-            return [nodes.raw("", f"{door}{html.escape(link)}</a></p>{figure}</div>", format="html")]
-        return [nodes.raw("", f"{figure}<noscript>{message}</noscript></div>", format="html")]
+        place = f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"{attributes}'
+        if not link:
+            return [nodes.raw("", f"{place}><noscript>{message}</noscript></div>", format="html")]
+        page = "live" if name == "translator" else "live_writer"
+        door = f'<a class="lvm-open sd-btn sd-btn-outline-primary" href="{page}.html">{html.escape(link)}</a>'
+        return [nodes.raw("", f'<p class="lvm-door">{door}</p>{place} hidden></div>', format="html")]
 
 
 def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -76,10 +76,9 @@ def test_figure_passes_axe_at_both_ends(html, visit, theme):
             assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
 
 
-DONE = "() => document.querySelector('.aln')?.dataset.playing === 'false' && document.querySelector('.aln').dataset.written === '%d'"
-WRITTEN = (
-    "(words) => words.filter((word) => getComputedStyle(word).visibility === 'visible').map((word) => word.textContent)"
-)
+DONE = "() => document.querySelector('.aln[data-playing=false]')?.dataset.written === '%d'"
+WRITTEN = """(words) => words.filter((word) => getComputedStyle(word).visibility === 'visible')
+  .map((word) => word.textContent)"""
 
 
 @pytest.fixture(scope="module")

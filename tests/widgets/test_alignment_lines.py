@@ -1,4 +1,4 @@
-"""A translation with its cross-attention: what Python sends is one head of the model, and every word in a reader's words."""
+"""A translation with its cross-attention: what Python sends is one head of the model, in a reader's words."""
 
 import json
 
