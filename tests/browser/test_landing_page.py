@@ -296,7 +296,7 @@ def test_verdict_is_a_real_one_and_leads_to_its_section(html, visit):
 
 def test_page_without_scripts_shows_the_figures_numbers(html, visit):
     with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
-        assert "0.80 citron + 0.10 pomme + 0.10 banane" in seen.page.locator(".widget-fallback").inner_text()
+        assert "0.80 citron + 0.10 pomme + 0.10 banane" in seen.page.locator(".widget-fallback table").inner_text()
 
 
 def test_page_loads_no_formulas_and_no_other_heavy_script(html, visit):
