@@ -13,6 +13,7 @@ for (const link of document.querySelectorAll("a.lvm-open")) {
     await Promise.all([styled, script("page.js", "live")]);
     place.hidden = false;
     link.parentElement.remove();
-    place.querySelector("textarea").focus();
+    place.querySelector("textarea").focus({ preventScroll: true });
+    place.scrollIntoView({ block: "nearest" });
   });
 }
