@@ -55,8 +55,10 @@ def test_what_is_read_and_done_is_marked(html, visit):
         expect(seen.page.locator(".page-toc .read-mark")).to_have_count(1)
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for part in (".bd-sidebar-primary", ".page-toc"):
-            found = seen.page.evaluate("(part) => axe.run(part, {resultTypes: ['violations']})", part)["violations"]
-            assert [(violation["id"], violation["nodes"][0]["html"]) for violation in found] == []
+            violations = seen.page.evaluate("(part) => axe.run(part, {resultTypes: ['violations']})", part)[
+                "violations"
+            ]
+            assert [(violation["id"], violation["nodes"][0]["html"]) for violation in violations] == []
 
 
 def test_page_of_a_notebook_leaves_its_chapters_reading_alone(html, visit):
