@@ -12,7 +12,6 @@ from softlookup.curriculum.routes import Route
 from softlookup.curriculum.sessions import OUTSIDE, sessions, taught_sections
 
 FIGURE_SAYS = {
-    "AlignmentLines": "a translation and what each word attends to",
     "AttentionSteps": "one head, step by step",
     "BatchingExplorer": "who travels",
     "BeamTree": "a search, followed",
