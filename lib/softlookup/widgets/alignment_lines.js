@@ -3,7 +3,7 @@
 const PACE_MS = 430; // ten words in less than five seconds: what moves longer would need a way to stop it
 
 function render({ model, el }) {
-  const { source, target, weights, lines, layer, head, heads, languages, codes } = model.get("translation");
+  const { source, target, weights, lines, layer, head, languages, codes } = model.get("translation");
   const least = 0.01;
   const rows = Math.max(source.length, target.length);
   const where = `layer ${layer}, head ${head}`;
@@ -38,7 +38,7 @@ function render({ model, el }) {
 
   function tell() {
     if (timer) return ["The decoder writes ", strong(target[written - 1]), ", and this head attends to ", ...listed(source, weights[written - 1]).slice(0, 3), "."];
-    if (chosen === null) return [`One of the model's ${heads} cross-attention heads. The wider a line, the larger its weight. Choose a word to see its lines alone.`];
+    if (chosen === null) return ["Cross-attention: the wider a line, the larger its weight. Choose a word to see its lines alone."];
     const [side, place] = chosen;
     if (side === 1) return ["While the decoder wrote ", strong(target[place]), ", this head attended to ", ...listed(source, weights[place]), "."];
     const shares = weights.map((row) => row[place]);

@@ -27,7 +27,7 @@ STYLE = """<style>
 .aln-still p + p:not(:last-child) { text-align: center; }
 .aln-still li { height: 1.9em; box-sizing: border-box; padding: 0.2em 0.6em; }
 .aln-still svg { width: 100%; height: 100%; fill: none; stroke: var(--book-query, currentColor); }
-@media (min-width: 40rem) { .aln-still { min-height: calc(ROWSem + 5.8em + 3.6rem + 4px); } }
+@media (min-width: 75rem) { .aln-still { min-height: calc(ROWSem + 5.8em + 3.6rem + 4px); } }
 @media (scripting: enabled) and (prefers-reduced-motion: no-preference) {
   .aln-later { visibility: hidden; animation: aln-later 0s 4s forwards; }
 }
@@ -132,7 +132,6 @@ class AlignmentLines(InteractiveFigure):
             ],
             "layer": layer,
             "head": head,
-            "heads": layers * heads,
             "languages": [name for name, _ in languages],
             "codes": [code for _, code in languages],
         }
