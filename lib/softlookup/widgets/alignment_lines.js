@@ -115,8 +115,10 @@ function render({ model, el }) {
     if (written === 0) play();
   }, { threshold: 0.4 });
   if (!still) watcher.observe(board);
+  addEventListener("beforeprint", release);
   el.replaceChildren(root);
   return () => {
+    removeEventListener("beforeprint", release);
     clearInterval(timer);
     watcher.disconnect();
   };
