@@ -58,6 +58,7 @@ def main(argv: list[str] | None = None) -> int:
         shipped = [*(library / "model" / "shipped" / folder).glob("*"), *(library / "live").glob("*.py")]
         make(file, key_of(scripts, sources, [WIDGETS / "tokenizer.js"], shipped), partial(weights, name))
     make("page.js", key_of(scripts, sources, [OUT / f"{file}.key" for file, *_ in MODELS.values()]), page)
+    make("open.js", key_of(scripts, sources), lambda: bundled("open.js", sources=SOURCES))
     make("live.css", key_of(scripts, sources), styles)
     return 0
 

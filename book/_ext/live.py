@@ -30,6 +30,9 @@ class Live(SphinxDirective):
     * ``loss``: how probable the model finds each token of a translation (``:target:``)
     * ``writer``: the language model continues a text
     * ``silence``: what each of its heads does to a text, and what it writes without some (``:silenced:`` at first)
+
+    With ``:link:``, the words of a link stand there alone. It opens the figure, which is loaded only then; without
+    scripts it leads to the model's page.
     """
 
     optional_arguments = 1
@@ -40,6 +43,7 @@ class Live(SphinxDirective):
         "text": directives.unchanged_required,
         "target": directives.unchanged_required,
         "silenced": directives.unchanged_required,
+        "link": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -47,17 +51,25 @@ class Live(SphinxDirective):
         kind = _one_of("full", "small", "look", "order", "loss", "writer", "silence")((self.arguments or ["full"])[0])
         if "live" in self.env.metadata[self.env.docname]:
             raise self.error("A page has one figure with a shipped model at most: each would load it again.")
-        self.env.metadata[self.env.docname]["live"] = kind
+        link = self.options.pop("link", None)
+        self.env.metadata[self.env.docname]["live"] = "link" if link else kind
         name = "language model" if kind in ("writer", "silence") else "translator"
         message = f"The {name} needs JavaScript, which is switched off in this browser."
         attributes = "".join(f' data-{option}="{html.escape(str(value))}"' for option, value in self.options.items())
-        figure = f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"{attributes}>'
-        return [nodes.raw("", f"{figure}<noscript>{message}</noscript></div>", format="html")]
+        place = f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"{attributes}'
+        if not link:
+            return [nodes.raw("", f"{place}><noscript>{message}</noscript></div>", format="html")]
+        page = "live" if name == "translator" else "live_writer"
+        door = f'<a class="lvm-open sd-btn sd-btn-outline-primary" href="{page}.html">{html.escape(link)}</a>'
+        return [nodes.raw("", f'<p class="lvm-door">{door}</p>{place} hidden></div>', format="html")]
 
 
 def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Give a page with the figure its script and styles."""
-    if "live" in app.env.metadata.get(page, {}):
+    """Give a page with the figure its script and styles, or what loads them."""
+    kind = app.env.metadata.get(page, {}).get("live")
+    if kind == "link":
+        app.add_js_file(f"{PLACE}/open.js", loading_method="defer")
+    elif kind:
         app.add_css_file(f"{PLACE}/live.css")
         app.add_js_file(f"{PLACE}/page.js", loading_method="defer")
 

@@ -17,7 +17,8 @@ const EXAMPLES = [
   "Two women in hats are reading newspapers on a bench.",
   "A boy jumps over a puddle while his sister takes a picture.",
 ];
-const SHORT = "A girl reads a red book.";
+const SHORT = ["A girl reads a red book.", "Two dogs play with a yellow ball."];
+const BEYOND = ["The government raised taxes last year.", "What time does the train leave?"];
 
 export function figure(root, full) {
   const id = nextId("lvm");
@@ -58,7 +59,8 @@ export function figure(root, full) {
   }
 
   const input = form({
-    id, label: "Your English sentence", lang: "en", text: full ? EXAMPLES[0] : SHORT, examples: full ? EXAMPLES : [], examplesName: "Example sentences",
+    id, label: "Your English sentence", lang: "en", text: full ? EXAMPLES[0] : SHORT[0], about: "Trained on captions of photographs and nothing else.",
+    examples: full ? EXAMPLES : SHORT, examplesName: "Example sentences", beyond: full ? BEYOND : BEYOND.slice(0, 1),
     settings: full ? [how.bar] : [], press: "Translate", first: model.first, act: translate,
   });
   root.append(input.place, result);

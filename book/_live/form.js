@@ -3,19 +3,20 @@
 import { asked } from "./asked.js";
 
 /**
- * `act(text, tell)` does the work; what it returns, or the message of what it throws, stands beside the button. Without
- * `lines` the box is one sentence, and Enter presses the button.
+ * `about` says what the model was trained on. A sentence of `examples` fills the box and presses the button, and so does
+ * one of `beyond`, which the model cannot do. `act(text, tell)` does the work; what it returns, or the message of
+ * what it throws, stands beside the button. Without `manyLines` the box is one sentence, and Enter presses the button.
  */
-export function form({ id, label, text, lang, lines = 2, manyLines = false, examples, examplesName, settings = [], press, first, more = [], act }) {
+export function form({ id, label, text, lang, lines = 2, manyLines = false, about = "", examples, examplesName, beyond = [], settings = [], press, first, more = [], act }) {
   let busy = false;
   const box = make("textarea", { id: `${id}-text`, rows: lines, maxlength: 600, spellcheck: "false", lang });
   box.value = asked.text ?? text;
   const go = make("button", { type: "submit", class: "lvm-go" }, press);
   const state = make("span", { class: "lvm-state", role: "status" }, first);
-  const group = make("div", { class: "lvm-examples", role: "group", "aria-label": examplesName }, "Examples: ",
-    examples.map((one) => make("button", { type: "button", onclick: () => { box.value = one; again(); } }, one.replaceAll("\n", " ↵ "))));
-  const place = make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box,
-    examples.length ? [group] : [], settings, make("div", { class: "lvm-bar" }, go, more, state));
+  const chips = (words, name, texts) => (texts.length ? [make("div", { class: "lvm-examples", role: "group", "aria-label": name }, `${words}: `,
+    texts.map((one) => make("button", { type: "button", onclick: () => { box.value = one; again(); } }, one.replaceAll("\n", " ↵ "))))] : []);
+  const place = make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box, about ? [make("p", { class: "lvm-trained" }, about)] : [],
+    chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), settings, make("div", { class: "lvm-bar" }, go, more, state));
 
   const again = () => place.requestSubmit();
   place.onsubmit = async (event) => {

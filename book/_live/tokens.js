@@ -4,19 +4,28 @@ import { index, splitPieces, steps } from "../../lib/softlookup/widgets/tokenize
 
 const SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"];
 const [PAD, UNKNOWN, START, END] = SPECIALS.keys();
+const SHOWN = ["(padding)", "(unknown)", "(start)", "(end)"]; // how a page names them
 
 export class Tokenizer {
   constructor({ alphabet, merges }) {
     const learned = { specials: SPECIALS, alphabet: [...alphabet], merges, words: null, characters: null };
     this.table = index(learned);
     this.count = merges.length;
-    this.names = [...this.table.ids.keys()];
+    this.names = [...SHOWN, ...[...this.table.ids.keys()].slice(SPECIALS.length)];
+  }
+
+  #cut(text) {
+    return splitPieces(text).flatMap((piece) => steps(piece, this.table, this.count).at(-1).symbols);
+  }
+
+  /** What of a text has no token, each once. */
+  unknown(text) {
+    return [...new Set(this.#cut(text).filter((token) => !this.table.ids.has(token)).map((token) => token.replace("▁", "")))];
   }
 
   /** The ids of a text, the end token last or not. */
   encode(text, end = true) {
-    const tokens = splitPieces(text).flatMap((piece) => steps(piece, this.table, this.count).at(-1).symbols);
-    return [...tokens.map((token) => this.table.ids.get(token) ?? UNKNOWN), ...(end ? [END] : [])];
+    return [...this.#cut(text).map((token) => this.table.ids.get(token) ?? UNKNOWN), ...(end ? [END] : [])];
   }
 
   decode(ids) {

@@ -3,7 +3,7 @@
 import { pathTo } from "./decoding.js";
 
 /** The text of some tokens. */
-export const joined = (tokens) => tokens.filter((one) => one !== "</s>").join("").replaceAll("▁", " ").trim();
+export const joined = (tokens) => tokens.filter((one) => one !== "(end)").join("").replaceAll("▁", " ").trim();
 
 /** Mean cross-attention of a step over all layers and heads, or over those asked for. */
 export function crossOf({ layers }, heads, layer = null, head = null) {
@@ -21,13 +21,17 @@ export function meanOf(weights, heads, layer, head) {
   });
 }
 
+/** What became of characters that the model does not know. */
+export const neverSeen = (unknown) => (unknown.length ? `The model has never seen ${unknown.join(", ")}. It reads each as the token (unknown), and cannot tell what stood there.` : "");
+
 export function words(run, goTo) {
   const source = make("div", { class: "lvm-tokens" });
   const target = make("div", { class: "lvm-tokens" });
   const french = make("p", { class: "lvm-french", lang: "fr" });
   const said = make("p", { class: "lvm-said", "aria-live": "polite" });
+  const missed = make("p", { class: "lvm-missed" });
   const row = (name, place) => make("div", { class: "lvm-row", role: "group", "aria-label": name }, make("p", { class: "lvm-name", "aria-hidden": "true" }, name), place);
-  const top = make("div", {}, french, row("English tokens", source), row("French tokens", target), said);
+  const top = make("div", {}, french, row("English tokens", source), missed, row("French tokens", target), said);
 
   function draw(at, playing) {
     said.setAttribute("aria-live", playing ? "off" : "polite");
@@ -39,6 +43,8 @@ export function words(run, goTo) {
     french.classList.toggle("lvm-grows", Boolean(grown));
     source.replaceChildren(...run.source.tokens.map((token, s) => make("span", { class: "lvm-token", style: `--w: ${weights ? weights[s] : 0}` },
       make("span", {}, token), make("span", { class: "lvm-number" }, weights ? show(weights[s]) : "–"))));
+    missed.hidden = !run.source.unknown.length;
+    missed.textContent = neverSeen(run.source.unknown);
     const focused = [...target.children].indexOf(document.activeElement);
     target.replaceChildren(...run.steps.slice(0, at + 1).map(({ token }, t) => make("button", {
       type: "button", class: "lvm-token", "aria-pressed": String(t === at), onclick: () => goTo(t),

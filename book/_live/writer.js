@@ -7,6 +7,7 @@ import { form } from "./form.js";
 import { maps } from "./maps.js";
 import { transport } from "./transport.js";
 import { WRITER } from "./views.js";
+import { neverSeen } from "./words.js";
 import { written } from "./written.js";
 
 const EXAMPLES = [
@@ -14,6 +15,7 @@ const EXAMPLES = [
   "KING RICHARD:\nMy lord, the queen",
   "First Citizen:\nWe will not",
 ];
+const BEYOND = ["The computer in our office"];
 const LONGEST = 200;
 
 /** How the next token is drawn. */
@@ -74,8 +76,7 @@ export function writer(root) {
       });
       run.done = true;
       player.more();
-      const unknown = run.source.tokens.includes("<unk>") ? " The model has never seen a character that you typed: it reads <unk>." : "";
-      return `${run.steps.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s.${full && !stopped ? " The model's context is full." : ""}${unknown}`;
+      return `${run.steps.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s.${full && !stopped ? " The model's context is full." : ""} ${neverSeen(run.source.unknown)}`;
     } finally {
       stop.setAttribute("aria-disabled", "true");
     }
@@ -83,6 +84,7 @@ export function writer(root) {
 
   const asked = form({
     id, label: "How does the text begin? (Enter starts a line; Ctrl+Enter writes on.)", lang: "en", text: EXAMPLES[0], lines: 3, manyLines: true, examples: EXAMPLES, examplesName: "Example beginnings",
+    about: "Trained on plays of Shakespeare and nothing else.", beyond: BEYOND,
     settings: [how.bar], press: "Write on", first: model.first, more: [stop], act: write,
   });
   root.append(asked.place, result);

@@ -42,7 +42,7 @@ async function write({ text, how }, say) {
   const mine = running;
   const cache = model.start();
   let found = model.step(ids, cache);
-  say({ read: { ids, tokens: ids.map((id) => tokenizer.names[id]), layers: found.layers, heads: model.config.n_heads } });
+  say({ read: { ids, unknown: tokenizer.unknown(marked(text)), tokens: ids.map((id) => tokenizer.names[id]), layers: found.layers, heads: model.config.n_heads } });
   const limit = Math.min(how.tokens, most + 1 - ids.length); // the last token that is written is never read
   const written = [];
   while (written.length < limit && running === mine) {

@@ -9,6 +9,7 @@ import { script } from "./scripts.js";
 const facts = globalThis.softlookupFacts;
 const root = document.documentElement.dataset.content_root || "./";
 const marks = []; // what brings each button up to date
+const linked = new URLSearchParams(location.search).get("do"); // a link may open one task's editor
 const editors = new Map(); // of the boxes that are open
 const doors = new Map(); // the buttons that open tasks, by their ids
 
@@ -37,6 +38,7 @@ function door(id, place, says, opened) {
   marks.push(mark);
   mark();
   line.append(button, state);
+  if (id === linked) button.click();
   return line;
 }
 

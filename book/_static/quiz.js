@@ -135,6 +135,7 @@
       document.querySelector(".slq-progress button").hidden = own === 0;
     }
     for (const link of document.querySelectorAll(".bd-sidebar-primary a.internal")) {
+      if (link.pathname.includes("/exercises/")) continue; // a notebook's page has its chapter's name
       const name = link.classList.contains("current") && link.getAttribute("href") === "#" ? page : link.pathname.split("/").pop();
       const about = all[name];
       link.querySelector(".slq-mark")?.remove();

@@ -1,20 +1,57 @@
-// Which sections of a chapter a reader has come to the end of, kept in the reader's own browser for the page "Your way".
+// Which sections of a chapter a reader has come to the end of, kept in the reader's own browser for the page "Your way",
+// and marked at the sides: at the chapters, at the sections of this page, and how many tasks are right at each notebook.
 (() => {
   const { read, write } = globalThis.softlookupKept;
   const page = location.pathname.split("/").pop();
+  const CHAPTER = /\/book\/\d\d_[^/]*\.html$/; // a notebook's page has its chapter's name, in another folder
+  const SECTIONS = ".bd-article > section > section";
 
   function seen(number, total) {
     const all = read("read");
     const own = all[page]?.total === total ? all[page] : { ...all[page], total, seen: [] };
     if (own.seen.includes(number)) return;
     write("read", { ...all, [page]: { ...own, seen: [...own.seen, number].sort((a, b) => a - b) } });
+    mark();
+  }
+
+  /** Put a sign with its meaning behind a link, or take it away. */
+  function sign(link, text, words) {
+    link.querySelector(".read-mark")?.remove();
+    if (!text) return;
+    const span = Object.assign(document.createElement("span"), { className: "read-mark", textContent: text, title: words });
+    span.setAttribute("role", "img");
+    span.setAttribute("aria-label", words);
+    link.append(" ", span);
+  }
+
+  function mark() {
+    const pages = read("read");
+    const notebooks = Object.entries(read("tasks").record?.tasks ?? {}).filter(([, { state }]) => state === "pass");
+    const here = Object.entries(read("in-page")).filter(([, { verdict }]) => verdict === "pass");
+    const done = [...new Set([...notebooks, ...here].map(([id]) => id))];
+    for (const link of document.querySelectorAll(".bd-sidebar-primary a.internal")) {
+      const [, folder, name, number] = link.pathname.match(/\/(book|exercises)\/(?:.*\/)?((\d\d)_[^/]*\.html)$/) ?? [];
+      if (folder === "exercises") {
+        const right = done.filter((id) => id.startsWith(`${number}.`)).length;
+        sign(link, right && `${right} ✓`, `${right} ${right === 1 ? "task" : "tasks"} right`);
+      } else if (folder) {
+        const { seen: sections = [], total = 0, all = total > 0 && sections.length >= total } = pages[name] ?? {};
+        sign(link, all ? "●" : sections.length && "◐", all ? "read" : `${sections.length} of ${total} sections read`);
+      }
+    }
+    const { seen: sections = [] } = pages[page] ?? {};
+    if (!CHAPTER.test(location.pathname)) return;
+    document.querySelectorAll(SECTIONS).forEach(({ id }, number) => {
+      const link = document.querySelector(`.page-toc a[href="#${CSS.escape(id)}"]`);
+      if (link) sign(link, sections.includes(number) && "●", "read");
+    });
   }
 
   /** The last part of a section that takes up room. */
   const end = (section) => [...section.children].reverse().find((one) => one.offsetHeight > 0) ?? section;
 
   function watch() {
-    const sections = [...document.querySelectorAll(".bd-article > section > section")];
+    const sections = [...document.querySelectorAll(SECTIONS)];
     const watcher = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;
@@ -33,7 +70,10 @@
     link.hash = `kept=${encodeURIComponent(JSON.stringify({ read: read("read"), quick: read("quick") }))}`;
   }, { capture: true });
 
-  if (/^\d\d_.*\.html$/.test(page)) {
+  mark();
+  window.addEventListener("storage", mark);
+  window.addEventListener("pageshow", mark);
+  if (CHAPTER.test(location.pathname)) {
     window.addEventListener("load", async () => {
       await window.MathJax?.startup?.promise; // before that, sections are shorter than they will be
       watch();

@@ -1,5 +1,6 @@
 // What is wider than the page scrolls inside itself. Those parts, and only those, get a place in the Tab order, and fade
-// out on the side where there is more. And formulas keep their brackets and full stops on their own line.
+// out on the side where there is more. And formulas keep their brackets and full stops on their own line. On a phone, the
+// list of chapters opens at the present page; beside a wide page the theme sees to that.
 (() => {
   const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback, .slk-scroll, .slq-given, pre)";
 
@@ -35,6 +36,12 @@
     formula.replaceWith(held);
     held.append(open, formula, close);
   }
+
+  document.addEventListener("click", ({ target }) => {
+    if (!target.closest?.(".primary-toggle")) return;
+    const present = () => [...document.querySelectorAll(".bd-sidebar-primary .current > a")].at(-1);
+    requestAnimationFrame(() => present()?.scrollIntoView({ block: "center", behavior: "instant" }));
+  }, { capture: true }); // the theme lets the click go no further
 
   window.addEventListener("load", async () => {
     await window.MathJax?.startup?.promise;

@@ -39,6 +39,13 @@ CELL = "td[data-grid][tabindex='0']"
 LIST = ("select", "ArrowDown")
 
 WAYS = {
+    "aln": Ways(
+        [".aln-words:last-child :nth-child(3)", ".aln-words:first-child :nth-child(2)", ".aln-words :nth-child(4)"],
+        [(".aln-words:last-child :nth-child(2)", "Enter"), (".aln-words:first-child :nth-child(7)", " ")]
+        + [(".aln-words:first-child :nth-child(8)", "Enter")],
+        [],
+        ".aln-caption",
+    ),
     "fst": Ways(
         [".fst-word:nth-of-type(1)", ".fst-word:nth-of-type(3)", (".fst-turn input", 0.9, 0.5)],
         [(".fst-word:nth-of-type(4)", "Enter"), (".fst-word:nth-of-type(2)", " "), (".fst-turn input", "ArrowRight")],

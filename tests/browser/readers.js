@@ -18,6 +18,13 @@
   });
 
   return {
+    aln: (one) => ({
+      words: all(one, ".aln-words").map((list) => [...list.children].map((word) => word.textContent)),
+      shares: all(one, ".aln-words").map((list) => [...list.children].map((word) => Number(word.style.getPropertyValue("--w")))),
+      drawn: all(one, "path").flatMap((path, i) => (path.matches(".aln-off, .aln-back") ? [] : [i])),
+      chosen: one.dataset.chosen && numbers(one.dataset.chosen), written: Number(one.dataset.written),
+      pinned: all(one, "[aria-pressed=true]").length, said: text(one, ".aln-caption"),
+    }),
     fst: (one) => ({
       asked: one.dataset.asked, tau: Number(one.dataset.tau), said: text(one, ".fst-answers"),
       weights: all(one, ".fst-number").map((number) => Number(number.textContent)),

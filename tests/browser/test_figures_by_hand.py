@@ -84,7 +84,9 @@ def test_figure_obeys_a_finger_and_shows_the_librarys_numbers(hands, figure):
 
 @pytest.mark.one_in(3)
 def test_every_control_of_a_figure_is_reached_by_tab_and_shows_it(hands, figure):
-    page = hands().page
+    engine = hands()
+    read(engine, figure)
+    page = engine.page
     element = page.locator(root(figure)).first
     controls = element.evaluate(CONTROLS)
     keyed_controls = [

@@ -1,10 +1,19 @@
 """The first page: a translator to try, a figure with the library's numbers, and a verdict that is a real one."""
 
+import re
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
-from book_browser import axe_findings
+from book_browser import AXE, axe_findings
+from oracles import widget_state
+from playwright.sync_api import expect
 
+from benchmarks.site.weights import SHIFTS
 from softlookup import reference
+from softlookup.browser import PATIENCE_MS, settle
+from softlookup.live import rounded
+from softlookup.model import load_translator
 from softlookup.widgets.first_lookup import TAUS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
@@ -64,34 +73,201 @@ def test_figure_passes_axe_at_both_ends(html, visit, theme):
             assert axe_findings(seen.page, ".fst") == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
-def test_translator_and_both_buttons_stand_on_the_first_screen(html, visit, width, height):
+DONE = "() => document.querySelector('.aln[data-playing=false]')?.dataset.written === '%d'"
+WRITTEN = """(words) => words.filter((word) => getComputedStyle(word).visibility === 'visible')
+  .map((word) => word.textContent)"""
+
+
+@pytest.fixture(scope="module")
+def translation():
+    return widget_state(PAGE, "translation")["translation"]
+
+
+@pytest.fixture
+def opening(html, visit, translation):
+    """Give what opens the page and waits until the first figure rests."""
+
+    @contextmanager
+    def opened(**options):
+        with visit((html / PAGE).as_uri(), **options) as seen:
+            seen.page.wait_for_function(DONE % len(translation["target"]))
+            seen.figure = seen.page.locator(".aln")
+            yield seen
+            assert seen.complaints == []
+
+    return opened
+
+
+def lines(figure):
+    """Places of the lines that are shown: [row of the translation, column of the source]."""
+    return figure.locator("path").evaluate_all(
+        "all => all.flatMap((path, i) => (path.matches('.aln-off, .aln-back') ? [] : [i]))"
+    )
+
+
+def test_first_figure_writes_the_models_translation_word_by_word_and_rests(html, visit, translation):
+    model = rounded(load_translator())
+    english = " ".join(translation["source"][:-2]) + "."
+    expected = model.translate(english, beams=1)
+    assert [word.removeprefix("\u2581") for word in expected.tokens[:-1]] == translation["target"][:-1]
+    with visit((html / PAGE).as_uri()) as seen:
+        seen.page.wait_for_function("() => document.querySelector('.aln').dataset.playing === 'true'")
+        seen.page.wait_for_function(DONE % len(translation["target"]))
+        figure = seen.page.locator(".aln")
+        assert figure.locator(".aln-words:last-child .aln-word").evaluate_all(WRITTEN) == translation["target"]
+        assert lines(figure) == [*range(len(translation["lines"]))]
+        assert "layer 3, head 4" in figure.inner_text()
+        seen.page.evaluate(
+            """() => { globalThis.grown = [];
+              new MutationObserver(() => grown.push(document.querySelector('.aln').dataset.written))
+                .observe(document.querySelector('.aln'), { attributeFilter: ['data-written'] }); }"""
+        )
+        figure.get_by_role("button", name="Play again").click()
+        seen.page.wait_for_function("() => document.querySelector('.aln').dataset.playing === 'true'")
+        seen.page.wait_for_function(DONE % len(translation["target"]))
+        assert [*dict.fromkeys(seen.page.evaluate("grown"))] == [str(n + 1) for n in range(len(translation["target"]))]
+
+
+def test_word_shows_its_lines_by_mouse_and_keeps_them(opening, translation):
+    with opening() as seen:
+        noir = seen.figure.get_by_role("button", name="noir")
+        noir.hover()
+        alone = lines(seen.figure)
+        row = translation["target"].index("noir")
+        assert alone == [i for i, line in enumerate(translation["lines"]) if line["row"] == row]
+        weight = translation["weights"][row][translation["source"].index("black")]
+        assert f"black ({weight:.2f})" in seen.figure.locator(".aln-caption").inner_text()
+        seen.page.mouse.move(5, 5)
+        assert lines(seen.figure) == alone
+        noir.click()
+        seen.figure.get_by_role("button", name="sleeps").hover()
+        assert lines(seen.figure) == alone and noir.get_attribute("aria-pressed") == "true"
+        noir.click()
+        assert lines(seen.figure) == [*range(len(translation["lines"]))]
+
+
+def test_word_shows_its_lines_by_keyboard_and_escape_lets_go(opening, translation):
+    with opening() as seen:
+        first = seen.figure.get_by_role("button", name="The")
+        seen.page.locator(".hero a.sd-btn").nth(1).focus()
+        seen.page.keyboard.press("Tab")
+        assert first.evaluate("one => one === document.activeElement")
+        alone = lines(seen.figure)
+        assert alone == [i for i, line in enumerate(translation["lines"]) if line["column"] == 0]
+        first.press("Enter")
+        seen.page.keyboard.press("Tab")
+        assert lines(seen.figure) == alone
+        seen.page.keyboard.press("Escape")
+        assert lines(seen.figure) == [*range(len(translation["lines"]))]
+
+
+def test_word_shows_its_lines_by_finger(opening, translation):
+    with opening(width=390, has_touch=True, is_mobile=True) as seen:
+        chaise = seen.figure.get_by_role("button", name="chaise")
+        chaise.tap()
+        row = translation["target"].index("chaise")
+        assert lines(seen.figure) == [i for i, line in enumerate(translation["lines"]) if line["row"] == row]
+        chaise.tap()
+        assert lines(seen.figure) == [*range(len(translation["lines"]))]
+
+
+def test_reader_who_wants_no_motion_sees_the_end_at_once(html, visit, translation):
+    with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
+        figure = seen.page.locator(".aln")
+        assert figure.evaluate("one => [one.dataset.playing, one.dataset.written]") == [
+            "false",
+            str(len(translation["target"])),
+        ]
+        assert lines(figure) == [*range(len(translation["lines"]))]
+
+
+def test_reader_without_scripts_sees_a_still_picture(html, visit, translation):
+    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
+        picture = seen.page.locator(".aln-still")
+        for side, words in enumerate((translation["source"], translation["target"])):
+            assert picture.locator("ul").nth(side).locator("li").all_inner_texts() == words
+        assert picture.locator("path").count() == len(translation["lines"])
+        assert picture.locator("svg").is_visible()
+        assert seen.page.get_by_role("link", name="Try your own sentence").get_attribute("href") == "live.html"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_figure_and_doors_stand_on_the_first_screen(html, visit, width, height):
     with visit((html / PAGE).as_uri(), width=width) as seen:
-        for place in (
-            ".hero .sd-btn >> nth=0",
-            ".hero .sd-btn >> nth=1",
-            ".lvm textarea",
-            ".lvm button >> text=Translate",
-        ):
+        places = [".hero .sd-btn >> nth=0", ".hero .sd-btn >> nth=1", ".aln-board"]
+        for place in [*places, ".lvm-open"] if width > 1000 else places:
             box = seen.page.locator(place).bounding_box()
             assert box["y"] + box["height"] < height, place
 
 
-def test_translator_answers_a_readers_own_sentence(html, visit):
+def test_translator_is_loaded_on_a_press_and_answers_a_readers_own_sentence(html, visit):
     with visit((html / PAGE).as_uri()) as seen:
-        assert not [url for url in seen.requests if "weights.js" in url], "loaded when somebody asks"
-        seen.page.locator(".lvm textarea").fill("A dog runs on the grass.")
+        assert not [url for url in seen.requests if re.search(r"live/(page|weights)\.js|live\.css", url)]
+        seen.page.get_by_role("link", name="Try your own sentence").click()
+        box = seen.page.locator(".lvm textarea")
+        expect(box).to_be_focused()
+        assert not [url for url in seen.requests if "weights.js" in url], "loaded when somebody translates"
+        box.fill("A dog runs on the grass.")
         seen.page.get_by_role("button", name="Translate").click()
-        seen.page.wait_for_function("() => document.querySelector('.lvm').innerText.includes('Un chien court')")
+        expect(seen.page.locator(".lvm-french")).to_have_text(re.compile("Un chien court"), timeout=90_000)
         assert seen.complaints == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_first_screen_passes_axe_with_a_translation(html, visit, theme):
+def test_first_screen_passes_axe_at_rest_with_a_word_and_with_a_translation(html, visit, translation, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390) as seen:
+        seen.page.wait_for_function(DONE % len(translation["target"]))
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+
+        def check():
+            violations = seen.page.evaluate("axe.run('.hero', {resultTypes: ['violations']})")["violations"]
+            assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
+
+        check()
+        seen.page.locator(".aln").get_by_role("button", name="noir").click()
+        seen.page.evaluate("Promise.allSettled(document.getAnimations().map((one) => one.finished))")
+        check()
+        seen.page.get_by_role("link", name="Try your own sentence").click()
         seen.page.get_by_role("button", name="Translate").click()
         seen.page.wait_for_function("() => document.querySelector('.lvm').innerText.includes('French')")
-        assert axe_findings(seen.page, ".hero") == []
+        check()
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+@pytest.mark.parametrize(
+    "page", [PAGE, "book/live.html", "book/live_writer.html", "book/04_one_head.html", "book/07_encoder.html"]
+)
+def test_page_stays_where_it_is_while_it_opens(server, chromium, page, width):
+    context = chromium.new_context(viewport={"width": width, "height": 844 if width < 400 else 768})
+    try:
+        tab = context.new_page()
+        tab.add_init_script(SHIFTS)
+        tab.goto(server + page, wait_until="load")
+        settle(tab)
+        if page == PAGE:
+            tab.wait_for_function("() => document.querySelector('.aln').dataset.playing === 'false'")
+        assert tab.evaluate("window.shifted") < 0.01
+    finally:
+        context.close()
+
+
+def test_first_page_is_light(server, chromium):
+    context = chromium.new_context()
+    try:
+        tab, sizes = context.new_page(), []
+        tab.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
+        tab.goto(server + PAGE, wait_until="load")
+        settle(tab)
+        assert sum(sizes) < 989_000
+    finally:
+        context.close()
+
+
+def test_task_of_the_first_page_opens_with_its_editor(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        seen.page.get_by_role("link", name="Try a task").click()
+        expect(seen.page.locator(".slp-box, .cm-editor").first).to_be_visible(timeout=PATIENCE_MS)
+        assert seen.page.url.endswith("#exercise-00-shapes")
 
 
 def test_doors_lead_to_the_reader_the_student_and_the_lecturer(html, visit):
@@ -99,7 +275,8 @@ def test_doors_lead_to_the_reader_the_student_and_the_lecturer(html, visit):
         buttons = seen.page.locator(".hero a.sd-btn").evaluate_all("all => all.map((one) => one.href)")
         assert [link.rpartition("/")[2] for link in buttons] == [
             "01_motivation.html",
-            "02_soft_lookup.html#exercise-02-weights",
+            "00_before_you_start.html?do=00.shapes#exercise-00-shapes",
+            "live.html",
         ]
         teacher = seen.page.get_by_role("link", name="Grade a class").get_attribute("href")
         assert teacher == "#start-instructor"
@@ -116,7 +293,7 @@ def test_verdict_is_a_real_one_and_leads_to_its_section(html, visit):
 
 def test_page_without_scripts_shows_the_figures_numbers(html, visit):
     with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
-        assert "0.80 citron + 0.10 pomme + 0.10 banane" in seen.page.locator(".widget-fallback").inner_text()
+        assert "0.80 citron + 0.10 pomme + 0.10 banane" in seen.page.locator(".widget-fallback table").inner_text()
 
 
 def test_page_loads_no_formulas_and_no_other_heavy_script(html, visit):

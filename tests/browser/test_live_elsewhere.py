@@ -21,6 +21,10 @@ PUT = """() => {
   }
   return true;
 }"""
+OPENED = """async () => {
+  while (!document.querySelector("[data-live] textarea")) await new Promise((done) => setTimeout(done, 50));
+  return true;
+}"""
 READ = """async () => {
   let text;
   for (let tries = 0; tries < 900; tries += 1) {
@@ -45,6 +49,9 @@ def test_sentence_is_translated_in_the_other_engines(engine, page, place):
     expected = rounded(load_translator()).translate(SENTENCE, beams=1).text
     engine.resize(1280)
     engine.visit(getattr(engine, place) + page)
+    if page == "book/index.html":
+        engine.click(".lvm-open")
+        engine.run(OPENED)
     assert answered(engine, [("form :is(input, textarea)", SENTENCE)], ".lvm-french", expected) == expected
     assert engine.complaints() == []
 

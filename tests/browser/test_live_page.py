@@ -70,6 +70,11 @@ def ask(chromium, html):
     context.close()
 
 
+def as_shown(tokens):
+    """Names of tokens as a page shows them."""
+    return tuple("(end)" if token == "</s>" else token for token in tokens)
+
+
 def by_head(weights, heads):
     """Weights as the page keeps them, [row][heads * keys] or [heads * keys], as (heads, rows, keys)."""
     rows = np.asarray(weights, dtype=np.float64)
@@ -133,7 +138,7 @@ def test_beam_search_keeps_what_the_librarys_keeps(ask, translator, sentence, be
     np.testing.assert_allclose(got["tree"][step][place]["score"], expected.scores[0, 0], atol=1e-4)
     translation = translator.translate(sentence, beams=beams, length_penalty=alpha)
     assert got["done"]["text"] == translation.text
-    assert tuple(step["token"] for step in got["steps"]) == translation.tokens
+    assert tuple(step["token"] for step in got["steps"]) == as_shown(translation.tokens)
 
 
 @torch.no_grad()
@@ -180,7 +185,7 @@ def test_page_loads_weights_when_asked_and_translates(live, translator):
     figure = translated(live)
     expected = translator.translate(SENTENCES[0], beams=1)
     assert figure.locator(".lvm-french").inner_text() == expected.text
-    assert tuple(figure.locator(".lvm-tokens").nth(1).locator("button").all_inner_texts()) == expected.tokens
+    assert tuple(figure.locator(".lvm-tokens").nth(1).locator("button").all_inner_texts()) == as_shown(expected.tokens)
     assert len([address for address in live.requests if "weights.js" in address]) == 1
 
 
@@ -277,6 +282,24 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
         violations = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
         assert [(violation["id"], violation["nodes"][0]["html"][:150]) for violation in violations] == []
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_characters_that_the_model_has_never_seen_are_named(live):
+    figure = translated(live, "A man in a 北京 café.")
+    expect(figure.locator(".lvm-missed")).to_contain_text("has never seen 北, 京")
+    assert "(unknown)" in figure.inner_text()
+    assert not {"<unk>", "</s>", "<s>"} & set(figure.locator("td, th, span, button").all_inner_texts())
+    translated(live)
+    expect(figure.locator(".lvm-missed")).to_be_hidden()
+
+
+def test_model_says_what_it_was_trained_on_and_offers_what_it_cannot_do(live, translator):
+    assert "captions of photographs and nothing else" in live.figure.locator(".lvm-trained").inner_text()
+    beyond = live.figure.get_by_role("group", name="Sentences that it cannot do").get_by_role("button")
+    sentence = beyond.first.inner_text()
+    beyond.first.click()
+    expect(live.figure.locator(".lvm-state")).to_contain_text("tokens in", timeout=PATIENCE_MS)
+    assert live.figure.locator(".lvm-french").inner_text() == translator.translate(sentence, beams=1).text
 
 
 def test_empty_box_gets_a_sentence(live):

@@ -260,4 +260,5 @@ def test_empty_box_and_unknown_characters_get_a_sentence(live):
     live.figure.get_by_role("button", name="Write on").click()
     expect(live.figure.locator(".lvm-state")).to_contain_text("There is no word in the box", timeout=PATIENCE_MS)
     figure = wrote(live, "Zoë")
-    assert "has never seen a character" in figure.locator(".lvm-state").inner_text()
+    assert "has never seen ë." in figure.locator(".lvm-state").inner_text()
+    assert "(unknown)" in figure.locator(".lvm-text").inner_text() and "<unk>" not in figure.inner_text()

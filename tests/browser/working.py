@@ -13,8 +13,14 @@ def root(name: str) -> str:
 
 
 def read(engine: Engine, name: str) -> dict[str, Any]:
-    """Read what a figure shows, once it has drawn all that it means to draw."""
-    engine.run("async () => { for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame); return true; }")
+    """Read what a figure shows, once it has drawn all that it means to draw, and plays nothing."""
+    engine.run(
+        f"""async () => {{
+              do for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
+              while (document.querySelector({json.dumps(root(name))}).dataset.playing === "true");
+              return true;
+            }}"""
+    )
     return engine.run(ORACLES[name].script())
 
 
