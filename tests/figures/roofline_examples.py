@@ -23,6 +23,17 @@ ROOFLINE = {
         ([("two", CHAIN), ("one", [("E = (A + B) * C", ("A", "B", "C"), ("E",))])], ("A", "B", "C", "x", "E")),
     ),
     "kitchen": (figures.kitchen, ({"A": 64, "B": 64}, {"A B": 64}, 128)),
+    "moved_floor": (
+        figures.moved_floor,
+        (
+            {
+                "plain": {"small": (2e7, 9e-4), "large": (4e8, 1e-3)},
+                "graph": {"small": (2e7, 5e-5), "large": (4e8, 2e-4)},
+            },
+            {"plain": 9e-4, "graph": 5e-5},
+            3e12,
+        ),
+    ),
     "launch_floor": (
         figures.launch_floor,
         ({"GPU": [(1e-6, 1.1e-5), (9e-5, 1e-4)], "CPU": [(1e-5, 1.2e-5)]}, {"GPU": 1e-5, "CPU": 0.0}),

@@ -184,6 +184,18 @@ def test_sizes_are_written_with_binary_prefixes():
     assert [size_words(n) for n in (100, 1 << 10, 48 << 20, 1 << 31)] == ["100 B", "1 KiB", "48 MiB", "2 GiB"]
 
 
+def test_moved_floor_is_level_until_the_bytes_take_longer():
+    ways = {"plain": {"a": (1e7, 9e-4)}, "graph": {"a": (1e7, 5e-5)}}
+    figure = figures.moved_floor(ways, {"plain": 9e-4, "graph": 5e-5}, 1e12, palette=LIGHT)
+    plain, graph = [line.get_xydata() for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    for line, end_mb, floor_us in ((plain, 900, 900), (graph, 50, 50)):
+        x, y = line.T
+        np.testing.assert_allclose(y, np.where(x < end_mb, floor_us, x))
+    assert "plain: a floor of 900 microseconds until 900 megabytes" in figure.get_label()
+    with pytest.raises(ValueError, match="floors are given for plain; wanted plain, graph"):
+        figures.moved_floor(ways, {"plain": 9e-4}, 1e12, palette=LIGHT)
+
+
 def test_launch_floor_draws_a_level_line_where_a_launch_takes_longer_than_the_work():
     times = {"GPU": [(1e-6, 1.1e-5), (9e-5, 9e-5)], "CPU": [(1e-5, 1.2e-5)]}
     figure = figures.launch_floor(times, {"GPU": 1e-5, "CPU": 0.0}, palette=LIGHT)
