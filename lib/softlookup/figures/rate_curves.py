@@ -18,7 +18,7 @@ def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: 
 
     Returns:
         One panel; each line has its name and its peak beside it, where no line passes: the highest one above its
-        peak, the others at their right ends. The fourth is dashed.
+        peak, the others at their right ends. Each has a line style of its own, so that equal rates show both.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axes = figure.subplots()
@@ -29,7 +29,7 @@ def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: 
     heights = kept_apart([float(rates[name][-1]) for name in others], 0.07 * peaks[highest])
     ends = dict(zip(others, heights, strict=True))
     descriptions = []
-    for (name, rate), color, style in zip(rates.items(), palette.series, ("-", "-", "-", "--"), strict=False):
+    for (name, rate), color, style in zip(rates.items(), palette.series, ("-", "--", "-.", ":"), strict=False):
         top = tops[name]
         axes.plot(steps, rate, style, color=color)
         axes.plot(steps[top], rate[top], "o", color=color, markersize=5)
