@@ -152,9 +152,12 @@ def _written_pair(pairs: Pairs, rounds: Asked) -> list[str]:
 
 
 def _second(
-    variant: Variant, first: str, slugs: list[str], rounds: Asked, mistake_results: MistakeResults
+    variant: Variant, first: str, slugs: list[str], pair: list[str], rounds: Asked, mistake_results: MistakeResults
 ) -> list[str]:
-    """The mistake that gives all wrong answers that a first one does not give; empty if there is none."""
+    """The mistake that gives all wrong answers that a first one does not give, in a pair or alone; empty if none does.
+
+    Where the first one gives them all, what else it would give is no second mistake: the answer is right there.
+    """
 
     def gives(slug: str, case: Case, answer: Answer) -> bool:
         expected = mistake_results.by(variant, (slug,), case)
@@ -162,7 +165,11 @@ def _second(
 
     wrong = [(case, answer) for case, answer, right in _valued(rounds) if not is_right(case, answer, right)]
     left = [(case, answer) for case, answer in wrong if not gives(first, case, answer)]
-    return [slug for slug in slugs if left and all(gives(slug, *answered) for answered in left)][:1]
+    if not left:
+        return []
+    if first in pair:
+        return [slug for slug in pair if slug != first]
+    return [slug for slug in slugs if all(gives(slug, *answered) for answered in left)][:1]
 
 
 def _named(variant: Variant, slugs: list[str], size: int, rounds: Asked, mistake_results: MistakeResults) -> list[str]:
@@ -285,8 +292,7 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
         return habit
     first = _named(variant, slugs, 1, core, mistake_results)
     if first:
-        others = [slug for slug in pair if slug not in first] if first[0] in pair else []
-        return first + (others or _second(variant, first[0], slugs, rounds, mistake_results))
+        return first + _second(variant, first[0], slugs, pair, rounds, mistake_results)
     return (
         pair
         or _named(variant, slugs, 2, core, mistake_results)

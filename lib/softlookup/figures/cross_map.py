@@ -15,6 +15,8 @@ def cross_map(
     read: Sequence[str],
     title: str,
     *,
+    row: str = "token to be written",
+    column: str = "source token",
     palette: Palette,
 ) -> Figure:
     """Draw attention weights with more columns than rows: cross-attention, or the last rows of a causal map.
@@ -24,6 +26,8 @@ def cross_map(
         written: The tokens that the rows write.
         read: The tokens of the source.
         title: What the weights are of.
+        row: What a row stands for.
+        column: What a column stands for.
 
     Returns:
         One panel; a dot marks each row's largest weight.
@@ -44,10 +48,10 @@ def cross_map(
     axes.set(xlim=(-0.03, len(read) + 0.03), ylim=(len(written) + 0.03, -0.03), aspect="equal", title=title)
     axes.set_xticks(np.arange(len(read)) + 0.5, read, rotation=90)
     axes.set_yticks(np.arange(len(written)) + 0.5, written)
-    axes.set(xlabel="source token (key)", ylabel="token to be written (query)")
+    axes.set(xlabel=f"{column} (key)", ylabel=f"{row} (query)")
     axes.tick_params(length=0, labelsize=9)
     for spine in axes.spines.values():
         spine.set_visible(False)
     pairs = "; ".join(f"{word} attends most to {read[s]}" for word, s in zip(written, best, strict=True))
-    figure.set_label(f"Attention weights of {title}: a row for each token to be written. {pairs}.")
+    figure.set_label(f"Attention weights of {title}: a row for each {row}. {pairs}.")
     return figure
