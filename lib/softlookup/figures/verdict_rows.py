@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from softlookup.figures.theme import Palette
 
@@ -27,26 +26,28 @@ def verdict_rows(counts: Mapping[str, Sequence[int]], kinds: Sequence[str], *, p
     if len(kinds) != KINDS or any(len(row) != KINDS for row in counts.values()):
         raise ValueError(f"wanted {KINDS} kinds and as many counts for each subject; got {kinds} and {dict(counts)}")
     looks: tuple[dict[str, Any], ...] = (
-        {"facecolor": palette.value, "edgecolor": palette.value, "alpha": 0.35},
-        {"facecolor": "none", "edgecolor": palette.muted},
-        {"facecolor": palette.alarm, "edgecolor": palette.alarm},
+        {"markerfacecolor": palette.value, "markeredgecolor": palette.value, "alpha": 0.35},
+        {"markerfacecolor": "none", "markeredgecolor": palette.muted},
+        {"markerfacecolor": palette.alarm, "markeredgecolor": palette.alarm},
     )
     colors = (palette.value, palette.muted, palette.alarm)
     longest = max(map(sum, counts.values()))
     figure = Figure(figsize=(6.8, 0.22 * (len(counts) + 2.2)))
     axes = figure.subplots()
+    # Markers, which an SVG draws once and then places: a path for each square weighs three times as much.
+    square: dict[str, Any] = {"marker": "s", "markersize": 6.6, "markeredgewidth": 0.9, "linestyle": "none"}
     start = 0.0
     for kind, look, color in zip(kinds, looks, colors, strict=True):
-        axes.add_patch(Rectangle((start, -1.9), 0.76, 0.76, linewidth=0.9, **look))
+        axes.plot([start + 0.38], [-1.5], **square, **look)
         axes.text(start + 1.2, -1.5, kind, va="center", size=9.5, color=color)
         start += 2.6 + 0.54 * len(kind)
     for row, (subject, numbers) in enumerate(counts.items()):
         axes.text(-0.7, row + 0.4, subject, ha="right", va="center", size=9.5, color=palette.ink)
         place = 0
         for number, look in zip(numbers, looks, strict=True):
-            for _ in range(number):
-                axes.add_patch(Rectangle((place, row), 0.76, 0.76, linewidth=0.9, **look))
-                place += 1
+            if number:
+                axes.plot([place + i + 0.38 for i in range(number)], [row + 0.4] * number, **square, **look)
+            place += number
     axes.set(xlim=(-14.5, max(longest, start) + 0.5), ylim=(len(counts) + 0.2, -2.4))
     axes.set_axis_off()
     totals = [sum(row[kind] for row in counts.values()) for kind in range(KINDS)]
