@@ -178,6 +178,7 @@ class RoundOutcome:
         verdict: One of ``result.VERDICTS``.
         points: What was earned.
         rounds: All cases, answers and right answers.
+        right: Whether the answer is right, for each of them.
         failed: The one to show, None if all is right.
         forbidden: The forbidden name that the answer called, empty if none was seen.
     """
@@ -185,18 +186,21 @@ class RoundOutcome:
     verdict: str
     points: float
     rounds: Asked
+    right: Sequence[bool]
     failed: tuple[Case, Answer, Arrays] | None
     forbidden: str = ""
 
 
 def score(task: Task, rounds: Asked) -> RoundOutcome:
     """Compare: points and verdict, and the case to show."""
-    failed = [answered for answered in rounds if not is_right(*answered)]
+    right = [is_right(*answered) for answered in rounds]
+    failed = [answered for answered, is_so in zip(rounds, right, strict=True) if not is_so]
     if not failed:
-        return RoundOutcome("pass", task.points, rounds, None)
-    for case, answer, right in failed:
-        if answer.failure and answer.failure.kind == "shortcut":
-            return RoundOutcome("wrong", 0.0, rounds, (case, answer, right), answer.failure.message)
+        return RoundOutcome("pass", task.points, rounds, right, None)
+    for answered in failed:
+        failure = answered[1].failure
+        if failure and failure.kind == "shortcut":
+            return RoundOutcome("wrong", 0.0, rounds, right, answered, failure.message)
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
@@ -217,4 +221,4 @@ def score(task: Task, rounds: Asked) -> RoundOutcome:
         verdict = "error"
     else:
         verdict = "wrong"
-    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, failed[0])
+    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, right, failed[0])

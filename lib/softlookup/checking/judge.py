@@ -48,7 +48,7 @@ def judge(
     mistakes = _diagnosed(variant, student, task_questions, outcome, copied) if names else []
     sentences = says_of(variant, mistakes, outcome.rounds, task_questions.mistake_results)
     result = word(variant, outcome, mistakes, sentences, lent, reveals and variant.task.reveals)
-    return result if outcome.forbidden else replace(result, cases=case_marks(task_questions.cases, outcome.rounds))
+    return result if outcome.forbidden else replace(result, cases=case_marks(task_questions.cases, outcome))
 
 
 def _asked_and_scored(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import Asked, Difference, RoundOutcome, first_difference, is_right
+from softlookup.checking.compare import Asked, Difference, RoundOutcome, first_difference
 from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.errors import meaning
 from softlookup.checking.inside import texts
@@ -55,18 +55,18 @@ def used_shortcut(variant: Variant, used: str) -> CheckResult:
     return no_points(variant, "wrong", sentence, (SHORTCUT,))
 
 
-def case_marks(cases: Sequence[Case], rounds: Asked) -> tuple[tuple[str, str], ...]:
+def case_marks(cases: Sequence[Case], outcome: RoundOutcome) -> tuple[tuple[str, str], ...]:
     """What each case is called and came to (see ``panel.CASE_MARKS``); a repetition counts as its case.
 
     Args:
         cases: All that are asked.
-        rounds: Those that were, with the answers.
+        outcome: What the answers to those that were asked came to.
     """
     came_to = {id(case): "not reached" for case in cases}
-    for case, answer, right in rounds:
+    for (case, answer, _), right in zip(outcome.rounds, outcome.right, strict=True):
         if came_to[id(case)] not in ("wrong", RAISED):
             raised = answer.failure is not None and answer.failure.kind in ("raised", "blank")
-            came_to[id(case)] = RAISED if raised else "right" if is_right(case, answer, right) else "wrong"
+            came_to[id(case)] = RAISED if raised else "right" if right else "wrong"
     return tuple((case.label, came_to[id(case)]) for case in cases)
 
 
@@ -111,7 +111,7 @@ def word(
         return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
     if used := outcome.forbidden:
         return used_shortcut(variant, used if used in task.barred else task.barred[0])
-    case, answer, right = outcome.failed if slugs else _smallest(outcome.rounds, outcome.failed)
+    case, answer, right = outcome.failed if slugs else _smallest(outcome, outcome.failed)
     difference = None if answer.arrays is None else first_difference(answer.arrays, right, case)
     names, input_names = variant.result_names(case), tuple(variant.input_names(case))
     sentences = list(on_mistakes)
@@ -152,14 +152,15 @@ def _stood_in(lent: Sequence[str]) -> str:
     return f"{sentence}: that costs you no points here."
 
 
-def _smallest(rounds: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
+def _smallest(outcome: RoundOutcome, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
     """Of the failed cases of the same part and kind of failure, the one with the fewest numbers in its inputs."""
 
     def kind(answered: tuple[Case, Answer, Arrays]) -> tuple[str, bool, str]:
         case, answer, _ = answered
         return case.part, bool(case.gradients), answer.failure.kind if answer.failure else ""
 
-    alike = [answered for answered in rounds if kind(answered) == kind(shown) and not is_right(*answered)]
+    marked = zip(outcome.rounds, outcome.right, strict=True)
+    alike = [answered for answered, right in marked if not right and kind(answered) == kind(shown)]
     return min(alike, key=lambda answered: sum(np.size(a) for a in answered[0].args if isinstance(a, np.ndarray)))
 
 

@@ -140,13 +140,16 @@ class _Values:
         axes[first], axes[second] = axes[second], axes[first]
         return tuple(axes)
 
+    def called(self, call: ast.Call) -> tuple[str, list[ast.expr]]:
+        """Of a call of numpy, of torch, or of a method: its name, and its arguments, that of the dot first."""
+        if not isinstance(call.func, ast.Attribute):
+            return "", []
+        in_module = self.is_module(call.func.value, "numpy", "torch")
+        return call.func.attr, [*call.args] if in_module else [call.func.value, *call.args]
+
     def _called_shape(self, call: ast.Call) -> Shape | None:
         """The shape of a result that has its first argument's, or lacks one axis of it."""
-        if not isinstance(call.func, ast.Attribute):
-            return None
-        name, arguments = call.func.attr, list(call.args)
-        if not self.is_module(call.func.value, "numpy", "torch"):
-            arguments = [call.func.value, *arguments]
+        name, arguments = self.called(call)
         shape = self.shape(arguments[0]) if arguments else None
         named = {keyword.arg: keyword.value for keyword in call.keywords}
         if shape is None or name in _SAME_SHAPE:
@@ -166,12 +169,10 @@ class _Values:
         """Of an expression that exchanges axes: what is turned, and which two; None and None where all are."""
         if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
             return (node.value, None, None) if node.attr == "T" else (node.value, -1, -2)
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+        if not isinstance(node, ast.Call) or node.keywords:
             return None
-        arguments = list(node.args)
-        if not self.is_module(node.func.value, "numpy", "torch"):
-            arguments = [node.func.value, *arguments]
-        if node.func.attr not in ("swapaxes", "transpose") or len(arguments) not in (1, 3):
+        name, arguments = self.called(node)
+        if name not in ("swapaxes", "transpose") or len(arguments) not in (1, 3):
             return None
         if len(arguments) == 1:
             return arguments[0], None, None
@@ -240,7 +241,7 @@ def _sentences(message: str, tree: ast.AST, values: _Values) -> Iterator[str]:
     if isinstance(tree, ast.Subscript):
         yield _on_index(message, tree, values)
     if isinstance(tree, ast.AugAssign):
-        tree = ast.BinOp(_read(tree.target), tree.op, tree.value)
+        tree = ast.BinOp(tree.target, tree.op, tree.value)
     if isinstance(tree, ast.BinOp):
         matrices = isinstance(tree.op, ast.MatMult)
         yield (_on_product if matrices else _on_broadcast)(tree.left, tree.right, values)
@@ -250,17 +251,9 @@ def _sentences(message: str, tree: ast.AST, values: _Values) -> Iterator[str]:
         yield from _on_call(message, tree, values)
 
 
-def _read(target: ast.AST) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
-
-
 def _on_call(message: str, call: ast.Call, values: _Values) -> Iterator[str]:
     yield _on_arguments(message, call, values)
-    if not isinstance(call.func, ast.Attribute):
-        return
-    name, arguments = call.func.attr, list(call.args)
-    if not values.is_module(call.func.value, "numpy", "torch"):
-        arguments = [call.func.value, *arguments]
+    name, arguments = values.called(call)
     if name == "einsum":
         yield _on_einsum(arguments, values)
     elif name in ("matmul", "dot", "mm", "bmm") and len(arguments) == 2:
