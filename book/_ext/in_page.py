@@ -134,22 +134,24 @@ def _from_first_page(address: str, folder: str) -> str:
     return (posixpath.normpath(posixpath.join(folder, place)) if place else page) + sign + label
 
 
-def script(exercise: Exercise, following: Exercise | None, root: Path, out: Path) -> str:
+def script(
+    exercise: Exercise, tasks: dict[str, dict[str, str]], following: dict[str, dict[str, str]], root: Path
+) -> str:
     """A notebook with the texts of its tasks, as a script: pages from the disk can load nothing else.
 
     Args:
         exercise: The notebook.
-        following: The notebook after it, whose first task comes next.
+        tasks: The texts of its tasks.
+        following: Those of the notebook after it, whose first task comes next; empty after the last.
         root: The book's sources.
-        out: The built book.
     """
     record = {
         "file": Path(exercise.path).name,
         "notebook": json.loads((root / exercise.path).read_text(encoding="utf-8")),
-        "texts": _texts_of(exercise, out),
+        "texts": tasks,
     }
-    if following is not None:
-        first = next(iter(_texts_of(following, out).values()))
+    if following:
+        first = next(iter(following.values()))
         record["next"] = {"title": first["title"], "page": first["page"]}
     number = int(exercise.name.partition("_")[0])
     return f"(globalThis.softlookupNotebooks??={{}})[{number}]={json.dumps(record)};"
@@ -169,9 +171,10 @@ def write_scripts(app: Sphinx, error: Exception | None) -> None:
     known = exercises(Path(app.srcdir)).values()
     every = [exercise for exercise in known if exercise.rows and exercise.name[:2].isdigit()]
     every.sort(key=lambda exercise: exercise.name)
-    for exercise, following in zip(every, [*every[1:], None], strict=True):
+    tasks = [_texts_of(exercise, out) for exercise in every]
+    for exercise, its_own, following in zip(every, tasks, [*tasks[1:], {}], strict=True):
         name = f"notebook_{int(exercise.name[:2])}.js"
-        (place / name).write_text(script(exercise, following, Path(app.srcdir), out), encoding="utf-8")
+        (place / name).write_text(script(exercise, its_own, following, Path(app.srcdir)), encoding="utf-8")
     for left_over in place.glob("cells_*.js"):  # of an earlier build, where the page's cells could run
         left_over.unlink()
     for page, cells in app.in_page_cells.items():  # type: ignore[attr-defined]
