@@ -201,10 +201,10 @@ class _Trainer:
         # The scale of float16's losses doubles every so often, and is halved when a gradient overflows.
         self.scaler = torch.amp.GradScaler(device, enabled=way.products == "float16")
         self.loss = _loss(model, way)
-        self.captured: CapturedStep | None = None
-        if way.captured and torch.device(device).type == "cuda":
+        self.taken: _Trainer | CapturedStep = self
+        if way.captured:
             make_capturable(self.optimizer)
-            self.captured = CapturedStep(self.gradients, self.apply, self.left_in)
+            self.taken = CapturedStep(self.gradients, self.apply, self.left_in)
 
     def gradients(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor]:
         """Leave the gradients, clipped, and give the loss."""
@@ -229,10 +229,9 @@ class _Trainer:
     def step(self, inputs: Tensor, labels: Tensor, rate: float) -> Tensor:
         """Train on a batch, and give its loss."""
         set_rate(self.optimizer, rate)
-        taken = self if self.captured is None else self.captured
-        (loss,) = taken.gradients(inputs, labels)
-        loss = loss.clone()
-        taken.apply()
+        (loss,) = self.taken.gradients(inputs, labels)
+        loss = loss.clone()  # a recorded step writes over it
+        self.taken.apply()
         return loss
 
     def _formats(self, kind: str) -> Any:

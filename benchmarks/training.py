@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from benchmarks.harness import benchmark
 from benchmarks.measures import product_rate, quantile, step_flops, wait
-from benchmarks.training_peer import copy_of, plain_loss
+from benchmarks.training_peer import copy_of, labels_of, plain_loss
 from softlookup.model.config import Config
 from softlookup.model.schedules import warmup_hold_decay
 from softlookup.model.transformer import Transformer
@@ -296,7 +296,7 @@ def _runners_on_gpu(model: Transformer, fast: FastLoss, batches: Batches) -> lis
 
     def plain_loss(batch: Batch) -> Tensor:
         with torch.autocast("cuda", dtype=torch.bfloat16):
-            return plain.summed(batch) / (batch.target_ids[:, 1:] != batch.pad_id).sum()
+            return plain.summed(batch) / labels_of(batch)
 
     for batch in islice(batches.epoch(0), 4):  # torch compiles for one shape, then for all: before the clock runs
         plain_loss(batch.to("cuda")).backward()

@@ -131,6 +131,18 @@ def copy_of(model: Transformer, *, dropout_everywhere: bool = False) -> TorchTra
     return peer.to(model.embedder.tokens.table).train(model.training)
 
 
+def labels_of(batch: Batch) -> Tensor:
+    """Count the labels that are not padding, as a number on the batch's device: nothing waits for it.
+
+    Args:
+        batch: Sources and targets.
+
+    Returns:
+        One number.
+    """
+    return (batch.target_ids[:, 1:] != batch.pad_id).sum()
+
+
 def plain_loss(model: TorchTransformer, batch: Batch, epsilon: float) -> Float[Tensor, ""]:
     """Give the mean loss of a token, from the logits at every position.
 

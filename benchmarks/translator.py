@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from benchmarks.harness import benchmark
 from benchmarks.training import _data, _model
 from benchmarks.training import _Plan as _Sizes
-from benchmarks.training_peer import copy_of, plain_loss
+from benchmarks.training_peer import copy_of, labels_of, plain_loss
 from softlookup.model.schedules import warmup_hold_decay
 from softlookup.training.data import Batch, BucketedBatches, IdPair
 from softlookup.training.fast import FastLoss, quick_dtype
@@ -114,7 +114,7 @@ def bench_translator(plan: _Plan, folder: str | Path | None = None, *, device: s
 
     model = _model(sizes, len(tokenizer), device)
     peer = copy_of(model, dropout_everywhere=False)
-    runs = [run("nn.Transformer", peer, lambda batch: plain_loss(peer, batch, _EPSILON) * _labels(batch))]
+    runs = [run("nn.Transformer", peer, lambda batch: plain_loss(peer, batch, _EPSILON) * labels_of(batch))]
     if on_gpu:
         course = PlainLoss(model, epsilon=_EPSILON, compiled=True)
         runs.append(run("compiled, steps recorded", model, course.summed, captured=True))
@@ -130,10 +130,6 @@ def bench_translator(plan: _Plan, folder: str | Path | None = None, *, device: s
         data=data,
         runs=tuple(runs),
     )
-
-
-def _labels(batch: Batch) -> Tensor:
-    return (batch.target_ids[:, 1:] != batch.pad_id).sum()
 
 
 def _run(

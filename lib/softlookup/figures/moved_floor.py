@@ -1,6 +1,6 @@
 """Time a layer takes for one token over the bytes that it reads, and the floor under it, before and after a graph."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -34,12 +34,10 @@ def moved_floor(
     axes = figure.subplots()
     x = np.geomspace(5e6, 1e10, 300)
     bytes_us = 1e6 * x / bandwidth
-    ends: Sequence[float] = []
     leftmost = min(n_bytes for models in measured.values() for n_bytes, _ in models.values())
     for (way, models), color in zip(measured.items(), palette.series, strict=False):
         floor_us = 1e6 * floors[way]
         axes.plot(x / 1e6, np.maximum(floor_us, bytes_us), color=color, linewidth=1.6)
-        ends = [*ends, bandwidth * floors[way]]
         axes.annotate(
             f"{way}: {floor_us:.0f} µs, until {bandwidth * floors[way] / 1e6:,.0f} MB",
             (1.15 * leftmost / 1e6, floor_us),
@@ -61,8 +59,8 @@ def moved_floor(
     axes.grid(alpha=0.5)
     axes.set_axisbelow(True)
     levels = "; ".join(
-        f"{way}: a floor of {1e6 * floor:.0f} microseconds until {end / 1e6:,.0f} megabytes"
-        for (way, floor), end in zip(floors.items(), ends, strict=True)
+        f"{way}: a floor of {1e6 * floor:.0f} microseconds until {bandwidth * floor / 1e6:,.0f} megabytes"
+        for way, floor in floors.items()
     )
     figure.set_label(f"Microseconds of a layer over the bytes that it reads. {levels}.")
     return figure

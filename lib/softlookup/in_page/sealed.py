@@ -1,7 +1,7 @@
 """Texts that a right answer opens: they travel mixed with what a right answer gives.
 
-Who reads a page's files comes upon no solution. It is no secret: the expected results are in the page, too, and a
-program can put both together, as it can answer from a table of them.
+So nobody comes upon a solution by reading a page's files. It is not a secret: the expected results are in the page,
+too, and a program can put both together, as it can answer from a table of them.
 """
 
 import base64

@@ -253,13 +253,11 @@ SIZES: dict[str, tuple[object, ...]] = dict.fromkeys(
 )  # fmt: skip
 """The fields whose value no special path cares about, as check_parts takes them."""
 
-PLACES_IN_A_TENSOR: dict[str, tuple[object, ...]] = SIZES | {
+WRITING: dict[str, tuple[object, ...]] = SIZES | {
     "n_decoder_layers": (),
     "head_width": (),
     "n_kv_heads": (),
-    "positions": ("sinusoidal", "sinusoidal_halves", "learned", "rotary", "rotary_halves", "none"),
     "rotary_scaling": (),
-    "no_rotary_every": (),
     "norm": ("layer", "rms"),
     "pre_norm": (False, True),
     "embedding_norm": (False, True),
@@ -267,11 +265,17 @@ PLACES_IN_A_TENSOR: dict[str, tuple[object, ...]] = SIZES | {
     "attention_bias": (False, True),
     "hidden_bias": (False, True),
     "attention_scale": (),
-    "qk_norm": ("none", "head", "width"),
     "scale_embeddings": (False, True),
     "tied": (False, True),
     "tied_scale": (),
     "output_bias": (False, True),
+}
+"""What every quick way of writing knows; each adds the positions that it can have, and what else it knows."""
+
+PLACES_IN_A_TENSOR: dict[str, tuple[object, ...]] = WRITING | {
+    "positions": ("sinusoidal", "sinusoidal_halves", "learned", "rotary", "rotary_halves", "none"),
+    "no_rotary_every": (),
+    "qk_norm": ("none", "head", "width"),
 }
 """What a decoder can be made of where the place of a newest token is a number on the device, not one of Python's."""
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from softlookup.model._sizes import check_ids
 from softlookup.model.attention import fused_attention
 from softlookup.model.cache import KVCache, LayerCache
-from softlookup.model.config import SIZES, check_parts
+from softlookup.model.config import WRITING, check_parts
 from softlookup.model.feedforward import _ACTIVATIONS, FeedForward
 from softlookup.model.head import Head
 from softlookup.model.language import DecoderLM
@@ -32,25 +32,10 @@ from softlookup.model.positions import RotaryPositions
 from softlookup.model.transformer import Transformer
 from softlookup.torch_internals import packed_weight, product_by_packed
 
-_KNOWN = SIZES | {
-    "n_decoder_layers": (),
-    "head_width": (),
-    "n_kv_heads": (),
+_KNOWN = WRITING | {
     "positions": (
         "sinusoidal", "sinusoidal_halves", "learned", "rotary", "rotary_halves", "alibi", "t5", "none",
     ),
-    "rotary_scaling": (),
-    "norm": ("layer", "rms"),
-    "pre_norm": (False, True),
-    "embedding_norm": (False, True),
-    "activation": ("relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"),
-    "attention_bias": (False, True),
-    "hidden_bias": (False, True),
-    "attention_scale": (),
-    "scale_embeddings": (False, True),
-    "tied": (False, True),
-    "tied_scale": (),
-    "output_bias": (False, True),
     "n_segments": (),
     "mlm_transform": (False, True),
 }  # fmt: skip

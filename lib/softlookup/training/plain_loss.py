@@ -63,8 +63,8 @@ class PlainLoss:
         if not self._is_ready:
             self._is_ready = True
             self._fill_tables(ids)
-        few = any(len(rows) == 1 or rows.numel() < self.model.config.d_model for rows in ids)
-        states, table = (self._plain if few and _varies(self.model) else self._compiled)(*ids)
+        few = _varies(self.model) and any(len(rows) == 1 or rows.numel() < self.model.config.d_model for rows in ids)
+        states, table = (self._plain if few else self._compiled)(*ids)
         return vocabulary_loss(
             states, table, labels, ignored=self.model.config.pad_id, epsilon=self.epsilon, chunk=self.chunk
         )
