@@ -189,7 +189,7 @@ def one_token(q, k, v):
 # [[task 04.weights]]
 #
 # Compute attention weights from `q`, shape `(..., T, H)`, and `k`, shape `(..., S, H)`: score, divide by $\sqrt{H}$ (no temperature), mask,
-# softmax. Return shape `(..., T, S)`.
+# softmax. `mask` is `True` where a query may attend; a query that may attend to nothing gets a row of zeros. Return shape `(..., T, S)`.
 
 
 # %% 04-weights

@@ -18,6 +18,7 @@ const colours = HighlightStyle.define([
 
 // Make an editor in a place of the page. Escape and then Tab leaves it; Tab alone indents.
 export function edit(place, { text, label, describedBy, changed, check }) {
+  place.addEventListener("keydown", (event) => event.key === "/" && event.stopPropagation()); // the page's key for its search
   const view = new EditorView({
     parent: place,
     state: EditorState.create({

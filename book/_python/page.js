@@ -10,16 +10,25 @@ const facts = globalThis.softlookupFacts;
 const root = document.documentElement.dataset.content_root || "./";
 const marks = []; // what brings each button up to date
 const linked = new URLSearchParams(location.search).get("do"); // a link may open one task's editor
-const editors = new Map(); // of the boxes that are open
+const editors = new Map(); // the boxes that are open, with their editors
 const doors = new Map(); // the buttons that open tasks, by their ids
+let going = ""; // the task that a reader is on the way to
 
 const STATES = { pass: "✓ Done here", partial: "◐ Go on here", wrong: "✗ Go on here" };
 
-// Go to another task of this page; gives false where it has none.
+// Go to another task of this page, and open it; gives false where it has none.
 function go(id) {
-  if (editors.has(id)) editors.get(id).focus();
+  going = id;
+  if (editors.has(id)) arrive(id);
   else doors.get(id)?.click();
   return doors.has(id);
+}
+
+function arrive(id) {
+  const { form, editor } = editors.get(id);
+  form.closest("section").scrollIntoView(); // an editor's focus does not scroll
+  editor.focus();
+  going = "";
 }
 
 // A button that opens a task's editor, with a line for what happens meanwhile. It is near where the pointer is in `place`.
@@ -29,9 +38,10 @@ function door(id, place, says, opened) {
   const [button, state] = opener(place, () => script(`notebook_${number}.js`), number, async (all) => {
     const book = await all.notebook(number);
     const { form, editor } = all.task(id, book, mark, go);
-    editors.set(id, editor);
+    editors.set(id, { form, editor });
     opened(form, book.texts[id]);
-    editor.focus();
+    if (going === id) arrive(id);
+    else editor.focus();
   });
   doors.set(id, button);
   const mark = () => { button.textContent = says(STATES[kept()[id]?.verdict]); };
@@ -136,7 +146,7 @@ function shelf(head, number) {
 
 // Show what is kept, where it was changed elsewhere.
 function refresh() {
-  for (const [id, editor] of editors) {
+  for (const [id, { editor }] of editors) {
     const { source } = kept()[id] ?? {};
     if (source && source !== editor.text()) editor.put(source);
   }

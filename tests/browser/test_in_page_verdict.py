@@ -27,7 +27,9 @@ def test_wrong_answer_shows_its_cases_the_mistake_hints_and_the_next_task(visite
     page = visited.page
     box = opened(page, "04.scores")
     output = check(page, box, SWAPPED)
-    assert "✗ 8 wrong: three queries, five keys · two sequences" in output and "Mistake: swapped" in output
+    assert output.index("Mistake: swapped") < output.index("✗ 8 wrong")
+    box.get_by_text("✗ 8 wrong").click()
+    expect(box.get_by_text("three queries, five keys · two sequences")).to_be_visible()
     hints = box.locator(".slp-hint")
     expect(hints).to_have_count(2)
     hints.nth(1).locator("summary").click()
@@ -35,8 +37,12 @@ def test_wrong_answer_shows_its_cases_the_mistake_hints_and_the_next_task(visite
     link = box.get_by_role("link", name="Next task")
     expect(link).not_to_have_class("slp-next slp-first")
     link.click()
-    following = page.locator("section:has(> span#exercise-04-scale) .slp-box .cm-content")
-    expect(following).to_be_focused(timeout=PATIENCE_MS)
+    following = page.locator("section:has(> span#exercise-04-scale)")
+    code = following.locator(".slp-box .cm-content")
+    expect(code).to_be_focused(timeout=PATIENCE_MS)
+    expect(following.get_by_role("heading")).to_be_in_viewport()
+    page.keyboard.type("1 / 2")  # key by key: "/" is the page's key for its search
+    expect(code).to_contain_text("1 / 2")
 
 
 def test_shapes_that_do_not_fit_are_said_with_the_names_of_the_line(visited):

@@ -179,6 +179,17 @@ def _named(variant: Variant, slugs: list[str], size: int, rounds: Asked, mistake
     return _first(variant, combinations(slugs, size), rounds, mistake_results)
 
 
+def _in_a_part(variant: Variant, slugs: list[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
+    """What agrees with the core cases and those of one other part, for an answer with further mistakes elsewhere."""
+    parts = dict.fromkeys(case.part for case, answer, right in _valued(rounds) if not is_right(case, answer, right))
+    for part in parts:
+        some = [answered for answered in rounds if answered[0].part in (CORE, part)]
+        for size in (1, 2) if part != CORE else ():
+            if mistakes := _named(variant, slugs, size, some, mistake_results):
+                return mistakes
+    return []
+
+
 def _habit(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """A habit that agrees with every answer; empty if none does, or where what is not known is not computed."""
     if _wrong_numbers(rounds) < _SLIP_NEEDS:
@@ -256,7 +267,8 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
     In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
     shows by itself, and where no pair fits, habits, all on every case; then singles on the core cases only, for answers
     that hold a further slip elsewhere, which is named after it if it is known; then other pairs, on every case and on
-    the core cases, and pairs with a habit on every case; then what shows as a kind of failure, or beside the right
+    the core cases; then singles and pairs on the core cases and those of another part; then pairs with a habit on every
+    case; then what shows as a kind of failure, or beside the right
     answer.
 
     Args:
@@ -296,6 +308,7 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
     return (
         pair
         or _named(variant, slugs, 2, core, mistake_results)
+        or _in_a_part(variant, slugs, rounds, mistake_results)
         or (_beside_habit(variant, slugs, rounds, mistake_results) if wrong else [])
         or by_symptom(variant.task, [answered for answered in rounds if not is_right(*answered)])
     )

@@ -134,7 +134,8 @@ class Notebook:
         A line ``no-sqrt = ["scores / math.sqrt(width)", "scores"]`` names a mistake, what it replaces, and by what; a
         list of such pairs makes several edits. What is said of it stands in the table ``says`` of the same file, under
         the task's and the mistake's name ("04.scale:no-sqrt") or the mistake's alone, or in ``mistakes.toml`` for all
-        chapters: a sentence, or a table with ``says`` and what else ``Mistake`` has.
+        chapters: a sentence, or a table with ``says`` and what else ``Mistake`` has. The table ``sections`` says which
+        section of the chapter a mistake's verdict links to, where it is not the task's own.
 
         An answer that is taken from another chapter has its mistakes, too.
 
@@ -143,9 +144,11 @@ class Notebook:
         """
         origin = self.origin(task_id)
         if origin != task_id:
-            return published(_number(origin)).mistakes(origin)
+            # Its sections are in the other chapter.
+            return tuple(replace(mistake, anchor=None) for mistake in published(_number(origin)).mistakes(origin))
         facts = self.beside_task(task_id).facts
         words = _said_often() | facts.get("says", {})
+        anchors = {slug: anchor for anchor, slugs in facts.get("sections", {}).items() for slug in slugs}
         mistakes = []
         for slug, edits in facts.get(task_id, {}).items():
             sentence = words.get(f"{task_id}:{slug}", words.get(slug))
@@ -157,7 +160,7 @@ class Notebook:
                 Mistake(
                     slug,
                     edits=tuple((old, new) for old, new in pairs),
-                    **({"says": sentence} if isinstance(sentence, str) else sentence),
+                    **{"anchor": anchors.get(slug), **({"says": sentence} if isinstance(sentence, str) else sentence)},
                 )
             )
         return tuple(mistakes)

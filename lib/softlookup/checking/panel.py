@@ -14,6 +14,9 @@ MAX_CELLS = 144
 
 MAX_SIDE = 12
 
+SHORT_LIST = 100
+"""Letters of cases' names that are shown without a fold."""
+
 STYLE = """
 .sl-check{--sl-ink:#1d2330;--sl-soft:#5a6472;--sl-paper:#fff;--sl-line:#d5dae1;--sl-good:#0b6e4f;--sl-bad:#a3341f;--sl-part:#7a5400;--sl-link:#1f5fa8;
 font:15px/1.5 var(--pst-font-family-base,system-ui,sans-serif);
@@ -22,7 +25,8 @@ border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
 .sl-check.sl-help{border-left-color:var(--sl-link)}
 .sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
-.sl-check .sl-mark{font-weight:650;white-space:nowrap}.sl-check .sl-case{font-size:.92em}
+.sl-check .sl-mark{font-weight:650;white-space:nowrap}
+.sl-check .sl-cases{display:flex;flex-wrap:wrap;gap:0 1.4em;font-size:.92em}.sl-check .sl-cases :is(p,[open]){flex-basis:100%;margin:0}
 .sl-check a{color:var(--sl-link)}
 .sl-check .sl-maps{overflow-x:auto;display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
 .sl-check
@@ -164,22 +168,23 @@ def _chips(difference: Difference, reveals: bool) -> str:
     return f'<div class="sl-chips">{"".join(lines)}</div>'
 
 
-def case_lists(cases: Sequence[tuple[str, str]], folded: bool = False) -> str:
-    """The cases of a check by what they came to: a line for each mark.
+def case_lists(cases: Sequence[tuple[str, str]]) -> str:
+    """The cases of a check by what they came to: how many, with each mark, and their names, in a fold where they are long.
 
     Args:
         cases: What each is called, and what it came to: a key of ``CASE_MARKS``.
-        folded: Whether their names stand in a fold.
     """
     lines = []
     for kind, mark in CASE_MARKS.items():
-        labels = [escape(label) for label, came_to in cases if came_to == kind]
+        labels = " · ".join(label for label, came_to in cases if came_to == kind)
         if labels:
-            count = f'<span class="sl-mark">{mark} {len(labels)} {kind}</span>'
-            lines.append((count, f'<span class="sl-pts">{" · ".join(labels)}</span>'))
-    if folded:
-        return "".join(f"<details><summary>{count}</summary><p>{labels}</p></details>" for count, labels in lines)
-    return "".join(f'<p class="sl-case">{count}: {labels}</p>' for count, labels in lines)
+            count = f'<span class="sl-mark">{mark} {sum(came_to == kind for _, came_to in cases)} {kind}</span>'
+            names = f'<span class="sl-pts">{escape(labels)}</span>'
+            if len(labels) > SHORT_LIST or kind == "right":
+                lines.append(f"<details><summary>{count}</summary>{names}</details>")
+            else:
+                lines.append(f"<p>{count}: {names}</p>")
+    return f'<div class="sl-cases">{"".join(lines)}</div>' if lines else ""
 
 
 def rich(sentence: str) -> str:

@@ -202,10 +202,10 @@ def panel(result: CheckResult) -> str:
     worth = f' <span class="sl-pts">· {escape(points)}</span>' if points else ""
     names = [f"`{slug.removeprefix(HABIT)}`" for slug in result.diagnosis]
     label = "Mistakes" if len(names) > 1 else "Mistake"
-    body = case_lists(result.cases, folded=result.verdict == "pass")
-    body += f'<p class="sl-name">{label}: {rich(" and ".join(names))}</p>' * bool(names)
+    body = f'<p class="sl-name">{label}: {rich(" and ".join(names))}</p>' * bool(names)
     body += "".join(f"<p>{rich(s)}</p>" for s in result.sentences)
     body += f"<p>{rich(result.nudge)}</p>" * bool(result.nudge)
+    body += case_lists(result.cases)
     if result.difference is not None:
         body += heat_maps(result.difference, result.names, result.reveals)
     if result.asked:

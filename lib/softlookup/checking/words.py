@@ -50,7 +50,7 @@ def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
 
 
 def masked_cells_are_zero(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
-    """A property of masked weights: exactly 0 where the mask, the last argument if there is one, says False."""
+    """A property of masked weights: 0 where the mask, the last argument if there is one, says False."""
     mask = case.args[-1]
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
         return None
@@ -62,4 +62,4 @@ def masked_cells_are_zero(case: Case, arrays: tuple[np.ndarray, ...]) -> str | N
     if not bad.any():
         return None
     index = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"Cell {list(index)} is masked and has the weight {number(arrays[0][index])}; it is exactly 0."
+    return f"Cell {list(index)} is masked and has the weight {number(arrays[0][index])}: it must be 0."
