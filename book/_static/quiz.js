@@ -44,6 +44,14 @@
     return `Too ${guess > right ? "high" : "low"}, by a factor of ${written}. Guess once more, or unfold the answer.`;
   }
 
+  /** Which known mistake gives an answer, or which ones. */
+  function named(says) {
+    if (says.length === 1) return [strong("A known mistake. "), says[0]];
+    const list = document.createElement("ul");
+    list.append(...says.map((one) => Object.assign(document.createElement("li"), { textContent: one })));
+    return [strong("A known mistake, "), "one of these:", list];
+  }
+
   function judge(form, asked, answer) {
     const guess = asked.kind === "guess";
     if (!answer.length || !answer.every(guess ? Number.isFinite : (value) => !Number.isNaN(value))) {
@@ -57,7 +65,7 @@
       return;
     }
     const known = asked.wrong.find((one) => near(answer, one.answer, Math.max(asked.alike, 1e-9)));
-    if (known) say(form, "wrong", strong("A known mistake. "), known.says.join(" Or: "));
+    if (known) say(form, "wrong", ...named(known.says));
     else if (guess) say(form, "wrong", strong("Not yet. "), factor(answer[0], asked.right[0]));
     else say(form, "wrong", strong("Not yet. "), "No mistake that is known here gives this. Try once more, or unfold the answer.");
   }

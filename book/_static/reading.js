@@ -70,10 +70,22 @@
     link.hash = `kept=${encodeURIComponent(JSON.stringify({ read: read("read"), quick: read("quick") }))}`;
   }, { capture: true });
 
+  /** The first page leads on to the chapter that was opened last. */
+  function goOn() {
+    const { path, title } = read("last");
+    const link = path && document.querySelector('.doors a[href$="01_motivation.html"]');
+    if (!link) return;
+    link.href = path;
+    link.textContent = `Go on: ${title}`;
+  }
+
   mark();
+  goOn();
   window.addEventListener("storage", mark);
   window.addEventListener("pageshow", mark);
   if (CHAPTER.test(location.pathname)) {
+    const title = document.title.split(" — ")[0];
+    write("last", { path: page, title });
     window.addEventListener("load", async () => {
       await window.MathJax?.startup?.promise; // before that, sections are shorter than they will be
       watch();

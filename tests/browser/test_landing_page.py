@@ -289,6 +289,13 @@ def test_doors_lead_to_the_reader_the_student_and_the_lecturer(html, visit):
         assert teacher == "#start-instructor"
 
 
+def test_reader_who_comes_back_goes_on_with_the_chapter_that_was_open(server, visit):
+    with visit(f"{server}book/04_one_head.html") as seen:
+        seen.page.goto(f"{server}{PAGE}")
+        seen.page.get_by_role("link", name="Go on: 4. One head of self-attention").click()
+        seen.page.wait_for_url("**/book/04_one_head.html")
+
+
 def test_verdict_is_a_real_one_and_leads_to_its_section(html, visit):
     with visit((html / PAGE).as_uri()) as seen:
         panel = seen.page.locator(".sl-check")

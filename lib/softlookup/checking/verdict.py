@@ -232,9 +232,9 @@ def _described(case: Case, difference: Difference, names: tuple[str, ...], revea
     total = difference.got.size
     count = f" {difference.count} of {total} cells differ." if total > 1 else ""
     wanted_part = f", wanted is {expected}" if reveals else ", which is not right"
-    whole = reveals and _are_whole(difference.got[index], difference.expected[index])
+    exact = not reveals or _are_whole(difference.got[index], difference.expected[index])
     tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
-    allowed = "" if whole else f" (tolerance {tolerance:g})"
+    allowed = "" if exact else f" (tolerance {tolerance:g})"
     return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
 
 

@@ -59,7 +59,7 @@ class Question:
             f'<form class="slq" autocomplete="off" data-quick="{escape(json.dumps(written))}">'
             f'<p class="slq-ask"><strong>{invitation}</strong> {marked_up(self.text)}</p>'
             f'{tables}<div class="slq-fields">{self._fields()}</div>'
-            '<p class="slq-told" role="status"></p>'
+            '<div class="slq-told" role="status"></div>'
             f"<details><summary>Answer</summary><p>{escape(self.kind.written(self.right))}</p></details></form>"
         )
 
