@@ -45,7 +45,6 @@ FIGURES = {
     "pipeline": (figures.pipeline, ()),
     "accepted_wrong": (figures.accepted_wrong, ([("one", 40, 20, 0), ("another", 30, 3, 1)],)),
     "stages": (figures.stages, (Q, K, V, WORDS)),
-    "dependency": (figures.dependency, (WORDS, 3)),
     "variance": (figures.variance, (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1))),
     "saturation": (figures.saturation, (np.array([0.97, 0.02, 0.01]), np.array([0.5, 0.3, 0.2]))),
     "gradient_size": (
@@ -434,15 +433,6 @@ def test_step_cost_is_saved_in_the_form_that_the_files_name_asks_for(tmp_path):
     assert (tmp_path / "cost.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match=r"cost.txt ends in '.txt'; wanted .svg or .png"):
         save_step_cost(steps, tmp_path / "cost.txt")
-
-
-def test_dependency_draws_a_line_from_every_key_and_value_and_from_one_query():
-    figure = figures.dependency(WORDS, 1, palette=LIGHT)
-    to_z = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2 and line.get_ydata()[1] > 4]
-    assert all(line.get_xdata()[1] == 3.0 for line in to_z)
-    assert len(to_z) == 2 * len(WORDS) + 1
-    with pytest.raises(IndexError, match="no position 4 in a sentence of 4 words"):
-        figures.dependency(WORDS, 4, palette=LIGHT)
 
 
 def test_layer_operations_marks_where_the_curves_meet():

@@ -91,7 +91,6 @@ from softlookup.figures.memory_bars import memory_bars as memory_bars
 from softlookup.figures.merging import merging as merging
 from softlookup.figures.model_parts import model_parts as model_parts
 from softlookup.figures.moved_floor import moved_floor as moved_floor
-from softlookup.figures.needs import dependency as dependency
 from softlookup.figures.next_tokens import next_tokens as next_tokens
 from softlookup.figures.norm_runs import norm_runs as norm_runs
 from softlookup.figures.normed import norm_steps as norm_steps
