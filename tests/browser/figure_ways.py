@@ -151,7 +151,7 @@ WAYS = {
         [slider("input[data-ask=batch]"), slider("input[data-ask=length]", 0.9, 0.1)],
         ".mem-verdict",
     ),
-    "lyt": Ways(
+    "cav": Ways(
         ["button[data-pick=softmax]", ("input[data-ask=tokens]", 0.3, 0.5), "input[data-ask=fused]"],
         [("input[data-ask=tokens]", "ArrowLeft"), ("select[data-ask=model]", "ArrowDown")]
         + [
@@ -160,7 +160,7 @@ WAYS = {
             ("button[data-pick=up]", "Enter"),
         ],
         [slider("input[data-ask=tokens]", 0.9, 0.1)],
-        ".lyt-words",
+        ".cav-words",
     ),
     "cfg": Ways(
         [("input[data-ask=length]", 0.2, 0.5), ("input[data-ask=length]", 0.9, 0.5)],

@@ -120,9 +120,9 @@
       clues: byKey(Object.entries(one.querySelector(".dtv-clues").dataset), ([name]) => name, ([, value]) => Number(value)),
       verdict: { ...one.querySelector(".dtv-verdict").dataset }, said: text(one, ".dtv-verdict"),
     }),
-    lyt: (one) => ({
-      ...asked(one), step: one.querySelector("button[data-pick][aria-pressed=true]").dataset.pick, words: text(one, ".lyt-words") + text(one, ".lyt-price"),
-      times: byKey(all(one, "li[data-step]:not([hidden])"), (row) => row.dataset.step, (row) => all(row, ".lyt-line").map((line) => Number(line.dataset.value))),
+    cav: (one) => ({
+      ...asked(one), step: one.querySelector("button[data-pick][aria-pressed=true]").dataset.pick, words: text(one, ".cav-words") + text(one, ".cav-price"),
+      times: byKey(all(one, "li[data-step]:not([hidden])"), (row) => row.dataset.step, (row) => all(row, ".cav-line").map((line) => Number(line.dataset.value))),
     }),
     svt: (one) => ({
       way: one.querySelector("button[data-way][aria-pressed=true]").dataset.way, said: text(one, ".svt-words"),

@@ -142,12 +142,12 @@ def test_memory_explorer_says_where_a_model_has_no_positions(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorers_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        assert axe_findings(seen.page, ".bat", ".lyt", ".mem") == []
+        assert axe_findings(seen.page, ".bat", ".cav", ".mem") == []
 
 
 def test_explorers_fit_a_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
-        for name in (".bat", ".lyt", ".mem"):
+        for name in (".bat", ".cav", ".mem"):
             assert seen.page.locator(name).first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
         choose(seen.page.locator(".mem").first, "use", 1)
         assert seen.page.locator(".mem").first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")

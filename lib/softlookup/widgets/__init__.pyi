@@ -7,12 +7,12 @@ from softlookup.widgets.batching_explorer import BatchingExplorer as BatchingExp
 from softlookup.widgets.beam_tree import BeamTree as BeamTree
 from softlookup.widgets.cache_growth import CacheGrowth as CacheGrowth
 from softlookup.widgets.config_reader import ConfigReader as ConfigReader
+from softlookup.widgets.cooks_and_van import CooksAndVan as CooksAndVan
 from softlookup.widgets.encoder_stepper import EncoderStepper as EncoderStepper
 from softlookup.widgets.encoder_stepper import LayerExample as LayerExample
 from softlookup.widgets.first_lookup import FirstLookup as FirstLookup
 from softlookup.widgets.head_shapes import HeadShapes as HeadShapes
 from softlookup.widgets.head_shapes import Sizes as Sizes
-from softlookup.widgets.layer_times import LayerTimes as LayerTimes
 from softlookup.widgets.lookup_plane import LookupPlane as LookupPlane
 from softlookup.widgets.lookup_plane import Store as Store
 from softlookup.widgets.loss_detective import LossDetective as LossDetective

@@ -1,7 +1,7 @@
 // The steps of a layer, each with two bars. Python has counted operations and bytes; here they become times.
 
 function render({ model, el }) {
-  const id = nextId("lyt");
+  const id = nextId("cav");
   const [counts, machines, tokens, steps, context] = ["counts", "machines", "tokens", "steps", "context"].map((trait) => model.get(trait));
   const FUSED = "fused attention";
   const APART = ["scores", "softmax", "mix"];
@@ -20,7 +20,7 @@ function render({ model, el }) {
       titles.map((title, i) => make("option", { value: i }, title)));
     return make("label", { for: node.id }, `${label} `, node);
   };
-  const shown = make("output", { class: "lyt-count", for: `${id}-tokens` });
+  const shown = make("output", { class: "cav-count", for: `${id}-tokens` });
   const slider = make("input", { id: `${id}-tokens`, type: "range", min: 0, max: tokens.length - 1, step: 1, value: chosen.tokens, "data-ask": "tokens",
     oninput: () => { chosen.tokens = Number(slider.value); draw(); } });
   const fused = make("input", { type: "checkbox", "data-ask": "fused", onchange: () => {
@@ -28,20 +28,20 @@ function render({ model, el }) {
     if (!seen().includes(chosen.step)) chosen.step = chosen.fused ? FUSED : "scores";
     draw();
   } });
-  const controls = make("div", { class: "lyt-choices" },
-    make("label", { class: "lyt-slider", for: slider.id }, make("span", {}, "tokens a step"), slider, shown),
+  const controls = make("div", { class: "cav-choices" },
+    make("label", { class: "cav-slider", for: slider.id }, make("span", {}, "tokens a step"), slider, shown),
     select("model", "Model", names), select("machine", "Machine", machines.map((one) => one.name)),
     make("label", {}, fused, " fused attention"));
 
-  const words = make("p", { class: "slf-words lyt-words", "aria-live": "polite", "aria-atomic": "true" });
-  const price = make("p", { class: "lyt-price", "aria-live": "polite", "aria-atomic": "true" });
+  const words = make("p", { class: "slf-words cav-words", "aria-live": "polite", "aria-atomic": "true" });
+  const price = make("p", { class: "cav-price", "aria-live": "polite", "aria-atomic": "true" });
   const rows = Object.fromEntries(Object.entries(steps).map(([step, [title]]) => {
-    const bars = ["cooks", "van"].map((who) => make("div", { class: `lyt-line lyt-${who}` }, make("span", { class: "lyt-bar" }), make("span", { class: "lyt-time" })));
+    const bars = ["cooks", "van"].map((who) => make("div", { class: `cav-line cav-${who}` }, make("span", { class: "cav-bar" }), make("span", { class: "cav-time" })));
     const button = make("button", { type: "button", "data-pick": step, onclick: () => { chosen.step = step; draw(); } }, title);
-    return [step, { button, bars, node: make("li", { "data-step": step }, button, make("div", { class: "lyt-bars" }, bars)) }];
+    return [step, { button, bars, node: make("li", { "data-step": step }, button, make("div", { class: "cav-bars" }, bars)) }];
   }));
-  const key = make("p", { class: "lyt-key", "aria-hidden": "true" }, make("span", { class: "lyt-mark lyt-cooks" }), " cooks: operations ",
-    make("span", { class: "lyt-mark lyt-van" }), " van: bytes. The shorter bar is pale.");
+  const key = make("p", { class: "cav-key", "aria-hidden": "true" }, make("span", { class: "cav-mark cav-cooks" }), " cooks: operations ",
+    make("span", { class: "cav-mark cav-van" }), " van: bytes. The shorter bar is pale.");
 
   function draw() {
     const [T, machine, count] = [tokens[chosen.tokens], machines[chosen.machine], counts[names[chosen.model]][chosen.tokens]];
@@ -58,7 +58,7 @@ function render({ model, el }) {
         const seconds = times[step][i];
         bar.firstChild.style.setProperty("--part", seconds / longest);
         bar.lastChild.textContent = us(seconds);
-        bar.classList.toggle("lyt-pale", seconds < times[step][1 - i]);
+        bar.classList.toggle("cav-pale", seconds < times[step][1 - i]);
         bar.dataset.value = seconds;
       });
     }
@@ -75,8 +75,8 @@ function render({ model, el }) {
     Object.assign(root.dataset, { total, flops, bytes });
   }
 
-  const root = make("div", { class: "slf slf-buttons lyt", role: "group", "aria-label": "The steps of a layer, cooks beside van" },
-    controls, words, make("ul", { class: "lyt-steps" }, Object.values(rows).map(({ node }) => node)), key, price);
+  const root = make("div", { class: "slf slf-buttons cav", role: "group", "aria-label": "The steps of a layer, cooks beside van" },
+    controls, words, make("ul", { class: "cav-steps" }, Object.values(rows).map(({ node }) => node)), key, price);
   el.replaceChildren(root);
   draw();
 }

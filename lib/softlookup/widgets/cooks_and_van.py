@@ -79,7 +79,7 @@ def static_table(model: str, machine: str) -> str:
     )
 
 
-class LayerTimes(InteractiveFigure):
+class CooksAndVan(InteractiveFigure):
     """Change how many tokens a step has, and see which steps of a layer wait for memory.
 
     Python has counted operations and bytes; the script divides them by what the machine can do.
