@@ -15,7 +15,6 @@ FRAME = {
     "the exercises check themselves as you go",
     "words are in the glossary letters on the notation page",
     "other words are in the glossary",
-    "three questions to begin with",
     "how could one have noticed",
     f"and {FILLED} in your own words",
     "what you will be able to do and which tasks test it",

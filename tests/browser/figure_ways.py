@@ -151,6 +151,17 @@ WAYS = {
         [slider("input[data-ask=batch]"), slider("input[data-ask=length]", 0.9, 0.1)],
         ".mem-verdict",
     ),
+    "cav": Ways(
+        ["button[data-pick=softmax]", ("input[data-ask=tokens]", 0.3, 0.5), "input[data-ask=fused]"],
+        [("input[data-ask=tokens]", "ArrowLeft"), ("select[data-ask=model]", "ArrowDown")]
+        + [
+            ("select[data-ask=machine]", "ArrowDown"),
+            ("input[data-ask=fused]", " "),
+            ("button[data-pick=up]", "Enter"),
+        ],
+        [slider("input[data-ask=tokens]", 0.9, 0.1)],
+        ".cav-words",
+    ),
     "cfg": Ways(
         [("input[data-ask=length]", 0.2, 0.5), ("input[data-ask=length]", 0.9, 0.5)],
         [("select[data-ask=model]", "ArrowDown"), ("input[data-ask=length]", "ArrowLeft")]

@@ -16,6 +16,7 @@ from softlookup.widgets import (
     beam_tree,
     cache_growth,
     config_reader,
+    cooks_and_van,
     loss_detective,
     rate_explorer,
     roofline_explorer,
@@ -44,6 +45,21 @@ def batching_explorer(shown: dict[str, Any]) -> None:
     for key in ("weight_bytes", "cache_bytes", "flops", "seconds", "tokens_per_s", "ridge"):
         near(float(shown["data"][key.replace("_", "")]), expected[key], key)
     assert (shown["data"]["fits"] == "true") == expected["fits"]
+
+
+def steps_of_a_layer(shown: dict[str, Any]) -> None:
+    tokens = cooks_and_van.TOKENS[int(shown["asked"]["tokens"])]
+    expected = cooks_and_van.described(shown["model"], shown["machine"], tokens)
+    hidden = ("scores", "softmax", "mix") if shown["asked"]["fused"] else (cooks_and_van.FUSED,)
+    expected = {step: times for step, times in expected.items() if step not in hidden}
+    assert shown["times"].keys() == expected.keys() and shown["step"] in expected
+    for step, times in expected.items():
+        near(shown["times"][step], times, step, atol=0)
+    near(float(shown["data"]["total"]), sum(map(max, expected.values())), "total", atol=0)
+    counts = [int(shown["data"][name]) for name in ("flops", "bytes")]
+    assert counts == cooks_and_van.counted(shown["model"], tokens)[shown["step"]]
+    waiting = [cooks_and_van.STEPS[step][0] for step, (cooks, van) in expected.items() if van > cooks]
+    assert ("every step waits" if len(waiting) == len(expected) else ", ".join(waiting)) in shown["words"]
 
 
 def memory_explorer(shown: dict[str, Any]) -> None:
@@ -169,6 +185,7 @@ def served(shown: dict[str, Any]) -> None:
 
 MACHINES = [
     Oracle("bat", COUNTING, batching_explorer),
+    Oracle("cav", COUNTING, steps_of_a_layer),
     Oracle("mem", COUNTING, memory_explorer),
     Oracle("bmt", INFERENCE, beam_search),
     Oracle("kvc", INFERENCE, cache_in_steps),

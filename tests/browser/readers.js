@@ -120,6 +120,10 @@
       clues: byKey(Object.entries(one.querySelector(".dtv-clues").dataset), ([name]) => name, ([, value]) => Number(value)),
       verdict: { ...one.querySelector(".dtv-verdict").dataset }, said: text(one, ".dtv-verdict"),
     }),
+    cav: (one) => ({
+      ...asked(one), step: one.querySelector("button[data-pick][aria-pressed=true]").dataset.pick, words: text(one, ".cav-words") + text(one, ".cav-price"),
+      times: byKey(all(one, "li[data-step]:not([hidden])"), (row) => row.dataset.step, (row) => all(row, ".cav-line").map((line) => Number(line.dataset.value))),
+    }),
     svt: (one) => ({
       way: one.querySelector("button[data-way][aria-pressed=true]").dataset.way, said: text(one, ".svt-words"),
       asked: byKey(all(one, "[data-ask]"), (node) => node.dataset.ask, (node) => node.value),

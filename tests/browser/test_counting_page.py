@@ -35,7 +35,7 @@ def slide(figure, name, index):
 def names_of(page, figure_class):
     """The models and machines that a figure was built with, as the page keeps them."""
     states = page.locator("script[type='application/vnd.jupyter.widget-state+json']").first.text_content()
-    figures = [s["state"] for s in json.loads(states)["state"].values() if "machines" in s["state"]]
+    figures = [s["state"] for s in json.loads(states)["state"].values() if "batches" in s["state"]]
     figure = next(s for s in figures if ("recipes" in s) == (figure_class == "mem"))
     return [m["name"] for m in figure["models"]], [m["name"] for m in figure["machines"]]
 
@@ -142,12 +142,12 @@ def test_memory_explorer_says_where_a_model_has_no_positions(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorers_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        assert axe_findings(seen.page, ".bat", ".mem") == []
+        assert axe_findings(seen.page, ".bat", ".cav", ".mem") == []
 
 
 def test_explorers_fit_a_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
-        for name in (".bat", ".mem"):
+        for name in (".bat", ".cav", ".mem"):
             assert seen.page.locator(name).first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
         choose(seen.page.locator(".mem").first, "use", 1)
         assert seen.page.locator(".mem").first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")

@@ -4,23 +4,8 @@ import numpy as np
 
 from softlookup import figures
 
-STEPS = ("q, k, v", "scores", "softmax")
 CONTEXTS = 10.0 ** np.arange(5)
 COUNTING = {
-    "step_intensities": (
-        figures.step_intensities,
-        (
-            {
-                "read": dict(zip(STEPS, (1000.0, 110.0, 1.5), strict=True)),
-                "write": dict(zip(STEPS, (1.0, 0.9, 1.4), strict=True)),
-            },
-            153.0,
-        ),
-    ),
-    "step_times": (
-        figures.step_times,
-        ({"queries": (3e10, 5e7), "softmax": (2e8, 1.3e8), "a long name": (1e6, 2e7)}, 3e14, 2e12),
-    ),
     "work_by_context": (figures.work_by_context, (CONTEXTS, 13e9, 5e5 * CONTEXTS)),
     "memory_by_part": (
         figures.memory_by_part,

@@ -131,13 +131,6 @@ def test_names_of_outliers_cover_no_mark_and_no_other_name():
     assert place_names(["at the edge"], [(295.0, 5.0)], [(295.0, 5.0)], 300.0)[0][0] == "right"
 
 
-def test_marks_of_a_step_do_not_hide_each_other():
-    ways = {"a": {"q": 1.0, "softmax": 1.5}, "b": {"q": 9.0, "softmax": 1.5}, "c": {"q": 90.0, "softmax": 1.5}}
-    axes = figures.step_intensities(ways, 153.0, palette=LIGHT).axes[0]
-    lower = [line.get_ydata()[1] for line in axes.lines if line.get_marker() in "os^"]
-    assert lower == sorted(set(lower)) and np.diff(lower).min() > 0.2 and max(lower) - min(lower) < 0.5
-
-
 def test_predicted_and_measured_differ_in_line_and_mark_and_a_name_keeps_its_colour():
     points = [(1, 9e9, 8e9), (8, 5e10, 4e10)]
     panels = {"dense": {"decode": points}, "attention": {"prefill": points, "decode": points}}

@@ -26,9 +26,6 @@ from softlookup.figures.counted import (
     memory_by_part as memory_by_part,
 )
 from softlookup.figures.counted import (
-    step_intensities as step_intensities,
-)
-from softlookup.figures.counted import (
     work_by_context as work_by_context,
 )
 from softlookup.figures.cross_map import cross_map as cross_map
@@ -136,7 +133,6 @@ from softlookup.figures.slopes import chain as chain
 from softlookup.figures.slopes import surprise as surprise
 from softlookup.figures.smoothing import smoothing as smoothing
 from softlookup.figures.splitting import splitting as splitting
-from softlookup.figures.step_times import step_times as step_times
 from softlookup.figures.storage import reading_order as reading_order
 from softlookup.figures.store import lookup_table as lookup_table
 from softlookup.figures.student_path import student_path as student_path

@@ -1,4 +1,4 @@
-"""What was counted of a transformer: the intensity of its steps, and work and memory by part."""
+"""What was counted of a transformer: work and memory by part."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,58 +8,6 @@ from matplotlib.figure import Figure
 
 from softlookup.figures.cost import with_unit
 from softlookup.figures.theme import Palette
-
-
-def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, palette: Palette) -> Figure:
-    """Draw the intensity of each step of a layer, a row for each step and a mark for each way of using the layer.
-
-    Args:
-        ways: For each way (up to four) the intensity of each step, operations per byte; the same steps in each.
-        ridge: The machine's ridge, operations per byte.
-
-    Returns:
-        One panel; the axis of intensities is logarithmic. The marks of a step stand one below the other, in the order
-        of the ways.
-
-    Raises:
-        ValueError: If the ways do not have the same steps.
-    """
-    steps = list(next(iter(ways.values())))
-    for name, intensities in ways.items():
-        if list(intensities) != steps:
-            raise ValueError(f"{name} has the steps {list(intensities)}, wanted {steps}")
-    figure = Figure(figsize=(5.6, 0.7 + (0.12 + 0.1 * len(ways)) * (len(steps) + 1)))
-    descriptions = [
-        f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in numbers.items())}"
-        for name, numbers in ways.items()
-    ]
-    figure.set_label(
-        f"Operations per byte of every step, logarithmic, with the ridge at {ridge:.0f}. {'; '.join(descriptions)}."
-    )
-    axes = figure.subplots()
-    rows = np.arange(len(steps))
-    apart = 0.72 / len(ways)
-    for index, ((name, intensities), color, marker) in enumerate(
-        zip(ways.items(), palette.series, "os^D", strict=False)
-    ):
-        lower = rows + apart * (index - (len(ways) - 1) / 2)  # marks of equal intensity must not hide each other
-        axes.semilogx(list(intensities.values()), lower, marker, color=color, markersize=6)
-        axes.text(intensities[steps[0]], -0.85, name, color=color, ha="center", va="center", size=8.5)
-    for edge in rows[1:] - 0.5:
-        axes.axhline(edge, color=palette.faint, linewidth=0.8, zorder=0)
-    axes.axvline(ridge, color=palette.ink, linewidth=1.2, linestyle="--")
-    axes.text(ridge, len(steps) - 0.25, f" ridge {ridge:.0f}", va="center", size=8.5)
-    axes.set_yticks(rows, steps)
-    axes.set_ylim(len(steps), -1.2)
-    every = [value for numbers in ways.values() for value in numbers.values()]
-    span = min(every) / 2, 3 * max(*every, ridge)
-    axes.set_xlim(*span)
-    powers = range(int(np.ceil(np.log10(span[0]))), int(np.floor(np.log10(span[1]))) + 1)
-    axes.set_xticks([10.0**p for p in powers], [f"{10.0**p:g}" for p in powers])
-    axes.minorticks_off()
-    axes.set_xlabel("arithmetic intensity (FLOP/byte)")
-    axes.tick_params(axis="y", length=0)
-    return figure
 
 
 def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.ndarray, *, palette: Palette) -> Figure:

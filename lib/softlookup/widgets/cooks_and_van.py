@@ -1,0 +1,115 @@
+"""The steps of a layer: how long the operations of each take, how long its bytes, and which waits for which."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import traitlets
+
+from softlookup import roofline as rl
+from softlookup.widgets.batching_explorer import machine_record, sizes_record
+from softlookup.widgets.interactive import InteractiveFigure
+
+CONTEXT = 1000
+"""S: tokens of the text that the newest attend to, themselves among them."""
+TOKENS = (1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 500, 1000)
+"""T: how many of them pass through the layer in one step."""
+FUSED = "fused attention"
+STEPS: dict[str, tuple[str, str, str]] = {
+    "q": ("queries", "2·T·D·NH", "T·D + D·NH + T·NH"),
+    "scores": ("scores", "2·T·S·NH", "T·NH + S·KH + N·T·S"),
+    "softmax": ("softmax", "6·N·T·S", "2·N·T·S"),
+    "mix": ("mixing", "2·T·S·NH", "N·T·S + S·KH + T·NH"),
+    FUSED: ("fused attention", "4·T·S·NH + 6·N·T·S", "2·T·NH + 2·S·KH"),
+    "output": ("output", "2·T·NH·D", "T·NH + NH·D + T·D"),
+    "up": ("up", "2·T·D·F", "T·D + D·F + T·F"),
+    "silu": ("SiLU", "4·T·F", "2·T·F"),
+    "down": ("down", "2·T·F·D", "T·F + F·D + T·D"),
+}
+"""For each step its title, and formulas of its operations and of the numbers that it moves, one sequence."""
+
+
+def counted(model: str, tokens: int) -> dict[str, list[int]]:
+    """Count the steps that the figure shows.
+
+    Args:
+        model: One of ``roofline.MODELS``, with a gate, SiLU and no biases.
+        tokens: T, the newest of ``CONTEXT`` tokens; the others are cached.
+
+    Returns:
+        For each of ``STEPS`` its operations and its bytes in half precision.
+
+    Raises:
+        ValueError: If there is no such model, or it is not of that kind.
+
+    Book: 12_counting.html#counting-table.
+    """
+    sizes_record(model)  # refuses what has no name or two stacks
+    sizes = rl.MODELS[model]
+    if sizes.attention_bias or sizes.hidden_bias or (sizes.activation, sizes.gated) != ("silu", True):
+        raise ValueError(f"{model} is of another kind; wanted a gate, SiLU and no biases")
+    both = [rl.layer(sizes, 1, tokens, cached=CONTEXT - tokens, fused=fused) for fused in (False, True)]
+    steps = {step.name: step for steps in both for step in steps}
+    return {name: [steps[name].flops, steps[name].bytes] for name in STEPS}
+
+
+def described(model: str, machine: str, tokens: int) -> dict[str, tuple[float, float]]:
+    """Give for each of ``STEPS`` the seconds of its operations at the peak, and of its bytes at the bandwidth."""
+    roof = machine_record(machine)
+    return {
+        name: (flops / roof["peak"], moved / roof["bandwidth"])
+        for name, (flops, moved) in counted(model, tokens).items()
+    }
+
+
+def static_table(model: str, machine: str) -> str:
+    """Write the steps of a whole prompt as HTML, for readers whose browser runs no script."""
+    times = described(model, machine, CONTEXT)
+    rows = "".join(
+        f'<tr><th scope="row">{title}</th><td>{operations}</td><td>{numbers}</td>'
+        + "".join(f"<td>{1e6 * seconds:.3g}</td>" for seconds in times[name])
+        + "</tr>"
+        for name, (title, operations, numbers) in STEPS.items()
+    )
+    return (
+        f"<p>A layer of {escape(model)} on {escape(machine)}, {CONTEXT} tokens at once. With scripts switched on, you "
+        "can choose model, machine and how many tokens a step has.</p>"
+        "<table><thead><tr><th>step</th><th>operations</th><th>numbers moved</th><th>cooks (µs)</th><th>van (µs)</th>"
+        f"</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+class CooksAndVan(InteractiveFigure):
+    """Change how many tokens a step has, and see which steps of a layer wait for memory.
+
+    Python has counted operations and bytes; the script divides them by what the machine can do.
+
+    Args:
+        models: Names of ``roofline.MODELS``, with a gate, SiLU and no biases.
+        machines: Names of ``roofline.known_hardware()``.
+
+    Raises:
+        ValueError: If there is no model or no machine, or a model is not known or of another kind.
+        KeyError: If a machine is not known.
+
+    Book: 12_counting.html#counting-table.
+    """
+
+    counts = traitlets.Dict(help="for each model and number of tokens: operations and bytes by step").tag(sync=True)
+    machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth").tag(sync=True)
+    tokens = traitlets.List(traitlets.Int(), help="tokens of a step to choose from").tag(sync=True)
+    steps = traitlets.Dict(help="for each step its title and formulas").tag(sync=True)
+    context = traitlets.Int(help="tokens of the text").tag(sync=True)
+
+    def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
+        if not models or not machines:
+            raise ValueError(f"wanted at least one model and one machine, got {len(models)} and {len(machines)}")
+        counts: dict[str, Any] = {name: [counted(name, tokens) for tokens in TOKENS] for name in models}
+        super().__init__(
+            counts=counts,
+            machines=[machine_record(name) for name in machines],
+            tokens=list(TOKENS),
+            steps={name: list(words) for name, words in STEPS.items()},
+            context=CONTEXT,
+            fallback=static_table(models[0], machines[0]),
+        )
