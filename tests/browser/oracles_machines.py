@@ -16,6 +16,7 @@ from softlookup.widgets import (
     beam_tree,
     cache_growth,
     config_reader,
+    cost_switches,
     loss_detective,
     rate_explorer,
     roofline_explorer,
@@ -93,6 +94,18 @@ def config(shown: dict[str, Any]) -> None:
     assert shown["held"] == config_json.cached_positions(read, int(data["length"]))
     assert shown["parts"] == {name: number for name, number in config_reader.described(read)["parts"].items() if number}
     assert data["model"] in shown["words"]
+
+
+def switches(shown: dict[str, Any]) -> None:
+    llama, length = config_json.QUOTED["Llama 2 7B"], int(shown["data"]["length"])
+    expected = cost_switches.describe(llama, shown["pressed"], length)
+    assert {name: int(shown["data"][name]) for name in expected} == expected
+    memory = expected["stored"] + expected["cache"]
+    assert (shown["data"]["fits"] == "true") == (memory <= rl.hardware("H100 SXM").memory_bytes)
+    seconds = (expected["met"] + expected["cache"]) / rl.hardware("H100 SXM").bandwidth_bytes_per_s
+    assert f"at least {float(f'{1e3 * seconds:.2g}'):g} ms, the time of the bytes" in shown["said"]
+    for change in shown["pressed"]:
+        assert cost_switches.CHANGES[change] in shown["said"]
 
 
 def sampling(shown: dict[str, Any]) -> None:
@@ -173,6 +186,7 @@ MACHINES = [
     Oracle("bmt", INFERENCE, beam_search),
     Oracle("kvc", INFERENCE, cache_in_steps),
     Oracle("cfg", "book/15_what_changed.html", config),
+    Oracle("csw", "book/15_what_changed.html", switches),
     Oracle("smp", INFERENCE, sampling),
     Oracle("lrx", "book/09_training.html", learning_rates),
     Oracle("dtv", "book/09_training.html", detective),

@@ -17,6 +17,7 @@ FIGURE_SAYS = {
     "BeamTree": "a search, followed",
     "CacheGrowth": "the cache grows",
     "ConfigReader": "a config.json, read",
+    "CostSwitches": "one model, its parts changed",
     "EncoderStepper": "an encoder layer, step by step",
     "FirstLookup": "a dictionary turned soft",
     "HeadShapes": "shapes of heads",

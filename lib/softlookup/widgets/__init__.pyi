@@ -7,6 +7,7 @@ from softlookup.widgets.batching_explorer import BatchingExplorer as BatchingExp
 from softlookup.widgets.beam_tree import BeamTree as BeamTree
 from softlookup.widgets.cache_growth import CacheGrowth as CacheGrowth
 from softlookup.widgets.config_reader import ConfigReader as ConfigReader
+from softlookup.widgets.cost_switches import CostSwitches as CostSwitches
 from softlookup.widgets.encoder_stepper import EncoderStepper as EncoderStepper
 from softlookup.widgets.encoder_stepper import LayerExample as LayerExample
 from softlookup.widgets.first_lookup import FirstLookup as FirstLookup
