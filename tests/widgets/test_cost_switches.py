@@ -29,7 +29,7 @@ def test_without_windows_and_bits_the_counts_are_those_of_the_config(changes):
 
 def test_windows_of_every_sixth_layer_hold_what_gemmas_layers_hold():
     layers = cost_switches.cached_by_layer(32, 4096, ["windows"])
-    assert [layer for layer, held in enumerate(layers) if held == 4096] == [5, 11, 17, 23, 29]
+    assert [layer for layer, positions in enumerate(layers) if positions == 4096] == [5, 11, 17, 23, 29]
     assert set(layers) == {1024, 4096}
     assert cost_switches.cached_by_layer(32, 512, ["windows"]) == [512] * 32
 

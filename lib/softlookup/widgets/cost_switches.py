@@ -147,7 +147,7 @@ class CostSwitches(InteractiveFigure):
     def __init__(self, model: str, machine: str) -> None:
         config = QUOTED.get(model, {"model_type": None})
         if config["model_type"] != "llama":
-            known = ", ".join(name for name, one in QUOTED.items() if one["model_type"] == "llama")
+            known = ", ".join(name for name, read_as in QUOTED.items() if read_as["model_type"] == "llama")
             raise ValueError(f"there is no config of type llama for {model!r}; wanted one of {known}")
         roof = hardware(machine)
         every: list[dict[str, Any]] = [describe(config, changes, LENGTHS[-1]) for changes in every_choice()]
