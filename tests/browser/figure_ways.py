@@ -169,6 +169,13 @@ WAYS = {
         [slider("input[data-ask=length]", 0.9, 0.1)],
         ".cfg-words",
     ),
+    "csw": Ways(
+        ["button[data-change=heads]", "button[data-change=windows]", "button[data-change=latent]", ".csw-reset"],
+        [("button[data-change=bits]", "Enter"), ("button[data-change=experts]", " ")]
+        + [("input[data-ask=length]", "ArrowLeft"), ("input[data-ask=length]", "Home")],
+        [slider("input[data-ask=length]", 0.9, 0.1)],
+        ".csw-words",
+    ),
     "bmt": Ways(
         [
             ".bmt-bar + .bmt-bar button:nth-child(2)",

@@ -17,6 +17,7 @@ from softlookup.widgets import (
     cache_growth,
     config_reader,
     cooks_and_van,
+    cost_switches,
     loss_detective,
     rate_explorer,
     roofline_explorer,
@@ -111,6 +112,18 @@ def config(shown: dict[str, Any]) -> None:
     assert data["model"] in shown["words"]
 
 
+def switches(shown: dict[str, Any]) -> None:
+    llama, length = config_json.QUOTED["Llama 2 7B"], int(shown["data"]["length"])
+    expected = cost_switches.describe(llama, shown["pressed"], length)
+    assert {name: int(shown["data"][name]) for name in expected} == expected
+    memory = expected["stored"] + expected["cache"]
+    assert (shown["data"]["fits"] == "true") == (memory <= rl.hardware("H100 SXM").memory_bytes)
+    seconds = (expected["met"] + expected["cache"]) / rl.hardware("H100 SXM").bandwidth_bytes_per_s
+    assert f"at least {float(f'{1e3 * seconds:.2g}'):g} ms, the time of the bytes" in shown["said"]
+    for change in shown["pressed"]:
+        assert cost_switches.CHANGES[change] in shown["said"]
+
+
 def sampling(shown: dict[str, Any]) -> None:
     choice, at = widget_state(INFERENCE, "choices")["choices"][shown["place"]], shown["sliders"]
     k, p = (None if at["k"] > 50 else int(at["k"])), (None if at["p"] == 1 else at["p"])
@@ -190,6 +203,7 @@ MACHINES = [
     Oracle("bmt", INFERENCE, beam_search),
     Oracle("kvc", INFERENCE, cache_in_steps),
     Oracle("cfg", "book/15_what_changed.html", config),
+    Oracle("csw", "book/15_what_changed.html", switches),
     Oracle("smp", INFERENCE, sampling),
     Oracle("lrx", "book/09_training.html", learning_rates),
     Oracle("dtv", "book/09_training.html", detective),

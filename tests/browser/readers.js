@@ -96,6 +96,10 @@
       held: all(one, "[data-held]").map((layer) => Number(layer.dataset.held)),
       parts: byKey(all(one, "li[data-part]"), (part) => part.dataset.part, (part) => Number(part.dataset.count)),
     }),
+    csw: (one) => ({
+      data: { ...one.dataset }, said: text(one, ".csw-words"), pressed: all(one, "[data-change][aria-pressed=true]").map(({ dataset }) => dataset.change),
+      widths: all(one, ".csw-part").map(({ style }) => style.width),
+    }),
     kvc: (one) => ({
       data: { ...one.dataset }, cached: one.querySelector("button[data-cached][aria-pressed=true]").dataset.cached,
       sizes: byKey(all(one, "select"), (select) => select.dataset.size, (select) => select.value), boxes: all(one, ".kvc-key.kvc-there").length,

@@ -180,7 +180,6 @@ FIGURES = {
         ),
     ),
     "ring_slots": (figures.ring_slots, (4, 2, 6)),
-    "long_cache": (figures.long_cache, ({"full heads": 68.7, "windows": 11.2, "latent": 4.8}, 66.5)),
     "block_tables": (figures.block_tables, ({"A": [4, 0], "B": [4, 2, 1]}, [6, 9], 5, 4)),
     "draft_round": (figures.draft_round, ([0.6, 0.3, 0.1], [0.4, 0.1, 0.5])),
     "turned_pairs": (figures.turned_pairs, (np.array([2.0, 1.0]), np.array([1.0, 1.5]), 0.5, ((0, 2), (3, 5)))),

@@ -18,6 +18,7 @@ FIGURE_SAYS = {
     "CacheGrowth": "the cache grows",
     "ConfigReader": "a config.json, read",
     "CooksAndVan": "which step waits for which",
+    "CostSwitches": "one model, its parts changed",
     "EncoderStepper": "an encoder layer, step by step",
     "FirstLookup": "a dictionary turned soft",
     "HeadShapes": "shapes of heads",

@@ -70,7 +70,6 @@ from softlookup.figures.layer_gradients import gradient_by_layer as gradient_by_
 from softlookup.figures.learning_curves import learning_curves as learning_curves
 from softlookup.figures.lengths import vector_lengths as vector_lengths
 from softlookup.figures.logit_lens import logit_lens as logit_lens
-from softlookup.figures.long_cache import long_cache as long_cache
 from softlookup.figures.long_rows import long_attention as long_attention
 from softlookup.figures.looked_inside import contributions as contributions
 from softlookup.figures.looked_inside import feature_directions as feature_directions

@@ -8,6 +8,7 @@ from softlookup.widgets.beam_tree import BeamTree as BeamTree
 from softlookup.widgets.cache_growth import CacheGrowth as CacheGrowth
 from softlookup.widgets.config_reader import ConfigReader as ConfigReader
 from softlookup.widgets.cooks_and_van import CooksAndVan as CooksAndVan
+from softlookup.widgets.cost_switches import CostSwitches as CostSwitches
 from softlookup.widgets.encoder_stepper import EncoderStepper as EncoderStepper
 from softlookup.widgets.encoder_stepper import LayerExample as LayerExample
 from softlookup.widgets.first_lookup import FirstLookup as FirstLookup
