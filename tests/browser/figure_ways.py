@@ -237,6 +237,13 @@ WAYS = {
         [slider("input[data-letter=S]"), slider("input[data-letter=N]", 0.9, 0.2)],
         ".rfl-words",
     ),
+    "wab": Ways(
+        [("input", 0.6, 0.5), "button[data-double=moving]", "button[data-double=computing]"],
+        [("input", "ArrowRight"), ("button[data-double=computing]", "Enter"), ("button[data-double=moving]", " ")]
+        + [("input", "End"), ("button[data-double=moving]", "Enter")],
+        [slider("input")],
+        ".wab-words",
+    ),
     "slt": Ways(
         ["li:nth-child(2) .slt-token", "label.slt-way:nth-of-type(1)", ".slt-token", "label.slt-way:nth-of-type(3)"]
         + [(".slt-merges input", 0.3, 0.5)],

@@ -22,11 +22,13 @@ from softlookup.widgets import (
     rate_explorer,
     roofline_explorer,
     sampling_explorer,
+    work_and_bytes,
 )
 from softlookup.widgets import batching_explorer as batching
 from softlookup.widgets import memory_explorer as memory
 from softlookup.widgets.tokenizer import CUTS, pieces
 
+FASTER = {"faster_units": "computing", "faster_memory": "moving"}
 COUNTING, INFERENCE, SERVING = "book/12_counting.html", "book/10_inference.html", "book/16_serving.html"
 
 
@@ -166,6 +168,20 @@ def roof(shown: dict[str, Any]) -> None:
     near([row[4] for row in shown["rows"]], [t["seconds"] for t in expected], "seconds")
 
 
+def work(shown: dict[str, Any]) -> None:
+    machine = rl.hardware("A100 80GB SXM")
+    doubled = {name: 2 if shown["doubled"][lane] else 1 for name, lane in FASTER.items()}
+    expected = work_and_bytes.describe(machine, work_and_bytes.SIDES[shown["place"]], **doubled)
+    assert [row[:3] for row in shown["rows"]] == [[row["name"], row["flops"], row["bytes"]] for row in expected]
+    for place, name in enumerate(("computing", "moving", "least"), start=3):
+        near([row[place] for row in shown["rows"]], [row[name] for row in expected], name, atol=0)
+    printed = work_and_bytes.describe(machine, work_and_bytes.SIDES[shown["place"]])
+    for (*_, bars), now, before in zip(shown["rows"], expected, printed, strict=True):
+        near(bars, [100 * now[lane] / before["least"] for lane in ("moving", "computing")], "bars", atol=1e-3)
+    waiting = [row["name"] for row in expected if row["moving"] >= row["computing"]]
+    assert all(name in shown["said"].partition(" for memory")[0] for name in waiting)
+
+
 def cut_text(shown: dict[str, Any]) -> None:
     record = widget_state("book/03_tokens_and_embeddings.html", "learned")["learned"][shown["source"]]
     tokenizer = BytePairTokenizer(record["alphabet"], [tuple(pair) for pair in record["merges"]])
@@ -208,6 +224,7 @@ MACHINES = [
     Oracle("lrx", "book/09_training.html", learning_rates),
     Oracle("dtv", "book/09_training.html", detective),
     Oracle("rfl", "book/11_roofline.html", roof),
+    Oracle("wab", "book/11_roofline.html", work),
     Oracle("svt", SERVING, served),
     Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]

@@ -33,13 +33,20 @@
     };
   },
 
-  /** At the width that the window has now. A figure's own width is looked at by the figures' tests. */
+  /** At the width that the window has now. */
   layout: async () => {
     const look = () => {
       const all = (css) => [...document.querySelectorAll(css)];
       const wide = innerWidth;
       const words = (one) => one.textContent.trim().slice(0, 60);
       const sideways = document.documentElement.scrollWidth > wide;
+      const column = document.querySelector('.bd-article');
+      const { paddingLeft, paddingRight } = column ? getComputedStyle(column) : {};
+      const edges = column?.getBoundingClientRect();
+      const beyond = (one) => {
+        const { left, right, width } = one.getBoundingClientRect();
+        return width && (left < edges.left + parseFloat(paddingLeft) - 1 || right > edges.right - parseFloat(paddingRight) + 1);
+      };
       const parted = all('.bd-article span.math').filter((one) => {
         const box = (node, from, to) => {
           const range = document.createRange();
@@ -57,6 +64,11 @@
       return {
         'scrolls sideways': !sideways ? [] : [`${document.documentElement.scrollWidth} > ${wide}`,
           ...all('main *').filter((one) => one.getBoundingClientRect().right > wide + 1).slice(0, 5).map((one) => one.outerHTML.slice(0, 120))],
+        'wider than the column of text': column ? all('.bd-article :is(figure, figure img, table, .math, .slf, .slf > *)')
+          .filter((one) => one.checkVisibility() && beyond(one) && !one.closest('.scrolls')).map(words) : [],
+        // A phone may have to slide a picture or a table in its box; a wide window never.
+        'pictures and tables that slide in a wide window': wide < 1200 ? []
+          : all('.bd-article :is(.slk-scroll, .pst-scrollable-table-container).scrolls').map(words),
         // From 390 pixels on, no formula has to be scrolled.
         'formulas wider than their place, or with a Tab stop': wide < 390 ? [] : all('.math')
           .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.tabIndex >= 0).map(words),

@@ -143,6 +143,12 @@
       rows: all(one, ".rfl-table tbody tr").map(({ dataset }) =>
         [dataset.name, Number(dataset.flops), Number(dataset.bytes), dataset.bound, Number(dataset.seconds)]),
     }),
+    wab: (one) => ({
+      place: Number(one.querySelector("input").value), said: text(one, ".wab-words"),
+      doubled: byKey(all(one, "button[data-double]"), (button) => button.dataset.double, (button) => button.getAttribute("aria-pressed") === "true"),
+      rows: all(one, ".wab-row").map((row) => [row.dataset.name, ...["flops", "bytes", "computing", "moving", "least"].map((name) => Number(row.dataset[name])),
+        all(row, ".wab-bar").map((bar) => parseFloat(bar.style.width))]),
+    }),
     slt: (one) => ({
       source: chosen(one, 1), text: one.querySelector("textarea").value, said: text(one, ".slt-told"),
       cut: all(one, "input[type=radio]").findIndex((radio) => radio.checked), merges: one.querySelector("input[type=range]").value,

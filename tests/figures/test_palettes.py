@@ -1,6 +1,8 @@
 """The two palettes can be read, also by colour-blind eyes."""
 
+import re
 from itertools import combinations
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -74,6 +76,58 @@ def test_heat_maps_grow_steadily_away_from_the_page(palette):
     steps = [luminance(ramp(palette)(shade)[:3]) for shade in np.linspace(0, 1, 17)]
     growing = np.diff(steps) * (1 if palette.name == "dark" else -1)
     assert (growing > 0).all()
+
+
+ROOT = Path(__file__).resolve().parents[2]
+WIDGETS = ROOT / "lib" / "softlookup" / "widgets"
+STYLES = [*sorted(WIDGETS.glob("*.css")), ROOT / "book" / "_live" / "live.css"]
+MIXED = re.compile(
+    r"color-mix\(in srgb, rgb\(var\(--slf-(\w+)\)\) calc\(var\(--[\w-]+(?:, 0)?\) \* (\d+)%\), (?:var\(--slf-)?(\w+)"
+)
+STRENGTH = re.compile(r"--(?:slw|ens)-strength: ([\d.]+);")
+
+
+def css_scales() -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
+    """Give the scales of the pages: empty and full end in the light and in the dark theme."""
+    shared = (WIDGETS / "shared.css").read_text(encoding="utf-8")
+    named = dict.fromkeys(re.findall(r"--slf-(\w+):", shared))
+    themes = [{name: re.findall(rf"--slf-{name}: ([^;]+);", shared)[theme] for name in named} for theme in range(2)]
+
+    def rgb(text: str) -> np.ndarray:
+        return np.array(to_rgb(text) if text.startswith("#") else [int(part) / 255 for part in text.split()])
+
+    scales = {}
+    for path in STYLES:
+        text = path.read_text(encoding="utf-8")
+        kinds = {(hue, float(share) / 100, float(share) / 100, ground) for hue, share, ground in MIXED.findall(text)}
+        if strength := STRENGTH.findall(text):
+            kinds |= {(hue, *map(float, strength), "paper") for hue in ("query", "key", "value", "mixed")}
+        for hue, *shares, ground in kinds:
+            ends = []
+            for theme, share in zip(themes, shares, strict=True):
+                empty = rgb(theme["paper" if ground == "transparent" else ground])
+                ends.append((empty, empty + share * (rgb(theme[hue]) - empty)))
+            scales[f"{path.stem}: {hue} on {ground}"] = ends
+    return scales
+
+
+def least_step(colors: np.ndarray) -> float:
+    """Give the smallest difference in CIE L* between neighbours."""
+    return float(np.abs(np.diff([lab(tuple(color), "typical")[0] for color in colors])).min())
+
+
+def test_small_weights_can_be_told_apart_in_the_dark_as_well_as_in_the_light():
+    tenths = np.linspace(0, 1, 11)[:, None]
+    steps = {"figures": [least_step(ramp(palette)(tenths[:, 0])[:, :3]) for palette in PALETTES]}
+    for name, ends in css_scales().items():
+        steps[name] = [least_step(empty + tenths * (full - empty)) for empty, full in ends]
+    assert len(steps) > 10
+    assert {name: both for name, both in steps.items() if both[1] < both[0] or both[0] < 1.4} == {}
+
+
+def test_lines_between_cells_are_no_stronger_in_the_dark():
+    light, dark = (contrast(palette.mesh, palette.paper) for palette in PALETTES)
+    assert 1.3 < dark < light + 0.1
 
 
 def test_style_leaves_matplotlib_as_it_was(palette):

@@ -41,6 +41,11 @@ def test_colours_are_those_of_the_figures(name):
     assert re.findall(rf"--slf-{name}: ([\d ]+);", SHARED) == expected
 
 
+@pytest.mark.parametrize("name", ["ink", "muted", "faint", "mesh"])
+def test_greys_are_those_of_the_figures(name):
+    assert re.findall(rf"--slf-{name}: (#\w+);", SHARED) == [getattr(palette, name) for palette in PALETTES]
+
+
 def selectors_in(text: str) -> list[str]:
     """Parted at the commas that stand in no parentheses."""
     parted, depth = [""], 0

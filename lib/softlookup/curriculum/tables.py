@@ -35,6 +35,7 @@ FIGURE_SAYS = {
     "SamplingExplorer": "temperature, top-k, top-p",
     "ServingTimeline": "a batch, served",
     "TokenizerFigure": "a tokenizer to type into",
+    "WorkAndBytes": "work against bytes",
 }
 """What each interactive figure shows, in a few words."""
 

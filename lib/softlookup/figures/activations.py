@@ -19,7 +19,7 @@ def activations(
         least: The names whose lowest point is marked.
 
     Returns:
-        One panel, the curves named at their right end, one beneath the other.
+        One panel: a curve is named at its lowest point where that is marked, else left of its rise.
     """
     x = np.asarray(x, dtype=float)
     figure = Figure(figsize=(5.6, 3.1))
@@ -30,33 +30,30 @@ def activations(
     for place, ((name, curve), color) in enumerate(zip(curves.items(), palette.series, strict=False)):
         style = ("-", "--", "-.", ":")[place]
         axes.plot(x, curve, style, color=color)
-        axes.text(
-            0.03,
-            0.95 - 0.1 * place,
-            f"{'━ ╍ ╌ ┄'.split()[place]}  {name}",
-            color=color,
-            transform=axes.transAxes,
-            va="top",
-        )
-        if name in least:
+        if name not in least:
+            beside = int(np.searchsorted(curve, 0.6 * np.max(curve)))
+            axes.annotate(
+                name, (x[beside], curve[beside]), xytext=(-8, 0), textcoords="offset points", ha="right", color=color
+            )
+        else:
             at = int(np.argmin(curve))
             axes.plot(x[at], curve[at], "o", color=color, markersize=6)
-            text = f"{curve[at]:.2f} at {x[at]:.2f}".replace("-", "\N{MINUS SIGN}")
+            text = f"{name}\n{curve[at]:.2f} at {x[at]:.2f}".replace("-", "\N{MINUS SIGN}")
             right = place % 2 == 1  # on the side where the other one is not
             axes.annotate(
                 text,
                 (x[at], curve[at]),
-                xytext=(10 if right else -8, -14),
+                xytext=(10 if right else -8, -6),
                 textcoords="offset points",
                 ha="left" if right else "right",
-                va="center",
+                va="top",
                 size=9,
                 color=color,
             )
             lows.append(f"{name} has its minimum, {curve[at]:.2f}, at {x[at]:.2f}")
     low = min(float(np.min(curve)) for curve in curves.values())
     axes.set(xlabel="z", ylabel="activation", xlim=(x[0], x[-1]))
-    axes.set_ylim(bottom=low - 0.6)
+    axes.set_ylim(bottom=low - 1.0)
     figure.set_label(
         f"{', '.join(curves)} against their input from {x[0]:g} to {x[-1]:g}. All are near 0 far to the left and near "
         f"the input itself far to the right. {'; '.join(lows) + '.' if lows else ''}"

@@ -42,7 +42,7 @@ def cross_map(
     axes = figure.subplots()
     colors = ramp(palette)
     for t, s in np.ndindex(*weights.shape):
-        axes.add_patch(Rectangle((s, t), 1, 1, facecolor=colors(weights[t, s]), edgecolor=palette.faint, linewidth=0.5))
+        axes.add_patch(Rectangle((s, t), 1, 1, facecolor=colors(weights[t, s]), edgecolor=palette.mesh, linewidth=0.5))
     best = weights.argmax(axis=1)
     axes.plot(best + 0.5, np.arange(len(written)) + 0.5, "o", color=palette.ink, markersize=3.5)
     axes.set(xlim=(-0.03, len(read) + 0.03), ylim=(len(written) + 0.03, -0.03), aspect="equal", title=title)

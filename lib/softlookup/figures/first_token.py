@@ -31,7 +31,7 @@ def first_token(
         raise ValueError("perplexity is empty; wanted a bar for each way of reading")
     figure = Figure(figsize=(5.2, 4.3), layout="constrained")
     map_axes, bars = figure.subplots(2, 1, height_ratios=(1.5, 1))
-    shades = map_axes.pcolormesh(table.T, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.4)
+    shades = map_axes.pcolormesh(table.T, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.mesh, linewidth=0.4)
     figure.colorbar(shades, ax=map_axes, ticks=(0, 0.5, 1), format="{x:.0%}", fraction=0.05, pad=0.02)
     map_axes.set(ylabel="head", ylim=(table.shape[1], 0))
     map_axes.set_title("weight of the first token, by layer", size=10)

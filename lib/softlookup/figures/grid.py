@@ -56,7 +56,7 @@ def draw_grid(
                 axes.add_patch(cell)
                 continue
             face = colors(scale(values[i, j]))[:3]
-            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=face, edgecolor=palette.faint, linewidth=0.6))
+            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=face, edgecolor=palette.mesh, linewidth=0.6))
             weight = "bold" if marked[i, j] else "normal"
             text = f"{values[i, j]:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
             look: dict[str, Any] = {"size": 9.0, "weight": weight, "color": ink_on(face)}

@@ -43,7 +43,7 @@ def head_maps(
     described = []
     panels = np.atleast_1d(figure.subplots(rows, 2, sharex=one_sentence, sharey=one_sentence)).ravel()
     for axes, weights_TS, words, title in zip(panels, weights_NTS, sentences, titles, strict=False):
-        axes.pcolormesh(weights_TS, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.4)
+        axes.pcolormesh(weights_TS, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.mesh, linewidth=0.4)
         most = weights_TS.argmax(axis=1)
         axes.plot(most + 0.5, np.arange(t) + 0.5, "o", color=palette.ink, markersize=2.4)
         axes.set_title(title, size=9.5)

@@ -91,7 +91,7 @@ def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palet
 
 
 def _draw_shares(axes: Axes, values: np.ndarray, palette: Palette) -> QuadMesh:
-    mesh = axes.pcolormesh(values, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.3)
+    mesh = axes.pcolormesh(values, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.mesh, linewidth=0.3)
     axes.tick_params(length=0, labelsize=9, pad=2)
     for spine in axes.spines.values():
         spine.set_visible(False)

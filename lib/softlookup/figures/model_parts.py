@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from softlookup.figures.theme import Palette
 
@@ -46,19 +46,31 @@ def model_parts(models: Mapping[str, Mapping[str, float]], idle: Collection[str]
             shares.append(f"{part} {100 * share:.0f} %")
         axes.text(1.015, row, f"{total / 1e9:.2f} billion", va="center", size=9)
         descriptions.append(f"{name}, {total / 1e9:.2f} billion: {', '.join(shares)}")
-    looks = [_look(color, part in idle, palette) for part, color in zip(parts, palette.series, strict=False)]
-    handles = [Patch(**look) for look in looks]
-    figure.legend(handles, parts, loc="outside upper center", ncols=len(parts), fontsize=8.5, handlelength=1.3)
+    _name_above(axes, next(iter(models.values())), palette)
     unused = f"; {', '.join(idle)} hatched" if idle else ""
     figure.set_label(f"Fractions of all parameters by part{unused}. {'; '.join(descriptions)}.")
     axes.set_yticks(range(len(models)), list(models))
-    axes.set_ylim(len(models) - 0.5, -0.5)
+    axes.set_ylim(len(models) - 0.5, -0.75)
     axes.set_xlim(0, 1.2)
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0)
     for side in axes.spines.values():
         side.set_visible(False)
     return figure
+
+
+def _name_above(axes: Axes, counts: Mapping[str, float], palette: Palette) -> None:
+    """Name the parts of the first bar: over their middle, and where two narrow ones meet, to both sides of that."""
+    total, left, ends = sum(counts.values()), 0.0, 0.0
+    for (part, count), color in zip(counts.items(), palette.series, strict=False):
+        share = count / total
+        wide = share >= _NARROWEST
+        at, side = (left + share / 2, "center") if wide else (left + share, "right")
+        if not wide and ends > left - _NARROWEST:  # the name before it reaches this part
+            at, side = left + 0.01, "left"
+        axes.text(at, -0.38, part, ha=side, va="bottom", size=8.5, color=color)
+        ends = left + share if not wide else ends
+        left += share
 
 
 def _look(color: str, idle: bool, palette: Palette) -> dict[str, Any]:

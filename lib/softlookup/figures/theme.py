@@ -28,6 +28,7 @@ class Palette:
         mixed: Weights and outputs, and the fourth series.
         alarm: What is wrong; never used without a mark or a word beside it.
         high: The full end of the heat-map ramp, which begins at ``paper``.
+        mesh: The lines between the cells of a heat map, weaker than ``faint`` where that would outshine small weights.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Palette:
     mixed: str
     alarm: str
     high: str
+    mesh: str
 
     @property
     def series(self) -> tuple[str, str, str, str]:
@@ -63,6 +65,7 @@ LIGHT = Palette(
     mixed="#782d7e",
     alarm="#b3123f",
     high="#79b6ea",
+    mesh="#d5d9e0",
 )
 DARK = Palette(
     name="dark",
@@ -76,6 +79,7 @@ DARK = Palette(
     mixed="#f1acd0",
     alarm="#ff7a93",
     high="#2b6aa0",
+    mesh="#2f343c",
 )
 PALETTES: tuple[Palette, Palette] = (LIGHT, DARK)
 

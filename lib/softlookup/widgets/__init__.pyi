@@ -32,3 +32,4 @@ from softlookup.widgets.sampling_explorer import SamplingExplorer as SamplingExp
 from softlookup.widgets.serving_timeline import ServingTimeline as ServingTimeline
 from softlookup.widgets.tokenizer import Learned as Learned
 from softlookup.widgets.tokenizer import TokenizerFigure as TokenizerFigure
+from softlookup.widgets.work_and_bytes import WorkAndBytes as WorkAndBytes
