@@ -155,10 +155,10 @@
   }
 
   if (!("popover" in menu)) return; // a browser of before 2024 goes without
-  /** What a verdict says, with the address of its task; `name` is that of the file where the clipboard takes no picture. */
+  /** A button for a verdict: its text, and its picture, which is drawn of `part()` and saved as `name` where the clipboard takes none. */
   globalThis.softlookupShare = (part, text, name) => share("Copy this verdict", [
     ["Copy as text", () => copyText(text, "Text copied")],
-    ["Copy as picture", () => copyPicture(() => drawn(part), name)],
+    ["Copy as picture", () => copyPicture(() => drawn(part()), name)],
   ], "Share");
   document.querySelectorAll(".bd-article :is(figure.slk-figure > figcaption, p.figure-live)").forEach(figure);
 })();
