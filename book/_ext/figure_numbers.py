@@ -68,7 +68,8 @@ def numbered(body: str, chapter: str, captions: Mapping[str, str]) -> str:
         number = f'<a class="figure-number" href="#{name}">Figure {chapter}.{count}</a>'
         if figure["picture"] is None:
             caption = captions.get(json.loads(figure["view"])["model_id"], "Interactive.")
-            return f'{figure[0]}<p class="figure-live" id="{name}">{number} {escape(caption)}</p>'
+            place = f'<div class="figure-place" id="{name}"></div>'  # above the figure, where a link to it leads
+            return f'{place}{figure[0]}<p class="figure-live">{number} {escape(caption)}</p>'
         inside = figure["inside"]
         if "<figcaption>" in inside:
             inside = inside.replace("<figcaption>", f"<figcaption>{number} ", 1)
@@ -88,5 +89,6 @@ def number_figures(app: Sphinx, pagename: str, templatename: str, context: dict[
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook it in."""
-    app.connect("html-page-context", number_figures)
+    # Before offline.py puts what stands in for a figure between its place and its script.
+    app.connect("html-page-context", number_figures, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

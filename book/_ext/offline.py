@@ -9,6 +9,7 @@ widget manager has 3.6 MB, replaces the page's icon font by files that it then l
 complains in the console.
 """
 
+import base64
 import json
 import re
 import shutil
@@ -36,6 +37,12 @@ FONTS = {
     "@fontsource/ibm-plex-mono": ["ibm-plex-mono-latin-400-normal", "ibm-plex-mono-latin-600-normal"],
 }
 """The faces that ``book/_static/fonts.css`` describes, by script; a page loads those that it has letters of."""
+
+EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-mono-latin-400-normal")
+"""Faces that are there before a page is first drawn, so that no line breaks anew: they come as a script."""
+
+DESCRIBED = re.compile(r"@font-face \{([^}]*)\}")
+FACE_START = f"{VENDOR}/faces.js"
 
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(?P<json>.*?)</script>', re.S)
 WIDGET_START = f"{VENDOR}/widgets.js"
@@ -112,6 +119,24 @@ def subset_icons(font: Path, target: Path) -> None:
         subset.save_font(whole, str(target), options)
 
 
+def early_faces(stylesheet: str, fonts: Path) -> str:
+    """Write the script that adds the `EARLY` faces: [family, file in base64, descriptors] each, and what reads them.
+
+    Args:
+        stylesheet: Text of fonts.css, which says what each file holds.
+        fonts: Folder of the files.
+    """
+    faces = []
+    for name in EARLY:
+        (rule,) = (rule for rule in DESCRIBED.findall(stylesheet) if f"/{name}.woff2" in rule)
+        said = dict(re.findall(r"([\w-]+): (.*?);", rule))
+        how = {"weight": said["font-weight"], "unicodeRange": said["unicode-range"]}
+        data = base64.b64encode((fonts / f"{name}.woff2").read_bytes()).decode()
+        faces.append([said["font-family"].strip('"'), data, how])
+    script = Path(__file__).with_name("faces.js").read_text(encoding="utf-8")
+    return f"globalThis.softlookupFaces={json.dumps(faces)};\n{script}"
+
+
 def install(app: Sphinx) -> None:
     """Copy MathJax, the fonts, the runner of widgets and the icons into the built book."""
     if app.builder.format != "html":
@@ -125,6 +150,9 @@ def install(app: Sphinx) -> None:
             copy(modules / package / "files" / f"{face}.woff2", static / VENDOR / "fonts" / f"{face}.woff2")
         copy(modules / package / "LICENSE", static / VENDOR / "fonts" / f"{package.rpartition('/')[2]}-licence.txt")
     copy(Path(__file__).with_name("widgets.js"), static / WIDGET_START)
+    stylesheet = Path(__file__).parents[1] / "_static/fonts.css"
+    faces = early_faces(stylesheet.read_text(encoding="utf-8"), static / VENDOR / "fonts")
+    (static / FACE_START).write_text(faces, encoding="utf-8")
 
     import pydata_sphinx_theme
 
@@ -193,6 +221,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Hook the copying in. ``mathjax_path`` in _config.yml names the copy."""
     # Jupyter Book always sets this value of sphinx_comments, and would warn where that extension is left out.
     app.add_config_value("comments_config", {}, "")
+    app.add_js_file(FACE_START, priority=100)  # before all other scripts, and before the page's text
     app.connect("builder-inited", install)
     app.connect("html-page-context", start_widgets)
     app.connect("html-page-context", drop_idle_mathjax, priority=900)  # after Sphinx has put it there

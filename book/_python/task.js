@@ -38,6 +38,13 @@ function hints(found) {
   });
 }
 
+// A button that takes a verdict along as it is shown: its words and the task's address, or its picture.
+function share(id, { texts }, { text, html }, form) {
+  if (!html || !globalThis.softlookupShare) return [];
+  const address = new URL(root() + texts[id].page, location.href).href;
+  return [globalThis.softlookupShare(() => form.querySelector(".slp-out .sl-check"), `${text.trim()}\n${address}`, `verdict-${id}`)];
+}
+
 // The box of a task of a notebook; `judged` is called after each check, and `go` opens another task of the page.
 export function task(id, book, judged, go) {
   const blank = book.cells.find((one) => one.id === id).text;
@@ -74,7 +81,7 @@ export function task(id, book, judged, go) {
     if (facts.gradients.includes(id) && found.record?.verdict === "pass") {
       notes.push("The notebook also checks the gradients of this task; that needs torch.");
     }
-    return { ...found, notes, more: hints(found), ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
+    return { ...found, notes, more: [...hints(found), ...share(id, book, found, made.form)], ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
   }
 
   const made = box({
