@@ -16,7 +16,7 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
   const chips = (words, name, texts) => (texts.length ? [make("div", { class: "lvm-examples", role: "group", "aria-label": name }, `${words}: `,
     texts.map((one) => make("button", { type: "button", onclick: () => again(one) }, one.replaceAll("\n", " ↵ "))))] : []);
   const place = make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box, about ? [make("p", { class: "lvm-trained" }, about)] : [],
-    chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), settings, make("div", { class: "lvm-bar" }, go, more, state));
+    chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), make("div", { class: "lvm-bar" }, settings, go, more, state));
 
   place.onsubmit = (event) => {
     event.preventDefault();

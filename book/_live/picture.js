@@ -5,8 +5,11 @@ import { nameOf } from "./opened.js";
 import { TRANSLATOR } from "./views.js";
 import { meanOf } from "./words.js";
 
-const BARS = 6, FLOW_MS = 400;
+const BARS = 6, MOST = 13, FLOW_MS = 400;
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** A token without the sign that it starts a word, unless that is all of it. */
+const plain = (token) => token.replace(/^▁(?=.)/, "");
 
 export function picture(run, state, open) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -39,7 +42,7 @@ export function picture(run, state, open) {
     const stream = (name, dot, children) => box(`lvm-stream ${name}`, dot, children);
     inside.replaceChildren(box(""), ...layers.map((l) => box("lvm-layer", `layer ${l + 1}`)), box(""),
       ...stack("encoder"), box(""),
-      source, stream("lvm-up", dots.encoder, layers.map(() => box(""))), turn,
+      source, stream("lvm-up", dots.encoder, layers.map((l) => box("", l ? [] : "residual stream"))), turn,
       stream("lvm-memory", [], layers.map(() => box("lvm-drop"))),
       ...stack("cross"), ends,
       written, stream("lvm-down", dots.decoder, stops),
@@ -81,11 +84,12 @@ export function picture(run, state, open) {
       each.node.setAttribute("aria-pressed", String(["kind", "layer", "head"].every((name) => each[name] === state[name])));
     }
     const step = run.steps[at];
-    const words = (tokens) => tokens.map((token) => make("span", {}, token));
-    source.replaceChildren(...words(run.source.tokens));
+    const words = (tokens) => tokens.map((token) => make("span", {}, plain(token)));
+    const { tokens } = run.source;
+    source.replaceChildren(...words(tokens.length > MOST ? [...tokens.slice(0, MOST - 1), "…"] : tokens));
     written.replaceChildren(...(step ? words(run.steps.slice(Math.max(0, at - 3), at + 1).map(({ fed }) => fed)) : []));
     ends.replaceChildren(make("p", {}, "next token"), ...bars(step));
-    stops.forEach((stop, l) => stop.replaceChildren(...(step?.lens ? [make("span", {}, step.lens[l].token), " ", show(step.lens[l].p)] : [])));
+    stops.forEach((stop, l) => stop.replaceChildren(...(step?.lens ? [make("span", {}, plain(step.lens[l].token)), " ", show(step.lens[l].p)] : [])));
     if (last[0] !== run.source) flow(dots.encoder);
     else if (playing && last[1] !== at) flow(dots.decoder);
     last = [run.source, at];

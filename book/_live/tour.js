@@ -43,7 +43,7 @@ export const STEPS = [
     text: DOG, at: 3, place: ["cross", 1, 1], look: ".lvm-threads",
     say: (run, state) => ["This head looks at what has just been translated: ", name(run.steps[3].fed), " was written last. ", ...writes(run, state, 3), "."],
   },
-  { text: DOG, at: 5, place: ["self", 1, 2], look: ".lvm-threads", say: (run, state) => ["Some heads rest on a token that carries no word, an attention sink: ", ...attends(run, state, 4), "."] },
+  { text: DOG, at: 5, place: ["self", 1, 2], look: ".lvm-threads", say: (run, state) => ["Some heads rest on a token that carries no word, an attention sink: ", ...attends(run, state, 5), "."] },
   {
     text: DOG, at: 3, place: ["cross", 3, 4], look: ".lvm-down",
     say: ({ steps: { 3: { fed, lens, token } } }) => ["The decoder’s stream enters as ", name(fed), ". Read out after each layer, its likeliest token is ",
@@ -51,7 +51,7 @@ export const STEPS = [
   },
   {
     text: POOL, at: 4, place: ["encoder", 3, 1, 4], look: ".lvm-out",
-    say: (run, state) => ["Which pool is it? ", ...attends(run, state, 4), ", and the decoder writes ", name(run.steps[4].token + run.steps[5].token), ": the game."],
+    say: (run, state) => [...attends(run, state, 4), ", and the decoder writes ", name(run.steps[4].token + run.steps[5].token), ", the game. Leave, and try the other pool: “A boy jumps into a pool.”"],
   },
 ];
 
@@ -60,16 +60,21 @@ export function tour(root, run, state, { bring, changed }) {
   const said = make("p", { class: "lvm-tour-says", "aria-live": "polite" });
   const count = make("span", { class: "lvm-number" });
   const button = (words, act) => make("button", { type: "button", onclick: act }, words);
-  const [back, next, leave] = [button("◂ Back", () => go(at - 1)), button("Next ▸", () => go(at + 1)), button("Leave the tour", () => end())];
+  const [back, next, leave] = [button("◂ Back", () => go(at - 1)), button("Next ▸", () => go(at + 1)), button("Leave", () => end())];
   const start = button(`Take the tour: ${STEPS.length} steps`, () => go(0));
   const bar = make("div", { class: "lvm-bar" });
   const place = make("div", { class: "lvm-tour", role: "group", "aria-label": "Tour" }, said, bar);
   let at = null;
 
-  const frame = (css) => {
+  /** Frame a part of the figure, and bring it into sight. */
+  function frame(css) {
     for (const each of root.querySelectorAll(".lvm-here")) each.classList.remove("lvm-here");
-    if (css) root.querySelector(css)?.classList.add("lvm-here");
-  };
+    const part = css && root.querySelector(css);
+    place.classList.toggle("lvm-on", Boolean(part));
+    if (!part) return;
+    part.classList.add("lvm-here");
+    part.scrollIntoView({ block: "nearest", inline: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth" });
+  }
 
   /** Go to a step; before the first and behind the last nothing happens. */
   async function go(step) {
@@ -95,7 +100,7 @@ export function tour(root, run, state, { bring, changed }) {
   function end() {
     at = null;
     frame(null);
-    said.replaceChildren("Every square is the attention map of one head: a row for each token that attends, darker where a weight is larger. Open one to see its words and numbers.");
+    said.replaceChildren("Every square is the attention map of one head: a row for each token that attends, darker where a weight is larger. Open one to see its words and numbers. Along the decoder’s stream stands the likeliest token after each layer.");
     bar.replaceChildren(start);
     changed(null);
   }
