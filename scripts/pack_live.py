@@ -41,6 +41,7 @@ FIRST = "A brown dog carries a yellow ball out of the water."
 def first() -> str:
     """A greedy translation and all its attention weights, in hundredths: book/_live/stored.js reads it."""
     import torch
+
     from softlookup.live import rounded
     from softlookup.looking_inside import logit_lens
     from softlookup.model import Trace, generate, load_translator
@@ -77,7 +78,9 @@ def first() -> str:
     ]
     weights = text_of(encoder.weights) + text_of(decoder.weights, causal=True) + text_of(decoder.cross_weights)
     record = {"text": FIRST, "tokens": names(ids[0]), "heads": model.config.n_heads, "layers": model.config.n_layers}
-    return f"globalThis.softlookupFirst={json.dumps(record | {'steps': steps, 'weights': weights}, ensure_ascii=False)};"
+    return (
+        f"globalThis.softlookupFirst={json.dumps(record | {'steps': steps, 'weights': weights}, ensure_ascii=False)};"
+    )
 
 
 def page() -> str:
@@ -89,7 +92,10 @@ def page() -> str:
 
 def styles() -> str:
     """The figures' stylesheet, behind what all figures share."""
-    return "".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "shared.css", SOURCES / "live.css", SOURCES / "place.css"))
+    return "".join(
+        path.read_text(encoding="utf-8")
+        for path in (WIDGETS / "shared.css", SOURCES / "live.css", SOURCES / "place.css")
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
