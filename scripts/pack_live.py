@@ -57,7 +57,8 @@ def first() -> str:
     def likeliest(p: torch.Tensor, count: int) -> list[list]:
         top = p.topk(count)
         pairs = zip(names(top.indices), top.values.tolist(), strict=True)
-        return [[name, round(share, 5)] for name, share in pairs]
+        # As many digits as the page shows; what is not 0 stays so.
+        return [[name, round(share, 4) if share > 0.0005 else float(f"{share:.0e}")] for name, share in pairs]
 
     def text_of(weights: list[torch.Tensor], causal: bool = False) -> str:
         rows = (row[: t + 1] if causal else row for layer in weights for head in layer[0] for t, row in enumerate(head))

@@ -2,8 +2,8 @@
 // output on its way to the decoder, and the likeliest next tokens at the end.
 
 import { nameOf } from "./opened.js";
+import { thumbnail } from "./thumbnail.js";
 import { TRANSLATOR } from "./views.js";
-import { meanOf } from "./words.js";
 
 const BARS = 6, MOST = 13, FLOW_MS = 400;
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -52,17 +52,6 @@ export function picture(run, state, open) {
     rows[0][1].tabIndex = 0;
   }
 
-  /** One pixel for each weight; the row of the chosen token has the colour of queries. */
-  function paint({ canvas, kind, layer, head }, at, [key, query]) {
-    const { rows: queries, columns, current, weights } = TRANSLATOR[kind].view(run, at);
-    [canvas.width, canvas.height] = [columns.length || 1, queries.length || 1];
-    const pixels = new ImageData(canvas.width, canvas.height);
-    queries.forEach((_, t) => meanOf(weights(t), run.source.heads, layer, head).forEach((weight, s) => {
-      pixels.data.set([...(t === (current ?? state.row) ? query : key), 255 * weight ** 0.7], 4 * (t * canvas.width + s));
-    }));
-    canvas.getContext("2d").putImageData(pixels, 0, 0);
-  }
-
   /** What comes out: the likeliest next tokens. */
   function bars(step) {
     const row = ({ id, token, p }) => make("div", id === step.id ? { class: "lvm-chosen" } : {}, make("span", {}, token), make("span", { class: "lvm-number" }, show(p)), make("span", { class: "lvm-fill", style: `inline-size: ${100 * p}%` }));
@@ -79,8 +68,12 @@ export function picture(run, state, open) {
     if (!thumbs.length) build();
     const style = getComputedStyle(place);
     const colours = ["--slf-key", "--slf-query"].map((name) => style.getPropertyValue(name).split(" ").map(Number));
+    const views = Object.fromEntries(Object.entries(TRANSLATOR).map(([kind, { view }]) => {
+      const shown = view(run, at);
+      return [kind, { ...shown, marked: shown.current ?? state.row, all: shown.rows.map((_, t) => shown.weights(t)) }];
+    }));
     for (const each of thumbs) {
-      paint(each, at, colours);
+      thumbnail(each, views[each.kind], run.source.heads, colours);
       each.node.setAttribute("aria-pressed", String(["kind", "layer", "head"].every((name) => each[name] === state[name])));
     }
     const step = run.steps[at];

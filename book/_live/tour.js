@@ -81,7 +81,10 @@ export function tour(root, run, state, { bring, changed }) {
     if (!STEPS[step]) return;
     at = step;
     const { text, say, look, place: [kind, layer, head, row = 0] } = STEPS[step];
-    bar.replaceChildren(back, next, leave, count);
+    if (!bar.contains(next)) {
+      bar.replaceChildren(back, next, leave, count);
+      next.focus({ preventScroll: true });
+    }
     count.textContent = `${step + 1} of ${STEPS.length}`;
     for (const [each, off] of [[back, step === 0], [next, step === STEPS.length - 1]]) each.setAttribute("aria-disabled", String(off));
     if (run.text !== text) said.textContent = "Translating the tour’s sentence …";
@@ -94,7 +97,6 @@ export function tour(root, run, state, { bring, changed }) {
     said.replaceChildren(...say(run, state));
     frame(look);
     changed(step);
-    if (bar.contains(document.activeElement) || document.activeElement === document.body) next.focus({ preventScroll: true });
   }
 
   function end() {
