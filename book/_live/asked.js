@@ -1,11 +1,13 @@
 // What the address asks for. Links lead to a part of the translator's figure: live.html?show=encoder&layer=3&head=2,
 // ?show=cross, ?show=beam&beams=4&alpha=1, ?show=candidates&temperature=0.7; and ?text=... fills the box. Behind a #
-// stands the same and goes before, with the chosen token (token), the row of the encoder's map (row) and the tour's step (tour): this is
-// what "Copy link" copies. The writer's page takes text, layer and head alone.
+// may stand the same with the chosen token (token), the row of the encoder's map (row) and the tour's step (tour): this is
+// what "Copy link" copies, and it goes before what stands behind a ?. The writer's page takes text, layer and head alone.
 
 const PARTS = { encoder: "opened", self: "opened", cross: "opened", candidates: "candidates", beam: "tree" };
 const behind = location.hash.includes("=") ? location.hash.slice(1) : "";
 
+/** A link to a sentence and a place of the model. */
+export const linked = behind !== "";
 export const asked = Object.fromEntries(new URLSearchParams(behind || location.search));
 /** The part of the translator's figure that is asked for, or null. */
 export const part = PARTS[asked.show] ?? null;

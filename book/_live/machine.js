@@ -1,6 +1,6 @@
 // All that the translator's own page adds: the picture of the model, the place of it that is open, the tour, and the link.
 
-import { numberOf, part, placeOf, write } from "./asked.js";
+import { linked, numberOf, part, placeOf, write } from "./asked.js";
 import { opened } from "./opened.js";
 import { picture } from "./picture.js";
 import { tour } from "./tour.js";
@@ -96,6 +96,7 @@ export function machine(root, run, { player, input, how }) {
     if (text && (text !== run.text || numberOf("beams") || numberOf("temperature"))) await input.again(text);
     if (numberOf("tour") > 0) await guide.go(Number(step) - 1);
     else if (numberOf("token") !== null) player.goTo(Number(token) - 1);
+    if (linked && !guide.active()) overview.place.scrollIntoView({ block: "center", behavior: "instant" });
     quiet = false;
   }
 }
