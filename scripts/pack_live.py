@@ -51,7 +51,7 @@ def first() -> str:
     special = {"<s>": "(start)", "</s>": "(end)"}
 
     def names(ids: torch.Tensor) -> list[str]:
-        tokens = (tokenizer.vocabulary.token(int(one)) for one in ids)
+        tokens = (tokenizer.vocabulary.token(int(token_id)) for token_id in ids)
         return [special.get(token, token) for token in tokens]
 
     def likeliest(p: torch.Tensor, count: int) -> list[list]:

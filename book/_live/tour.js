@@ -57,13 +57,13 @@ export const STEPS = [
 
 /** `bring(text, token, place)` shows what a step is about, and promises whether it could; `changed` hears of the step, or null. */
 export function tour(root, run, state, { bring, changed }) {
-  const said = make("p", { class: "lvm-tour-says", "aria-live": "polite" });
+  const says = make("p", { class: "lvm-tour-says", "aria-live": "polite" });
   const count = make("span", { class: "lvm-number" });
   const button = (words, act) => make("button", { type: "button", onclick: act }, words);
   const [back, next, leave] = [button("◂ Back", () => go(at - 1)), button("Next ▸", () => go(at + 1)), button("Leave", () => end())];
   const start = button(`Take the tour: ${STEPS.length} steps`, () => go(0));
   const bar = make("div", { class: "lvm-bar" });
-  const place = make("div", { class: "lvm-tour", role: "group", "aria-label": "Tour" }, said, bar);
+  const place = make("div", { class: "lvm-tour", role: "group", "aria-label": "Tour" }, says, bar);
   let at = null;
 
   /** Frame a part of the figure, and bring it into sight. */
@@ -87,14 +87,14 @@ export function tour(root, run, state, { bring, changed }) {
     }
     count.textContent = `${step + 1} of ${STEPS.length}`;
     for (const [each, off] of [[back, step === 0], [next, step === STEPS.length - 1]]) each.setAttribute("aria-disabled", String(off));
-    if (run.text !== text) said.textContent = "Translating the tour’s sentence …";
+    if (run.text !== text) says.textContent = "Translating the tour’s sentence …";
     const there = await bring(text, STEPS[step].at, { kind, layer: layer - 1, head: head - 1, row });
     if (at !== step) return;
     if (!there) {
       end();
       return;
     }
-    said.replaceChildren(...say(run, state));
+    says.replaceChildren(...say(run, state));
     frame(look);
     changed(step);
   }
@@ -102,7 +102,7 @@ export function tour(root, run, state, { bring, changed }) {
   function end() {
     at = null;
     frame(null);
-    said.replaceChildren("Every square is the attention map of one head: a row for each token that attends, darker where a weight is larger. Open one to see its words and numbers. Along the decoder’s stream stands the likeliest token after each layer.");
+    says.replaceChildren("Every square is the attention map of one head: a row for each token that attends, darker where a weight is larger. Open one to see its words and numbers. Along the decoder’s stream stands the likeliest token after each layer.");
     bar.replaceChildren(start);
     changed(null);
   }

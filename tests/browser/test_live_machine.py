@@ -48,7 +48,7 @@ def passed(sentence):
     model, tokenizer = translator.model, translator.tokenizer
 
     def names(ids):
-        tokens = [tokenizer.vocabulary.token(int(one)).removeprefix("▁") for one in ids]
+        tokens = [tokenizer.vocabulary.token(int(token_id)).removeprefix("▁") for token_id in ids]
         return [{"<s>": "(start)", "</s>": "(end)"}.get(token, token) for token in tokens]
 
     source = tokenizer.encode(sentence, end=True)
@@ -62,7 +62,7 @@ def passed(sentence):
     stacked = {kind: torch.cat(layers).numpy() for kind, layers in weights.items()}  # (layers, heads, rows, columns)
     rows, columns = names(source), {"encoder": names(source), "self": names(fed), "cross": names(source)}
     rows = {"encoder": rows, "self": names(fed), "cross": names(target)}
-    return stacked, rows, columns, [(names(one.indices), one.values.tolist()) for one in lens]
+    return stacked, rows, columns, [(names(top.indices), top.values.tolist()) for top in lens]
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +91,8 @@ def check_thumbnails(seen, sentence):
     assert len(thumbs) == 63
     for name, width, alpha in thumbs:
         kind, layer, head = NAME.fullmatch(name).groups()
-        found = weights[KINDS[kind]]
-        expected = found.mean((0, 1)) if layer is None else found[int(layer) - 1, int(head) - 1]
+        head_weights = weights[KINDS[kind]]
+        expected = head_weights.mean((0, 1)) if layer is None else head_weights[int(layer) - 1, int(head) - 1]
         drawn = (np.reshape(alpha, (-1, width)) / 255) ** (1 / 0.7)
         np.testing.assert_allclose(drawn, expected, atol=0.012, err_msg=name)
 
@@ -173,20 +173,20 @@ def test_tour_says_what_the_library_computes(standing):
         assert parse_qs(urlsplit(standing.page.url).fragment)["tour"] == [str(number)]
         if claim:
             step, kind, layer, head, row, column = claim
-            found = weights[kind][layer - 1, head - 1]
+            head_weights = weights[kind][layer - 1, head - 1]
             at = rows[kind].index(row)
             if kind == "encoder":
                 at = {"a": 4}.get(row, at)
-            most = int(found[at].argmax())
+            most = int(head_weights[at].argmax())
             assert columns[kind][most] == column
-            assert f"{column} ({found[at, most]:.2f})" in text and row in text
+            assert f"{column} ({head_weights[at, most]:.2f})" in text and row in text
             assert figure.locator(".lvm-bar[data-at]").get_attribute("data-at") == str(step)
             figure.locator(f"td[data-row='{at}'][data-column='{most}']").wait_for()
         if number == 1:
             assert f"{len(rows['encoder'])} tokens" in text
         if number == 2:
-            before = (found.argmax(-1)[1:] == np.arange(len(found) - 1)).sum()
-            assert f"{before} of {len(found) - 1} tokens" in text
+            before = (head_weights.argmax(-1)[1:] == np.arange(len(head_weights) - 1)).sum()
+            assert f"{before} of {len(head_weights) - 1} tokens" in text
         if number == 3:
             assert columns["encoder"][weights["encoder"][0, 3, 9].argmax()] == "water" and rows["encoder"][9] == "the"
             assert f"water ({weights['encoder'][0, 3, 9].max():.2f})" in text
