@@ -14,8 +14,8 @@ import { words } from "./words.js";
 
 const EXAMPLES = [
   "A brown dog carries a yellow ball out of the water.",
-  "Two women in hats are reading newspapers on a bench.",
-  "A boy jumps over a puddle while his sister takes a picture.",
+  "Two men are playing pool in a bar.",
+  "A boy jumps into a pool.",
 ];
 const SHORT = ["A girl reads a red book.", "Two dogs play with a yellow ball."];
 const BEYOND = ["The government raised taxes last year.", "What time does the train leave?"];
@@ -72,9 +72,9 @@ export function figure(root, full) {
   };
   const player = transport(run, draw);
   const text = words(run, player.goTo);
-  const looks = full ? { machine: machine(root, run, { player, input, how }), candidates: candidates(run), tree: tree(run) } : {};
+  const looks = full ? { machine: machine(root, run, { player, input, how, rows: text.rows }), candidates: candidates(run), tree: tree(run) } : {};
   const parts = [text, ...Object.values(looks)];
-  result.append(text.top, player.bar, ...(full ? parts.slice(1).map(({ place }) => place) : [make("p", { class: "lvm-more" }, more)]));
+  result.append(text.top, ...(full ? [] : [text.rows]), player.bar, ...(full ? parts.slice(1).map(({ place }) => place) : [make("p", { class: "lvm-more" }, more)]));
   if (part !== "opened" && part in looks) player.bar.after(looks[part].place); // what a link asked for comes first
   const record = full && stored();
   if (record) {

@@ -8,7 +8,7 @@ import { tour } from "./tour.js";
 const STARTS = { kind: "cross", layer: 2, head: 3, row: 2 };
 const FIRST_TOKEN = 2;
 
-export function machine(root, run, { player, input, how }) {
+export function machine(root, run, { player, input, how, rows }) {
   const state = { ...STARTS };
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let [at, touring, quiet, bringing] = [-1, null, true, false];
@@ -75,7 +75,7 @@ export function machine(root, run, { player, input, how }) {
   }
 
   return {
-    place: make("section", { class: "lvm-part", "aria-label": "The whole model" }, guide.place, overview.place, inside.place),
+    place: make("section", { class: "lvm-part", "aria-label": "The whole model" }, guide.place, overview.place, inside.place, rows),
     draw(step, playing) {
       at = step;
       redraw(playing);

@@ -102,7 +102,7 @@ export function tour(root, run, state, { bring, changed }) {
   function end() {
     at = null;
     frame(null);
-    says.replaceChildren("Every square is the attention map of one head: a row for each token that attends, darker where a weight is larger. Open one to see its words and numbers. Along the decoder’s stream stands the likeliest token after each layer.");
+    says.replaceChildren("Every square is the attention map of one head: open one to see its words and numbers. Along the decoder’s stream stands its likeliest token after each layer.");
     bar.replaceChildren(start);
     changed(null);
   }

@@ -31,7 +31,8 @@ export function words(run, goTo) {
   const said = make("p", { class: "lvm-said", "aria-live": "polite" });
   const missed = make("p", { class: "lvm-missed" });
   const row = (name, place) => make("div", { class: "lvm-row", role: "group", "aria-label": name }, make("p", { class: "lvm-name", "aria-hidden": "true" }, name), place);
-  const top = make("div", {}, french, row("English tokens", source), missed, row("French tokens", target), said);
+  const top = make("div", {}, french);
+  const rows = make("div", { class: "lvm-rows" }, row("English tokens", source), missed, row("French tokens", target), said);
 
   function draw(at, playing) {
     said.setAttribute("aria-live", playing ? "off" : "polite");
@@ -61,5 +62,5 @@ export function words(run, goTo) {
     said.replaceChildren(`Step ${at + 1}: after `, strong(step.fed), " the decoder wrote ", strong(step.token), ` (probability ${show(p)}), with most cross-attention on `,
       strong(run.source.tokens[most]), ` (${show(weights[most])}, the mean of all layers and heads).`);
   }
-  return { top, draw };
+  return { top, rows, draw };
 }
