@@ -35,7 +35,7 @@ export const STEPS = [
       return ["This head looks one word back: ", ...attends(run, state, 3), `. ${before} of ${run.source.tokens.length - 1} tokens attend most to the token before them.`];
     },
   },
-  { text: DOG, at: 0, place: ["encoder", 1, 4, 4], look: ".lvm-threads", say: (run, state) => ["Here an article finds its noun: ", ...attends(run, state, 4), ", over the adjective between them. So does the other one: ", ...attends(run, state, 9), "."] },
+  { text: DOG, at: 0, place: ["encoder", 1, 4, 4], look: ".lvm-threads", say: (run, state) => ["Here an article finds its noun: ", ...attends(run, state, 4), ", over the adjective between them. Likewise, ", ...attends(run, state, 9), "."] },
   { text: DOG, at: 1, place: ["cross", 3, 4], look: ".lvm-memory", say: (run, state) => ["The encoder’s output goes to the cross-attention of every decoder layer. ", ...writes(run, state, 1), "."] },
   { text: DOG, at: 2, place: ["cross", 3, 4], look: ".lvm-threads", say: (run, state) => ["French puts this adjective behind its noun, so the lines cross. ", ...writes(run, state, 2), "."] },
   { text: DOG, at: 4, place: ["cross", 3, 2], look: ".lvm-threads", say: (run, state) => ["A French article depends on the gender of a noun that is not written yet. ", ...writes(run, state, 4), "."] },
