@@ -34,6 +34,56 @@ def weights(name: str) -> str:
     return f'globalThis.{variable}={record};globalThis.{variable}.text="{as_text(data)}";'
 
 
+FIRST = "A brown dog carries a yellow ball out of the water."
+"""The sentence whose translation the translator's page shows before the model is loaded."""
+
+
+def first() -> str:
+    """A greedy translation and all its attention weights, in hundredths: book/_live/stored.js reads it."""
+    import torch
+
+    from softlookup.live import rounded
+    from softlookup.looking_inside import logit_lens
+    from softlookup.model import Trace, generate, load_translator
+
+    translator = rounded(load_translator())
+    model, tokenizer = translator.model, translator.tokenizer
+    special = {"<s>": "(start)", "</s>": "(end)"}
+
+    def names(ids: torch.Tensor) -> list[str]:
+        tokens = (tokenizer.vocabulary.token(int(token_id)) for token_id in ids)
+        return [special.get(token, token) for token in tokens]
+
+    def likeliest(p: torch.Tensor, count: int) -> list[list]:
+        top = p.topk(count)
+        pairs = zip(names(top.indices), top.values.tolist(), strict=True)
+        # As many digits as the page shows; what is not 0 stays so.
+        return [[name, round(share, 4) if share > 0.0005 else float(f"{share:.0e}")] for name, share in pairs]
+
+    def text_of(weights: list[torch.Tensor], causal: bool = False) -> str:
+        rows = (row[: t + 1] if causal else row for layer in weights for head in layer[0] for t, row in enumerate(head))
+        return "".join(chr(35 + round(100 * weight)) for row in rows for weight in row.tolist())
+
+    with torch.no_grad():
+        ids = torch.tensor([tokenizer.encode(FIRST, end=True)])
+        start = torch.tensor([[model.config.start_id]])
+        new = generate(model, start, max_new_tokens=40, end_id=model.config.end_id, state=model.start(ids)).new_ids[0]
+        fed = torch.cat((start[0], new[:-1]))
+        encoder, decoder = Trace(), Trace()
+        model.encode(ids, trace=encoder)
+        p = model(ids, fed[None], trace=decoder)[0].softmax(-1)
+        lens = [logits[0].softmax(-1) for logits in logit_lens(model, decoder)[1:]]
+    steps = [
+        {"fed": a, "token": b, "candidates": likeliest(p[t], 8), "lens": [likeliest(each[t], 1)[0] for each in lens]}
+        for t, (a, b) in enumerate(zip(names(fed), names(new), strict=True))
+    ]
+    weights = text_of(encoder.weights) + text_of(decoder.weights, causal=True) + text_of(decoder.cross_weights)
+    record = {"text": FIRST, "tokens": names(ids[0]), "heads": model.config.n_heads, "layers": model.config.n_layers}
+    return (
+        f"globalThis.softlookupFirst={json.dumps(record | {'steps': steps, 'weights': weights}, ensure_ascii=False)};"
+    )
+
+
 def page() -> str:
     """The figures' script: what all figures share comes first, and the sizes of the downloads are written in."""
     sizes = {name: f"{(OUT / file).stat().st_size / 1e6:.1f} MB" for name, (file, *_) in MODELS.items()}
@@ -43,7 +93,10 @@ def page() -> str:
 
 def styles() -> str:
     """The figures' stylesheet, behind what all figures share."""
-    return "".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "shared.css", SOURCES / "live.css"))
+    return "".join(
+        path.read_text(encoding="utf-8")
+        for path in (WIDGETS / "shared.css", SOURCES / "live.css", SOURCES / "place.css")
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -58,6 +111,7 @@ def main(argv: list[str] | None = None) -> int:
         shipped = [*(library / "model" / "shipped" / folder).glob("*"), *(library / "live").glob("*.py")]
         make(file, key_of(scripts, sources, [WIDGETS / "tokenizer.js"], shipped), partial(weights, name))
     make("page.js", key_of(scripts, sources, [OUT / f"{file}.key" for file, *_ in MODELS.values()]), page)
+    make("first.js", key_of(scripts, [OUT / "weights.js.key"], [*(library / "looking_inside").glob("*.py")]), first)
     make("open.js", key_of(scripts, sources), lambda: bundled("open.js", sources=SOURCES))
     make("live.css", key_of(scripts, sources), styles)
     return 0

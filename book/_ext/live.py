@@ -71,6 +71,8 @@ def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], 
         app.add_js_file(f"{PLACE}/open.js", loading_method="defer")
     elif kind:
         app.add_css_file(f"{PLACE}/live.css")
+        if kind == "full":
+            app.add_js_file(f"{PLACE}/first.js", loading_method="defer")
         app.add_js_file(f"{PLACE}/page.js", loading_method="defer")
 
 

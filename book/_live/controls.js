@@ -41,5 +41,9 @@ export function controls(id, changed) {
     beams: way.value === "beam" ? Number(beams.input.value) : 1,
     alpha: Number(alpha.input.value),
   });
-  return { bar, values };
+  function greedy() {
+    way.value = "greedy";
+    choose();
+  }
+  return { bar, values, greedy };
 }

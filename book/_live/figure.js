@@ -1,30 +1,30 @@
 // The translator's figure: a sentence goes in, French comes out token by token, and every part shows the same step.
 
 import { root as base } from "../_python/scripts.js";
-import { part } from "./asked.js";
+import { asked, part } from "./asked.js";
 import { candidates } from "./candidates.js";
 import { controls } from "./controls.js";
 import { translatorEngine } from "./engine.js";
 import { form } from "./form.js";
-import { maps } from "./maps.js";
+import { machine } from "./machine.js";
+import { stored } from "./stored.js";
 import { transport } from "./transport.js";
 import { tree } from "./tree.js";
-import { TRANSLATOR } from "./views.js";
 import { words } from "./words.js";
 
 const EXAMPLES = [
   "A brown dog carries a yellow ball out of the water.",
-  "Two women in hats are reading newspapers on a bench.",
-  "A boy jumps over a puddle while his sister takes a picture.",
+  "Two men are playing pool in a bar.",
+  "A boy jumps into a pool.",
 ];
 const SHORT = ["A girl reads a red book.", "Two dogs play with a yellow ball."];
 const BEYOND = ["The government raised taxes last year.", "What time does the train leave?"];
 
 export function figure(root, full) {
   const id = nextId("lvm");
-  const run = { source: null, steps: [], tree: null, best: null, done: false };
+  const run = { text: null, source: null, steps: [], tree: null, best: null, done: false, stored: false };
   const model = translatorEngine();
-  const how = controls(id, () => run.source && input.again());
+  const how = controls(id, () => run.source && !run.stored && input.again());
   const result = make("div", { class: "lvm-result" });
   result.hidden = true;
   const more = make("a", {}, "Look inside: candidates, every layer and head, beams ▸");
@@ -34,11 +34,12 @@ export function figure(root, full) {
     await model.ready(tell, "Translating …");
     const began = performance.now();
     const values = how.values();
-    const { best } = await model.ask({ translate: { text, how: values } }, ({ read, grew, wrote }) => {
+    const { best } = await model.ask({ translate: { text, how: { ...values, lens: full } } }, ({ read, grew, wrote }) => {
       if (read) {
-        Object.assign(run, { source: read, steps: [], tree: values.beams > 1 ? [] : null, best: null, done: false });
+        Object.assign(run, { text, source: read, steps: [], tree: values.beams > 1 ? [] : null, best: null, done: false, stored: false });
         result.hidden = false;
         more.href = `${base()}book/live.html?text=${encodeURIComponent(text)}`;
+        looks.machine?.read();
         if (run.tree) player.goTo(-1); // what is seen to grow is not played again
         else player.restart();
         return;
@@ -65,11 +66,20 @@ export function figure(root, full) {
   });
   root.append(input.place, result);
 
-  const draw = (at, playing) => parts.forEach((one) => one.draw(at, playing));
+  const draw = (at, playing) => {
+    run.upto = playing ? at : run.steps.length - 1;
+    for (const one of parts) one.draw(at, playing);
+  };
   const player = transport(run, draw);
   const text = words(run, player.goTo);
-  const looks = full ? { candidates: candidates(run), maps: maps(run, id, TRANSLATOR), tree: tree(run) } : {};
+  const looks = full ? { machine: machine(root, run, { player, input, how, rows: text.rows }), candidates: candidates(run), tree: tree(run) } : {};
   const parts = [text, ...Object.values(looks)];
-  result.append(text.top, player.bar, ...(full ? parts.slice(1).map(({ place }) => place) : [make("p", { class: "lvm-more" }, more)]));
-  if (part in looks) player.bar.after(looks[part].place); // what a link asked for comes first
+  result.append(text.top, ...(full ? [] : [text.rows]), player.bar, ...(full ? parts.slice(1).map(({ place }) => place) : [make("p", { class: "lvm-more" }, more)]));
+  if (part !== "opened" && part in looks) player.bar.after(looks[part].place); // what a link asked for comes first
+  const record = full && stored();
+  if (record) {
+    Object.assign(run, record);
+    result.hidden = false;
+    looks.machine.begin(asked);
+  }
 }

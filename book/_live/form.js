@@ -14,15 +14,19 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
   const go = make("button", { type: "submit", class: "lvm-go" }, press);
   const state = make("span", { class: "lvm-state", role: "status" }, first);
   const chips = (words, name, texts) => (texts.length ? [make("div", { class: "lvm-examples", role: "group", "aria-label": name }, `${words}: `,
-    texts.map((one) => make("button", { type: "button", onclick: () => { box.value = one; again(); } }, one.replaceAll("\n", " ↵ "))))] : []);
+    texts.map((one) => make("button", { type: "button", onclick: () => again(one) }, one.replaceAll("\n", " ↵ "))))] : []);
   const place = make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box, about ? [make("p", { class: "lvm-trained" }, about)] : [],
-    chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), settings, make("div", { class: "lvm-bar" }, go, more, state));
+    chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), make("div", { class: "lvm-bar" }, settings, go, more, state));
 
-  const again = () => place.requestSubmit();
-  place.onsubmit = async (event) => {
+  place.onsubmit = (event) => {
     event.preventDefault();
+    again();
+  };
+  /** Press the button, with another text or with that of the box; the promise ends when the work is done. */
+  async function again(words = box.value) {
     if (busy) return;
     busy = true;
+    box.value = words;
     go.setAttribute("aria-disabled", "true");
     try {
       state.textContent = await act(box.value, (words) => { state.textContent = words; });
@@ -31,7 +35,7 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
     }
     busy = false;
     go.setAttribute("aria-disabled", "false");
-  };
+  }
   box.onkeydown = (event) => {
     if (event.key !== "Enter" || (manyLines ? !event.ctrlKey && !event.metaKey : event.shiftKey)) return;
     event.preventDefault();

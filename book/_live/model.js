@@ -69,7 +69,7 @@ export class Transformer {
     const heads = this.config.n_heads;
     const nodes = texts.map(({ parent, token }) => {
       const path = parent ? [...parent.path] : [];
-      const node = { token, parent, path, layers: [] };
+      const node = { token, parent, path, layers: [], states: [] };
       path.push(node);
       return node;
     });
@@ -93,9 +93,15 @@ export class Transformer {
       const cross = look("cross_attention", "cross_residual", () => nodes.map(() => source.cross[i]));
       nodes.forEach((node, n) => Object.assign(node.layers[i], { self: self[n], cross: cross[n] }));
       x = this.#feedForward(x, layer);
+      rowsOf(x, this.config.d_model).forEach((row, n) => nodes[n].states.push(row));
     }
-    const logits = this.#times(this.#norm(x, "decoder.norm"), "embedder.tokens.table");
-    rowsOf(logits, logits.length / nodes.length).forEach((row, n) => { nodes[n].logits = row; });
+    this.logits(x).forEach((row, n) => { nodes[n].logits = row; });
     return nodes;
+  }
+
+  /** Logits of the decoder's states, a row each. Those of an earlier layer's states are the logit lens. */
+  logits(states) {
+    const table = "embedder.tokens.table";
+    return rowsOf(this.#times(this.#norm(states, "decoder.norm"), table), this.tensors.get(table).outs);
   }
 }

@@ -1,4 +1,4 @@
-// The models in a page. Until a reader presses the button, nothing is loaded.
+// The models in a page. Until a reader presses the button, or opens a link to a sentence, no model is loaded.
 
 import { figure } from "./figure.js";
 import { look } from "./look.js";

@@ -8,9 +8,9 @@ const shownEncoder = ({ source }) => ({
   keys: (layer) => source.layers[layer].k,
 });
 
-/** The decoder's two kinds, by what a step keeps of each. */
-const shownDecoder = (kind) => ({ source, steps: all }, at) => {
-  const steps = all.slice(0, at + 1);
+/** The decoder's two kinds, by what a step keeps of each. A run that says so (`upto`) shows later steps, too. */
+const shownDecoder = (kind) => ({ source, steps: all, upto }, at) => {
+  const steps = all.slice(0, (upto ?? at) + 1);
   const fed = steps.map((one) => one.fed);
   return {
     rows: kind === "cross" ? steps.map(({ token }) => token) : fed, columns: kind === "cross" ? source.tokens : fed, current: at, from: 0,
@@ -21,9 +21,9 @@ const shownDecoder = (kind) => ({ source, steps: all }, at) => {
 };
 
 export const TRANSLATOR = {
-  cross: { name: "cross-attention", about: "A row for each token that the decoder wrote, a column for each English token.", view: shownDecoder("cross") },
-  encoder: { name: "encoder self-attention", about: "A row for each English token that attends, a column for each token that it attends to.", view: shownEncoder },
-  self: { name: "decoder self-attention", about: "A row for each token that the decoder was given, a column for each token up to itself: later ones are masked.", view: shownDecoder("self") },
+  cross: { name: "cross-attention", sides: ["English", "writing"], about: "A row for each token that the decoder wrote, a column for each English token.", view: shownDecoder("cross") },
+  encoder: { name: "encoder self-attention", sides: ["attended to", "attends"], about: "A row for each English token that attends, a column for each token that it attends to.", view: shownEncoder },
+  self: { name: "decoder self-attention", sides: ["attended to", "attends"], about: "A row for each token that the decoder was given, a column for each token up to itself: later ones are masked.", view: shownDecoder("self") },
 };
 
 const WIDEST = 16; // positions of a map; a text is longer

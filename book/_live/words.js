@@ -31,7 +31,8 @@ export function words(run, goTo) {
   const said = make("p", { class: "lvm-said", "aria-live": "polite" });
   const missed = make("p", { class: "lvm-missed" });
   const row = (name, place) => make("div", { class: "lvm-row", role: "group", "aria-label": name }, make("p", { class: "lvm-name", "aria-hidden": "true" }, name), place);
-  const top = make("div", {}, french, row("English tokens", source), missed, row("French tokens", target), said);
+  const top = make("div", {}, french);
+  const rows = make("div", { class: "lvm-rows" }, row("English tokens", source), missed, row("French tokens", target), said);
 
   function draw(at, playing) {
     said.setAttribute("aria-live", playing ? "off" : "polite");
@@ -39,17 +40,19 @@ export function words(run, goTo) {
     const step = run.steps[at];
     const weights = step && crossOf(step, run.source.heads);
     const shown = grown ? pathTo(run.tree, [run.tree.length - 1, 0]).map(({ name }) => name) : run.steps.slice(0, at + 1).map(({ token }) => token);
-    french.textContent = joined(shown) || "…";
+    const later = playing || grown ? [] : run.steps.slice(at + 1); // written already, and behind the step that is shown
+    const now = joined(shown);
+    french.replaceChildren(now || (later.length ? "" : "…"), make("span", { class: "lvm-later" }, joined([...shown, ...later.map(({ token }) => token)]).slice(now.length)));
     french.classList.toggle("lvm-grows", Boolean(grown));
     source.replaceChildren(...run.source.tokens.map((token, s) => make("span", { class: "lvm-token", style: `--w: ${weights ? weights[s] : 0}` },
       make("span", {}, token), make("span", { class: "lvm-number" }, weights ? show(weights[s]) : "–"))));
     missed.hidden = !run.source.unknown.length;
     missed.textContent = neverSeen(run.source.unknown);
     const focused = [...target.children].indexOf(document.activeElement);
-    target.replaceChildren(...run.steps.slice(0, at + 1).map(({ token }, t) => make("button", {
-      type: "button", class: "lvm-token", "aria-pressed": String(t === at), onclick: () => goTo(t),
+    target.replaceChildren(...run.steps.slice(0, at + 1 + later.length).map(({ token }, t) => make("button", {
+      type: "button", class: t > at ? "lvm-token lvm-later" : "lvm-token", "aria-pressed": String(t === at), onclick: () => goTo(t),
     }, token)));
-    target.children[Math.min(focused, at)]?.focus({ preventScroll: true });
+    target.children[Math.min(focused, target.children.length - 1)]?.focus({ preventScroll: true });
     if (!step) {
       said.textContent = grown ? `Step ${run.tree.length} of the beam search: the likeliest of the ${grown.length} texts that it keeps.` : `The encoder has read ${run.source.tokens.length} tokens.`;
       return;
@@ -59,5 +62,5 @@ export function words(run, goTo) {
     said.replaceChildren(`Step ${at + 1}: after `, strong(step.fed), " the decoder wrote ", strong(step.token), ` (probability ${show(p)}), with most cross-attention on `,
       strong(run.source.tokens[most]), ` (${show(weights[most])}, the mean of all layers and heads).`);
   }
-  return { top, draw };
+  return { top, rows, draw };
 }

@@ -3,7 +3,7 @@
 
 import { beamSearch, generate, largest, pathTo, probabilities } from "./decoding.js";
 import { Transformer } from "./model.js";
-import { logSoftmax } from "./numbers.js";
+import { logSoftmax, stacked } from "./numbers.js";
 import { candidatesOf, serve } from "./serving.js";
 import { Tokenizer } from "./tokens.js";
 
@@ -12,12 +12,19 @@ const SHOWN = 8; // candidates of a step
 let model, tokenizer;
 
 /** A step for the page: the token that was read and the one that was chosen, the likeliest candidates, and all that led to them. */
-function record(node, token, temperature = 0) {
+function record(node, token, { temperature = 0, lens = false }) {
   const p = probabilities(node.logits, 1);
   const drawn = temperature ? probabilities(node.logits, temperature) : null;
   const candidates = candidatesOf(largest(p, SHOWN), token, tokenizer.names, p, drawn);
-  return { fed: tokenizer.names[node.token], id: token, token: tokenizer.names[token], candidates, logits: node.logits, layers: node.layers };
+  return { fed: tokenizer.names[node.token], id: token, token: tokenizer.names[token], candidates, logits: node.logits, layers: node.layers, lens: lens && lensOf(node) };
 }
+
+/** The likeliest token of the residual stream after each layer: softlookup.looking_inside.logit_lens. */
+const lensOf = ({ states }) => model.logits(stacked(states)).map((logits) => {
+  const p = probabilities(logits, 1);
+  const [id] = largest(p, 1);
+  return { token: tokenizer.names[id], p: p[id] };
+});
 
 /** What a step of the beam search kept, for the page. */
 const named = (kept) => kept.map(({ token, parent, total, ended, score }) => ({ token, parent, total, ended, score, name: tokenizer.names[token] }));
@@ -40,13 +47,13 @@ function translate({ text, how }, say) {
   if (how.beams > 1) {
     const { steps, best } = beamSearch(model, source, { limit, ...how }, (kept) => say({ grew: named(kept) }));
     const path = pathTo(steps, best);
-    path.forEach(({ before, token }) => say({ wrote: record(before, token) }));
+    path.forEach(({ before, token }) => say({ wrote: record(before, token, { ...how, temperature: 0 }) }));
     return { text: tokenizer.decode(path.map(({ token }) => token)), best };
   }
   const written = [];
   generate(model, source, { limit, temperature: how.temperature, uniform: how.uniforms && (() => how.uniforms[written.length]) }, (node, token) => {
     written.push(token);
-    say({ wrote: record(node, token, how.temperature) });
+    say({ wrote: record(node, token, how) });
   });
   return { text: tokenizer.decode(written), best: null };
 }

@@ -199,9 +199,9 @@ def test_chosen_token_shows_its_mean_cross_attention(live, translator):
 
 def test_cell_is_computed_again_from_query_and_key(live, translator):
     figure = translated(live)
-    figure.get_by_label("attention", exact=True).select_option("encoder")
+    figure.get_by_role("button", name="Encoder self-attention, mean of all layers").click()
     figure.locator("td[data-row='3'][data-column='2']").click()
-    figure.get_by_role("button", name="layer 2, head 4").click()
+    figure.get_by_role("button", name="layer 2, head 4:").click()
     trace = Trace()
     ids = translator.tokenizer.encode(SENTENCES[0], end=True)
     with torch.no_grad():
@@ -220,7 +220,7 @@ def test_figure_is_worked_from_the_keyboard(live):
     assert "From ▁Un to ▁brown" in figure.locator(".lvm-why").inner_text().replace("  ", " ")
     figure.get_by_role("button", name="back").press("Enter")
     assert figure.locator("[data-at]").get_attribute("data-at") == str(
-        figure.locator(".lvm-tokens").nth(1).locator("button").count() - 1
+        figure.locator(".lvm-tokens").nth(1).locator("button").count() - 2
     )
 
 
@@ -229,11 +229,15 @@ def test_figure_is_worked_from_the_keyboard(live):
     [
         ("show=beam&beams=3&alpha=0.5", "Beam search", {"decoding": "beam", "beams": "3", "length penalty α": "0.5"}),
         ("show=candidates&temperature=0.7", "Candidates", {"decoding": "sampling", "temperature τ": "0.7"}),
-        ("show=encoder&layer=3&head=2", "Attention", {"decoding": "greedy", "attention": "encoder"}),
+        (
+            "show=encoder&layer=3&head=2",
+            "The whole model",
+            {"decoding": "greedy", "": "Encoder self-attention, layer 3, head 2"},
+        ),
         (
             "show=poem&layer=9&head=x&temperature=warm&beams=",
-            "Candidates",
-            {"decoding": "greedy", "attention": "cross", "layer": "mean", "head": "mean"},
+            "The whole model",
+            {"decoding": "greedy", "": "Cross-attention, layer 3, head 4"},
         ),
     ],
 )
@@ -242,6 +246,7 @@ def test_link_opens_the_part_it_asks_for(html, visit, translator, query, first, 
         seen.figure = seen.page.locator(".lvm")
         figure = pressed(seen)
         assert figure.locator(".lvm-bar[data-at] + section").get_attribute("aria-label") == first
+        assert figure.locator(".lvm-title").inner_text() == chosen.pop("", figure.locator(".lvm-title").inner_text())
         assert {name: figure.get_by_label(name, exact=True).input_value() for name in chosen} == chosen
         if "layer=3&head=2" in query:
             trace, ids = Trace(), translator.tokenizer.encode(SENTENCES[0], end=True)
@@ -276,8 +281,9 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:
         seen.figure = seen.page.locator(".lvm")
         figure = translated(seen, way="beam search")
+        figure.get_by_role("button", name="Cross-attention, mean of all layers").click()
         figure.locator("td[data-grid]").first.click()
-        figure.get_by_role("button", name="layer 1, head 1").click()
+        figure.get_by_role("button", name="layer 1, head 1:").click()
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         violations = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
         assert [(violation["id"], violation["nodes"][0]["html"][:150]) for violation in violations] == []

@@ -1,0 +1,102 @@
+// All that the translator's own page adds: the picture of the model, the place of it that is open, the tour, and the link.
+
+import { linked, numberOf, part, placeOf, write } from "./asked.js";
+import { opened } from "./opened.js";
+import { picture } from "./picture.js";
+import { tour } from "./tour.js";
+
+const STARTS = { kind: "cross", layer: 2, head: 3, row: 2 };
+const FIRST_TOKEN = 2;
+
+export function machine(root, run, { player, input, how, rows }) {
+  const state = { ...STARTS };
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  let [at, touring, quiet, bringing] = [-1, null, true, false];
+
+  const compute = () => input.again(run.text);
+  const open = (changes) => {
+    const other = "kind" in changes;
+    Object.assign(state, changes);
+    redraw();
+    const title = inside.tools;
+    if (other && title.getBoundingClientRect().bottom > innerHeight - 120) title.scrollIntoView({ block: "center", behavior: still.matches ? "instant" : "smooth" });
+  };
+  const inside = opened(run, state, { open, goTo: player.goTo, compute });
+  const overview = picture(run, state, open);
+  const guide = tour(root, run, state, { bring, changed: (step) => { touring = step; tell(); } });
+
+  const field = make("input", { class: "lvm-link", readonly: "", "aria-label": "Link to what is shown" });
+  field.hidden = true;
+  const copy = make("button", { type: "button", onclick: async () => {
+    tell();
+    field.value = location.href;
+    field.hidden = false;
+    field.select();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      copy.textContent = "Link copied";
+    } catch {
+      copy.textContent = "Copy this link:";
+    }
+  } }, "Copy link");
+  inside.tools.append(copy, field);
+
+  const number = (place) => (place === null ? "mean" : place + 1);
+  /** What is shown stands in the address. */
+  function tell() {
+    if (quiet) return;
+    const { temperature, beams, alpha } = how.values();
+    write({
+      text: run.text, show: state.kind, layer: number(state.layer), head: number(state.head), token: at + 1, row: state.kind === "encoder" ? state.row + 1 : null,
+      tour: touring === null ? null : touring + 1, temperature: temperature || null, beams: beams > 1 ? beams : null, alpha: beams > 1 ? alpha : null,
+    });
+    copy.textContent = "Copy link";
+    field.hidden = true;
+  }
+
+  function redraw(playing = false) {
+    overview.draw(at, playing);
+    inside.draw(at);
+    if (!playing && run.done) tell();
+  }
+
+  /** Show what a step of the tour is about; false if its sentence could not be translated. */
+  async function bring(text, step, place) {
+    if (run.text !== text || run.tree || !run.done || how.values().temperature) {
+      how.greedy();
+      bringing = true;
+      await input.again(text);
+      bringing = false;
+    }
+    if (run.text !== text) return false;
+    Object.assign(state, place);
+    player.goTo(step);
+    return true;
+  }
+
+  return {
+    place: make("section", { class: "lvm-part", "aria-label": "The whole model" }, guide.place, overview.place, inside.place, rows),
+    draw(step, playing) {
+      at = step;
+      redraw(playing);
+    },
+    /** Another sentence was read: the tour ends. */
+    read() {
+      quiet = false;
+      if (!bringing && guide.active()) guide.end();
+    },
+    begin,
+  };
+
+  /** Show the stored translation, or what a link asks for. */
+  async function begin({ text, show: kind, token, tour: step }) {
+    if (part === "opened") Object.assign(state, { kind, layer: placeOf("layer", run.source.layers.length), head: placeOf("head", run.source.heads) });
+    if (numberOf("row") > 0) state.row = numberOf("row") - 1;
+    player.goTo(FIRST_TOKEN);
+    if (text && (text !== run.text || numberOf("beams") || numberOf("temperature"))) await input.again(text);
+    if (numberOf("tour") > 0) await guide.go(Number(step) - 1);
+    else if (numberOf("token") !== null) player.goTo(Number(token) - 1);
+    if (linked && !guide.active()) overview.place.scrollIntoView({ block: "center", behavior: "instant" });
+    quiet = false;
+  }
+}
