@@ -67,7 +67,7 @@
     const known = asked.wrong.find((one) => near(answer, one.answer, Math.max(asked.alike, 1e-9)));
     if (known) say(form, "wrong", ...named(known.says));
     else if (guess) say(form, "wrong", strong("Not yet. "), factor(answer[0], asked.right[0]));
-    else say(form, "wrong", strong("Not yet. "), "No mistake that is known here gives this. Try once more, or unfold the answer.");
+    else say(form, "wrong", strong("Not yet. "), "Try once more, or unfold the answer.");
   }
 
   function typed(form) {

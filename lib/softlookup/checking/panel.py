@@ -26,7 +26,8 @@ border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width
 .sl-check.sl-help{border-left-color:var(--sl-link)}
 .sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
 .sl-check .sl-mark{font-weight:650;white-space:nowrap}
-.sl-check .sl-cases{display:flex;flex-wrap:wrap;gap:0 1.4em;font-size:.92em}.sl-check .sl-cases :is(p,[open]){flex-basis:100%;margin:0}
+.sl-check .sl-cases{display:flex;flex-wrap:wrap;gap:0 1.4em;font-size:.92em}
+.sl-check .sl-cases :is(p,[open]){flex-basis:100%;margin:0}
 .sl-check a{color:var(--sl-link)}
 .sl-check .sl-maps{overflow-x:auto;display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
 .sl-check
@@ -169,7 +170,7 @@ def _chips(difference: Difference, reveals: bool) -> str:
 
 
 def case_lists(cases: Sequence[tuple[str, str]]) -> str:
-    """The cases of a check by what they came to: how many, with each mark, and their names, in a fold where they are long.
+    """The cases of a check by what they came to: how many, with each mark, and their names, in a fold where it is long.
 
     Args:
         cases: What each is called, and what it came to: a key of ``CASE_MARKS``.
