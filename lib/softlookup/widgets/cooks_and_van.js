@@ -51,9 +51,9 @@ function render({ model, el }) {
     shown.textContent = `${whole(T)} of ${whole(context)}`;
     slider.setAttribute("aria-valuetext", shown.textContent);
     for (const [step, { button, bars, node }] of Object.entries(rows)) {
+      button.setAttribute("aria-pressed", String(step === chosen.step));
       node.hidden = !present.includes(step);
       if (node.hidden) continue;
-      button.setAttribute("aria-pressed", String(step === chosen.step));
       bars.forEach((bar, i) => {
         const seconds = times[step][i];
         bar.firstChild.style.setProperty("--part", seconds / longest);
