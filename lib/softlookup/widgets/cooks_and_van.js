@@ -2,10 +2,10 @@
 
 function render({ model, el }) {
   const id = nextId("cav");
-  const [counts, machines, tokens, steps, context] = ["counts", "machines", "tokens", "steps", "context"].map((trait) => model.get(trait));
+  const [counts, names, machines, tokens, context] = ["counts", "models", "machines", "tokens", "context"].map((trait) => model.get(trait));
+  const steps = Object.fromEntries(model.get("steps").map(([step, ...words]) => [step, words]));
   const FUSED = "fused attention";
   const APART = ["scores", "softmax", "mix"];
-  const names = Object.keys(counts);
   const chosen = { model: 0, machine: 0, tokens: tokens.length - 1, fused: false, step: "q" };
 
   const three = (number) => number.toLocaleString("en-GB", { maximumSignificantDigits: 3 });

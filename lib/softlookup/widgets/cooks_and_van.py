@@ -98,7 +98,8 @@ class CooksAndVan(InteractiveFigure):
     counts = traitlets.Dict(help="for each model and number of tokens: operations and bytes by step").tag(sync=True)
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth").tag(sync=True)
     tokens = traitlets.List(traitlets.Int(), help="tokens of a step to choose from").tag(sync=True)
-    steps = traitlets.Dict(help="for each step its title and formulas").tag(sync=True)
+    models = traitlets.List(traitlets.Unicode(), help="models in their order, which a page's JSON forgets").tag(sync=True)
+    steps = traitlets.List(help="steps in their order: name, title and formulas").tag(sync=True)
     context = traitlets.Int(help="tokens of the text").tag(sync=True)
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
@@ -107,9 +108,10 @@ class CooksAndVan(InteractiveFigure):
         counts: dict[str, Any] = {name: [counted(name, tokens) for tokens in TOKENS] for name in models}
         super().__init__(
             counts=counts,
+            models=list(models),
             machines=[machine_record(name) for name in machines],
             tokens=list(TOKENS),
-            steps={name: list(words) for name, words in STEPS.items()},
+            steps=[[name, *words] for name, words in STEPS.items()],
             context=CONTEXT,
             fallback=static_table(models[0], machines[0]),
         )
