@@ -22,9 +22,11 @@
   }
 
   function open(button, offers) {
-    const { top, right, bottom } = button.getBoundingClientRect();
+    const { top, left, right, bottom } = button.getBoundingClientRect();
+    const { clientWidth: wide } = document.documentElement;
     const upwards = bottom + 120 > innerHeight;
-    menu.style.right = `${document.documentElement.clientWidth - right}px`;
+    menu.style.left = left < wide / 2 ? `${left}px` : "auto";
+    menu.style.right = left < wide / 2 ? "auto" : `${wide - right}px`;
     menu.style.top = upwards ? "auto" : `${bottom}px`;
     menu.style.bottom = upwards ? `${innerHeight - top}px` : "auto";
     state.textContent = "";
