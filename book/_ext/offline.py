@@ -38,7 +38,7 @@ FONTS = {
 }
 """The faces that ``book/_static/fonts.css`` describes, by script; a page loads those that it has letters of."""
 
-EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-mono-latin-400-normal")
+EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-sans-latin-wght-italic", "ibm-plex-mono-latin-400-normal")
 """Faces that are there before a page is first drawn, so that no line breaks anew: they come as a script."""
 
 DESCRIBED = re.compile(r"@font-face \{([^}]*)\}")
@@ -130,7 +130,7 @@ def early_faces(stylesheet: str, fonts: Path) -> str:
     for name in EARLY:
         (rule,) = (rule for rule in DESCRIBED.findall(stylesheet) if f"/{name}.woff2" in rule)
         said = dict(re.findall(r"([\w-]+): (.*?);", rule))
-        how = {"weight": said["font-weight"], "unicodeRange": said["unicode-range"]}
+        how = {"weight": said["font-weight"], "style": said["font-style"], "unicodeRange": said["unicode-range"]}
         data = base64.b64encode((fonts / f"{name}.woff2").read_bytes()).decode()
         faces.append([said["font-family"].strip('"'), data, how])
     script = Path(__file__).with_name("faces.js").read_text(encoding="utf-8")

@@ -100,8 +100,8 @@
     const all = (style) => NAMES.map((name) => style.getPropertyValue(name));
     const initial = all(getComputedStyle(plain));
     plain.remove();
-    const rules = (globalThis.softlookupFaces ?? []).map(([family, data, { weight }]) =>
-      `@font-face{font-family:"${family}";font-weight:${weight};src:url("data:font/woff2;base64,${data}")}`);
+    const rules = (globalThis.softlookupFaces ?? []).map(([family, data, { weight, style }]) =>
+      `@font-face{font-family:"${family}";font-weight:${weight};font-style:${style};src:url("data:font/woff2;base64,${data}")}`);
     let count = 0;
 
     const written = (values, above) => `all:unset;${NAMES.map((name, i) => {
