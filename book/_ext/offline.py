@@ -133,6 +133,9 @@ def early_faces(stylesheet: str, fonts: Path) -> str:
         how = {"weight": said["font-weight"], "style": said["font-style"], "unicodeRange": said["unicode-range"]}
         data = base64.b64encode((fonts / f"{name}.woff2").read_bytes()).decode()
         faces.append([said["font-family"].strip('"'), data, how])
+    # By it MathJax's letters find the line, whatever face stands in for them meanwhile.
+    zero = fonts.parent / "mathjax/output/chtml/fonts/woff-v2/MathJax_Zero.woff"
+    faces.append(["MJXZERO", base64.b64encode(zero.read_bytes()).decode(), {}])
     script = Path(__file__).with_name("faces.js").read_text(encoding="utf-8")
     return f"globalThis.softlookupFaces={json.dumps(faces)};\n{script}"
 

@@ -100,7 +100,7 @@
     const all = (style) => NAMES.map((name) => style.getPropertyValue(name));
     const initial = all(getComputedStyle(plain));
     plain.remove();
-    const rules = (globalThis.softlookupFaces ?? []).map(([family, data, { weight, style }]) =>
+    const rules = (globalThis.softlookupFaces ?? []).map(([family, data, { weight = 400, style = "normal" }]) =>
       `@font-face{font-family:"${family}";font-weight:${weight};font-style:${style};src:url("data:font/woff2;base64,${data}")}`);
     let count = 0;
 
