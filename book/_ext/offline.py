@@ -154,8 +154,8 @@ def install(app: Sphinx) -> None:
         copy(modules / package / "LICENSE", static / VENDOR / "fonts" / f"{package.rpartition('/')[2]}-licence.txt")
     copy(Path(__file__).with_name("widgets.js"), static / WIDGET_START)
     stylesheet = Path(__file__).parents[1] / "_static/fonts.css"
-    faces = early_faces(stylesheet.read_text(encoding="utf-8"), static / VENDOR / "fonts")
-    (static / FACE_START).write_text(faces, encoding="utf-8")
+    early = early_faces(stylesheet.read_text(encoding="utf-8"), static / VENDOR / "fonts")
+    (static / FACE_START).write_text(early, encoding="utf-8")
 
     import pydata_sphinx_theme
 
