@@ -84,19 +84,16 @@ def first() -> str:
     )
 
 
-def page() -> str:
-    """The figures' script: what all figures share comes first, and the sizes of the downloads are written in."""
+def page(name: str) -> str:
+    """A script of the figures: what all figures share comes first, and the sizes of the downloads are written in."""
     sizes = {name: f"{(OUT / file).stat().st_size / 1e6:.1f} MB" for name, (file, *_) in MODELS.items()}
-    page_script = bundled("page.js", [f"--define:SIZES={json.dumps(sizes)}"], SOURCES)
+    page_script = bundled(name, [f"--define:SIZES={json.dumps(sizes)}"], SOURCES)
     return f"(() => {{\n{(WIDGETS / 'shared.js').read_text(encoding='utf-8')}\n{page_script}\n}})();"
 
 
 def styles() -> str:
     """The figures' stylesheet, behind what all figures share."""
-    return "".join(
-        path.read_text(encoding="utf-8")
-        for path in (WIDGETS / "shared.css", SOURCES / "live.css", SOURCES / "place.css")
-    )
+    return "".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "shared.css", SOURCES / "live.css"))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -110,10 +107,12 @@ def main(argv: list[str] | None = None) -> int:
     for name, (file, _, _, folder) in MODELS.items():
         shipped = [*(library / "model" / "shipped" / folder).glob("*"), *(library / "live").glob("*.py")]
         make(file, key_of(scripts, sources, [WIDGETS / "tokenizer.js"], shipped), partial(weights, name))
-    make("page.js", key_of(scripts, sources, [OUT / f"{file}.key" for file, *_ in MODELS.values()]), page)
+    for name in ("page.js", "whole.js"):
+        make(name, key_of(scripts, sources, [OUT / f"{file}.key" for file, *_ in MODELS.values()]), partial(page, name))
     make("first.js", key_of(scripts, [OUT / "weights.js.key"], [*(library / "looking_inside").glob("*.py")]), first)
     make("open.js", key_of(scripts, sources), lambda: bundled("open.js", sources=SOURCES))
     make("live.css", key_of(scripts, sources), styles)
+    make("place.css", key_of(scripts, sources), partial((SOURCES / "place.css").read_text, "utf-8"))
     return 0
 
 

@@ -14,6 +14,9 @@ from softlookup.browser import opened, settle
 LIMIT_BYTES = 1_000_000
 """Most that a page's first view may weigh, gzipped, before widgets."""
 
+LIMIT_SHIFT = 0.01
+"""Most that a page may move while it opens, as browsers add up layout shifts."""
+
 KINDS = {"document": "html", "stylesheet": "css", "script": "scripts", "font": "fonts", "image": "pictures"}
 WIDTHS = {"desktop": 1280, "phone": 390}
 

@@ -72,8 +72,9 @@ def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], 
     elif kind:
         app.add_css_file(f"{PLACE}/live.css")
         if kind == "full":
-            app.add_js_file(f"{PLACE}/first.js", loading_method="defer")
-        app.add_js_file(f"{PLACE}/page.js", loading_method="defer")
+            app.add_css_file(f"{PLACE}/place.css")
+        for script in ("first.js", "whole.js") if kind == "full" else ("page.js",):
+            app.add_js_file(f"{PLACE}/{script}", loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -38,7 +38,7 @@ FONTS = {
 }
 """The faces that ``book/_static/fonts.css`` describes, by script; a page loads those that it has letters of."""
 
-EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-mono-latin-400-normal")
+EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-sans-latin-wght-italic", "ibm-plex-mono-latin-400-normal")
 """Faces that are there before a page is first drawn, so that no line breaks anew: they come as a script."""
 
 DESCRIBED = re.compile(r"@font-face \{([^}]*)\}")
@@ -130,9 +130,12 @@ def early_faces(stylesheet: str, fonts: Path) -> str:
     for name in EARLY:
         (rule,) = (rule for rule in DESCRIBED.findall(stylesheet) if f"/{name}.woff2" in rule)
         said = dict(re.findall(r"([\w-]+): (.*?);", rule))
-        how = {"weight": said["font-weight"], "unicodeRange": said["unicode-range"]}
+        how = {"weight": said["font-weight"], "style": said["font-style"], "unicodeRange": said["unicode-range"]}
         data = base64.b64encode((fonts / f"{name}.woff2").read_bytes()).decode()
         faces.append([said["font-family"].strip('"'), data, how])
+    # By it MathJax's letters find the line, whatever face stands in for them meanwhile.
+    zero = fonts.parent / "mathjax/output/chtml/fonts/woff-v2/MathJax_Zero.woff"
+    faces.append(["MJXZERO", base64.b64encode(zero.read_bytes()).decode(), {}])
     script = Path(__file__).with_name("faces.js").read_text(encoding="utf-8")
     return f"globalThis.softlookupFaces={json.dumps(faces)};\n{script}"
 
@@ -151,8 +154,8 @@ def install(app: Sphinx) -> None:
         copy(modules / package / "LICENSE", static / VENDOR / "fonts" / f"{package.rpartition('/')[2]}-licence.txt")
     copy(Path(__file__).with_name("widgets.js"), static / WIDGET_START)
     stylesheet = Path(__file__).parents[1] / "_static/fonts.css"
-    faces = early_faces(stylesheet.read_text(encoding="utf-8"), static / VENDOR / "fonts")
-    (static / FACE_START).write_text(faces, encoding="utf-8")
+    early = early_faces(stylesheet.read_text(encoding="utf-8"), static / VENDOR / "fonts")
+    (static / FACE_START).write_text(early, encoding="utf-8")
 
     import pydata_sphinx_theme
 

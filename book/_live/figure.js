@@ -6,8 +6,6 @@ import { candidates } from "./candidates.js";
 import { controls } from "./controls.js";
 import { translatorEngine } from "./engine.js";
 import { form } from "./form.js";
-import { machine } from "./machine.js";
-import { stored } from "./stored.js";
 import { transport } from "./transport.js";
 import { tree } from "./tree.js";
 import { words } from "./words.js";
@@ -20,7 +18,8 @@ const EXAMPLES = [
 const SHORT = ["A girl reads a red book.", "Two dogs play with a yellow ball."];
 const BEYOND = ["The government raised taxes last year.", "What time does the train leave?"];
 
-export function figure(root, full) {
+/** `full` brings what the translator's own page shows besides: {machine, stored}. */
+export function figure(root, full = null) {
   const id = nextId("lvm");
   const run = { text: null, source: null, steps: [], tree: null, best: null, done: false, stored: false };
   const model = translatorEngine();
@@ -34,7 +33,7 @@ export function figure(root, full) {
     await model.ready(tell, "Translating …");
     const began = performance.now();
     const values = how.values();
-    const { best } = await model.ask({ translate: { text, how: { ...values, lens: full } } }, ({ read, grew, wrote }) => {
+    const { best } = await model.ask({ translate: { text, how: { ...values, lens: full !== null } } }, ({ read, grew, wrote }) => {
       if (read) {
         Object.assign(run, { text, source: read, steps: [], tree: values.beams > 1 ? [] : null, best: null, done: false, stored: false });
         result.hidden = false;
@@ -72,11 +71,11 @@ export function figure(root, full) {
   };
   const player = transport(run, draw);
   const text = words(run, player.goTo);
-  const looks = full ? { machine: machine(root, run, { player, input, how, rows: text.rows }), candidates: candidates(run), tree: tree(run) } : {};
+  const looks = full ? { machine: full.machine(root, run, { player, input, how, rows: text.rows }), candidates: candidates(run), tree: tree(run) } : {};
   const parts = [text, ...Object.values(looks)];
   result.append(text.top, ...(full ? [] : [text.rows]), player.bar, ...(full ? parts.slice(1).map(({ place }) => place) : [make("p", { class: "lvm-more" }, more)]));
   if (part !== "opened" && part in looks) player.bar.after(looks[part].place); // what a link asked for comes first
-  const record = full && stored();
+  const record = full?.stored();
   if (record) {
     Object.assign(run, record);
     result.hidden = false;

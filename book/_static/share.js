@@ -22,9 +22,11 @@
   }
 
   function open(button, offers) {
-    const { top, right, bottom } = button.getBoundingClientRect();
+    const { top, left, right, bottom } = button.getBoundingClientRect();
+    const { clientWidth: wide } = document.documentElement;
     const upwards = bottom + 120 > innerHeight;
-    menu.style.right = `${document.documentElement.clientWidth - right}px`;
+    menu.style.left = left < wide / 2 ? `${left}px` : "auto";
+    menu.style.right = left < wide / 2 ? "auto" : `${wide - right}px`;
     menu.style.top = upwards ? "auto" : `${bottom}px`;
     menu.style.bottom = upwards ? `${innerHeight - top}px` : "auto";
     state.textContent = "";
@@ -98,8 +100,8 @@
     const all = (style) => NAMES.map((name) => style.getPropertyValue(name));
     const initial = all(getComputedStyle(plain));
     plain.remove();
-    const rules = (globalThis.softlookupFaces ?? []).map(([family, data, { weight }]) =>
-      `@font-face{font-family:"${family}";font-weight:${weight};src:url("data:font/woff2;base64,${data}")}`);
+    const rules = (globalThis.softlookupFaces ?? []).map(([family, data, { weight = 400, style = "normal" }]) =>
+      `@font-face{font-family:"${family}";font-weight:${weight};font-style:${style};src:url("data:font/woff2;base64,${data}")}`);
     let count = 0;
 
     const written = (values, above) => `all:unset;${NAMES.map((name, i) => {

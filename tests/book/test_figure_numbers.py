@@ -32,7 +32,8 @@ def test_pictures_and_live_figures_count_in_one_row():
     assert re.findall(r'href="#(figure-[^"]+)"', written) == ["figure-4-1", "figure-4-2", "figure-4-3"]
     assert '<figcaption><a class="figure-number" href="#figure-4-1">Figure 4.1</a> What to see.</figcaption>' in written
     assert "Figure 4.2</a> Drag a &lt; b.</p>" in written
-    assert LIVE in written and 'style="max-width:9px"' in written
+    assert f'<div class="figure-place" id="figure-4-2"></div>{LIVE}<p class="figure-live">' in written
+    assert 'style="max-width:9px"' in written
 
 
 @pytest.mark.book

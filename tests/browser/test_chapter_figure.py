@@ -7,12 +7,18 @@ import numpy as np
 import pytest
 from book_browser import CHAPTER as PAGE
 from book_browser import axe_findings, open_everything
+from playwright.sync_api import expect
 
 from softlookup import reference
 from softlookup.widgets.attention_steps import STAGES
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
+COPIED = """async () => {
+  const [item] = await navigator.clipboard.read();
+  const picture = await createImageBitmap(await item.getType('image/png'));
+  return [picture.width, picture.height];
+}"""
 SHOWN = {"score": ["q", "k", "scores"], "scale": ["scores", "scaled"], "softmax": ["scaled", "weights"]}
 SHOWN["mix"] = ["weights", "v", "output"]
 CELLS = """all => all.map((one) => ({
@@ -208,3 +214,30 @@ def test_cells_do_not_move_for_those_who_want_no_motion(html, visit):
         open_everything(seen.page)
         cell = seen.page.locator(".slw td[data-grid]").first
         assert cell.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"
+
+
+@pytest.mark.parametrize(("name", "drawn"), [("figure-4-1", "#figure-4-1 img.only-dark"), ("figure-4-8", ".slw")])
+def test_figure_is_copied_as_picture_and_as_link(html, visit, name, drawn):
+    permissions = ["clipboard-read", "clipboard-write"]
+    with visit((html / PAGE).as_uri(), theme="dark", permissions=permissions) as seen:
+        page = seen.page
+        size = page.locator(drawn).evaluate("one => [one.offsetWidth, one.offsetHeight]")
+        share = page.get_by_role("button", name=f"Share Figure {name[7:].replace('-', '.')}")
+        share.click()
+        page.get_by_role("button", name="Copy picture").click()
+        expect(page.locator(".shr-state")).to_have_text("Picture copied")
+        assert page.evaluate(COPIED) == pytest.approx([2 * (side + 32) for side in size], abs=4)
+        page.keyboard.press("Escape")
+        share.press("Enter")
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator(".shr-state")).to_have_text("Link copied")
+        assert page.evaluate("navigator.clipboard.readText()") == f"{(html / PAGE).as_uri()}#{name}"
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_link_to_a_figure_lands_at_it_below_the_bar_and_marks_it(html, visit, width):
+    with visit(f"{(html / PAGE).as_uri()}#figure-4-8", width=width) as seen:
+        assert seen.page.evaluate("document.querySelector('.widget-area').getAnimations().length") == 1
+        bar = seen.page.evaluate("document.querySelector('.bd-header-article').getBoundingClientRect().bottom")
+        assert bar < seen.page.locator(".slw").first.bounding_box()["y"] < bar + 60

@@ -5,13 +5,11 @@ import time
 import pytest
 from book_browser import CHAPTER, ROOT
 
-from benchmarks.site.weights import SHIFTS
+from benchmarks.site.weights import LIMIT_SHIFT, SHIFTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 PAGES = ["book/index.html", CHAPTER, "exercises/04_one_head/04_one_head.html", "book/reference/model.html"]
-LIMIT_SHIFT = 0.03
-LIMIT_LATE = 0.1  # what web.dev ("Cumulative Layout Shift") calls good; one paragraph that breaks anew stays below it
 
 FACES = """async () => {
   await document.fonts.ready;
@@ -84,7 +82,7 @@ def test_page_moves_little_when_its_letters_arrive_late(server, chromium, page, 
     context = chromium.new_context(viewport={"width": width, "height": 900})
     try:
         context.route("**/*.woff2", lambda route: (time.sleep(0.3), route.continue_()))
-        assert _shifted(context, server + page) < LIMIT_LATE
+        assert _shifted(context, server + page) < LIMIT_SHIFT
     finally:
         context.close()
 

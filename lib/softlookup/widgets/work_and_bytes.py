@@ -76,14 +76,19 @@ def describe(machine: Hardware, side: int, *, faster_units: int = 1, faster_memo
     ]
 
 
+def _time(seconds: float) -> str:
+    size, unit = next(
+        (pair for pair in ((1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")) if seconds >= pair[0]), (1e-12, "ps")
+    )
+    return f"{seconds / size:.3g} {unit}"
+
+
 def static_table(machine: Hardware) -> str:
     """Write a small and a large side as HTML, for readers whose browser runs no script."""
-    head = "".join(
-        f'<th scope="col">{word}</th>' for word in ("computation", "side", "FLOP/B", "computing, µs", "moving, µs")
-    )
+    head = "".join(f'<th scope="col">{word}</th>' for word in ("computation", "side", "FLOP/B", "computing", "moving"))
     rows = "".join(
         f'<tr><th scope="row">{row["name"]}</th><td>{side:,}</td><td>{row["intensity"]:.2f}</td>'
-        f"<td>{1e6 * row['computing']:,.2g}</td><td>{1e6 * row['moving']:,.2g}</td></tr>"
+        f"<td>{_time(row['computing'])}</td><td>{_time(row['moving'])}</td></tr>"
         for side in (4, 4096)
         for row in describe(machine, side)
     )
