@@ -12,6 +12,8 @@ export PATH := $(BIN):$(PATH)
 export PYTHON
 # Threads of torch that wait for each other sleep: where they spin, and others work beside, training takes ten times as long.
 export OMP_WAIT_POLICY := PASSIVE
+# Each worker, kernel and grader would compile the library anew.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: help setup look course test test-long book pdf gpu lab lint exercises check-exercises clean

@@ -60,7 +60,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _seeds() -> None:
     random.seed(0)
     np.random.seed(0)
-    torch.manual_seed(0)
+    if torch.cuda.is_available():
+        torch.manual_seed(0)
+    else:  # without a GPU that notes, with a traceback each time, what one would have to do
+        torch.default_generator.manual_seed(0)
 
 
 @pytest.fixture(autouse=True)

@@ -126,6 +126,7 @@ def _see_the_bar(page):
     expect(bar).to_be_hidden(timeout=PATIENCE_MS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_hints_and_marks_pass_axe_at_phone_width(visited, scheme):
     page = visited.page

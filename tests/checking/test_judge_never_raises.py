@@ -49,7 +49,7 @@ def fuzzed(task, count, seed):
             judged(task, sent(task, task_questions, rng), task_questions, reveals=number % 2 == 0)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=lambda task: task.id)
 def test_judge_has_a_verdict_on_whatever_is_sent(task):
     fuzzed(task, 40 if task.frame == "text" or task.properties else 4, 0)

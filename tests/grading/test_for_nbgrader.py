@@ -55,6 +55,7 @@ def test_feedback_reaches_those_of_the_exchange_and_names_the_others(course: Cou
     assert [path.read_text() for path in exchange.rglob("*.html")] == ["half-done's page"]
 
 
+@pytest.mark.slow
 def test_a_course_can_go_back_to_stock_nbgrader(course: Course, tmp_path: Path) -> None:
     lines = (ROOT / "nbgrader_config.py").read_text().splitlines()
     stock_lines = [line for line in lines if "Autograde.exporter_class" not in line]

@@ -96,6 +96,7 @@ def test_feedback_shows_the_panel(graded: Course) -> None:
     assert "could not be graded" in refused
 
 
+@pytest.mark.slow
 def test_nbgraders_words_go_into_logs(own_copy: Course, capfd: pytest.CaptureFixture[str]) -> None:
     StockAutograder().grade(own_copy, NAME, "half-done")
     out, err = capfd.readouterr()
@@ -103,6 +104,7 @@ def test_nbgraders_words_go_into_logs(own_copy: Course, capfd: pytest.CaptureFix
     assert "Autograding" in own_copy.log(NAME, "half-done").read_text()
 
 
+@pytest.mark.slow
 def test_grade_by_hand_survives_regrading(own_copy: Course) -> None:
     keep_only(own_copy, "right-other-words")
     before = read_record(own_copy, NAME, "right-other-words")
@@ -125,6 +127,7 @@ def test_a_refused_hand_in_takes_the_place_of_a_graded_one(own_copy: Course) -> 
         assert book.find_submission(NAME, "half-done").score == 0
 
 
+@pytest.mark.slow
 def test_stock_nbgrader_gives_the_same_points(own_copy: Course) -> None:
     """The plain command, in the course's folder, with nothing of ours around it."""
     before = read_record(own_copy, NAME, "mistake-2")

@@ -1,6 +1,7 @@
 """Grading on a Dask cluster: a real scheduler and real workers of this machine, some of which die."""
 
 import functools
+import io
 import os
 import shutil
 import socket
@@ -133,7 +134,7 @@ def test_submission_that_hangs_both_workers_is_refused_and_everybody_else_is_gra
     shared.dismiss()
 
 
-def test_worker_that_hangs_gets_no_more_work(shared: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+def test_worker_that_hangs_gets_no_more_work(shared: Cluster, logged: io.StringIO) -> None:
     shared.staff(1)
     shared.hire(2)
     make = shared.faked(hangs=("endless",))(SETTING)
@@ -141,7 +142,7 @@ def test_worker_that_hangs_gets_no_more_work(shared: Cluster, caplog: pytest.Log
     got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("one", "endless", "two", "three"))}
     assert got["endless"].reason == "grading it took more than 1.5 s, twice"
     assert {got[student].status for student in ("one", "two", "three")} == {"graded"}
-    assert caplog.text.count("gets no more work: it has no nanny, which would start it anew") == 2
+    assert logged.getvalue().count("gets no more work: it has no nanny, which would start it anew") == 2
     shared.dismiss()  # two of them sleep on
 
 
