@@ -24,7 +24,8 @@ KINDS = {"Encoder self-attention": "encoder", "Decoder self-attention": "self", 
 NAME = re.compile(r"(.+), (?:layer (\d)|mean of all layers), (?:head (\d)|mean of all heads)")
 PIXELS = """() => [...document.querySelectorAll(".lvm-thumb")].map((thumb) => {
   const { width, height } = thumb.firstChild;
-  const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
+  const canvas = Object.assign(document.createElement("canvas"), { width, height });
+  const copy = canvas.getContext("2d", { willReadFrequently: true });
   copy.drawImage(thumb.firstChild, 0, 0);
   const { data } = copy.getImageData(0, 0, width, height);
   return [thumb.getAttribute("aria-label"), width, [...data].filter((_, i) => i % 4 === 3)];
