@@ -59,7 +59,7 @@ export function figure(root, full = null) {
   }
 
   const input = form({
-    id, label: "Your English sentence", lang: "en", text: full ? EXAMPLES[0] : SHORT[0], about: "Trained on captions of photographs and nothing else.",
+    id, label: "Your English sentence", lang: "en", text: full ? EXAMPLES[0] : SHORT[0], about: "Trained on captions of photographs and nothing else: no “I”, no questions.",
     examples: full ? EXAMPLES : SHORT, examplesName: "Example sentences", beyond: full ? BEYOND : BEYOND.slice(0, 1),
     settings: full ? [how.bar] : [], press: "Translate", first: model.first, act: translate,
   });

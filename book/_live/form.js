@@ -18,6 +18,7 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
   const place = make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box, about ? [make("p", { class: "lvm-trained" }, about)] : [],
     chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), make("div", { class: "lvm-bar" }, settings, go, more, state));
 
+  box.onfocus = () => box.value === text && box.select(); // an example makes room for what is typed
   place.onsubmit = (event) => {
     event.preventDefault();
     again();
@@ -35,6 +36,8 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
     }
     busy = false;
     go.setAttribute("aria-disabled", "false");
+    const { top, bottom } = place.getBoundingClientRect();
+    if (bottom > 0.7 * innerHeight && top < innerHeight) place.nextElementSibling.scrollIntoView({ block: "nearest" }); // below the screen
   }
   box.onkeydown = (event) => {
     if (event.key !== "Enter" || (manyLines ? !event.ctrlKey && !event.metaKey : event.shiftKey)) return;
