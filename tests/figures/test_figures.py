@@ -128,7 +128,10 @@ FIGURES = {
     ),
     "input_slices": (figures.input_slices, (4, 2, 2)),
     "splitting": (figures.splitting, ()),
-    "mask_panels": (figures.mask_panels, ([np.tri(2, 3) > 0], ["back"], [["un", "chien"]], [WORDS[:3]])),
+    "mask_panels": (
+        figures.mask_panels,
+        ([np.tri(5) > 0] * 3, ["triu(1)", "2", "3"], [["un", "chien", "noir", "court", "vite"], None, None]),
+    ),
     "cross_map": (figures.cross_map, (np.eye(3)[:2], ["un", "chien"], ["a", "black", "dog"], "head 0")),
     "decoder_parts": (figures.decoder_parts, ()),
     "stretched": (figures.stretched, (np.array([3.0, 1.0, 2.0]), np.array([1.0, 5.0, -2.0]))),
@@ -273,6 +276,15 @@ def test_wide_figure_keeps_its_letters_readable_on_a_phone(drawn):
     sizes += [tick.get_fontsize() for axes in figure.axes for tick in axes.get_xticklabels()]
     least_scale = shown.least_px / (figure.get_figwidth() * 72)  # CSS pixels for one point of the drawing
     assert min(sizes) * least_scale >= 7.9
+
+
+def test_nothing_is_cut_off_at_the_edge(drawn):
+    with style(LIGHT):
+        figure = drawn.draw(*drawn.args, palette=LIGHT)
+        figure.draw_without_rendering()
+        drawing = figure.get_tightbbox()  # in inches
+    width, height = figure.get_size_inches()
+    assert min(drawing.x0, drawing.y0, width - drawing.x1, height - drawing.y1) > -0.02
 
 
 def test_labels_of_stages_use_the_letters_of_the_notation():

@@ -44,7 +44,8 @@ def mask_panels(
     tall = max(grid.shape[0] for grid in grids)
     named = rows is not None or columns is not None
     width = sum(0.3 * grid.shape[1] + (1.15 if named else 0.5) for grid in grids)
-    figure = Figure(figsize=(max(width, 3.2), 0.3 * tall + (1.35 if columns is not None else 0.75)))
+    height = 0.3 * tall + (1.35 if columns is not None else 0.75)
+    figure = Figure(figsize=(max(width, 3.2), height), layout="compressed")
     panels = figure.subplots(1, len(grids), squeeze=False, width_ratios=[grid.shape[1] + 1.0 for grid in grids])[0]
     for index, (axes, grid, title) in enumerate(zip(panels, grids, titles, strict=True)):
         _draw(axes, grid, marks[index], palette, title)
