@@ -130,7 +130,7 @@ FIGURES = {
     "splitting": (figures.splitting, ()),
     "mask_panels": (
         figures.mask_panels,
-        ([np.tri(5) > 0] * 3, ["triu(1)", "2", "3"], [["un", "chien", "noir", "court", "vite"], None, None]),
+        ([np.tri(5) > 0] * 3, ["triu(1)", "2", "3"], *[[["un", "chien", "noir", "court", "vite"], None, None]] * 2),
     ),
     "cross_map": (figures.cross_map, (np.eye(3)[:2], ["un", "chien"], ["a", "black", "dog"], "head 0")),
     "decoder_parts": (figures.decoder_parts, ()),
