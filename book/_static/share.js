@@ -43,7 +43,12 @@
       return item;
     }), state);
     button.after(menu);
-    addEventListener("scroll", () => menu.matches(":popover-open") && menu.hidePopover(), { once: true, passive: true });
+    const from = scrollY;
+    addEventListener("scroll", function away() {
+      if (Math.abs(scrollY - from) < 40 && menu.matches(":popover-open")) return;
+      removeEventListener("scroll", away);
+      if (menu.matches(":popover-open")) menu.hidePopover();
+    }, { passive: true });
   }
 
   async function copyText(text, done) {

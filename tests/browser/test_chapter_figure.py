@@ -216,7 +216,7 @@ def test_cells_do_not_move_for_those_who_want_no_motion(html, visit):
         assert cell.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"
 
 
-@pytest.mark.parametrize(("name", "drawn"), [("figure-4-1", "#figure-4-1 img.only-dark"), ("figure-4-8", ".slw")])
+@pytest.mark.parametrize(("name", "drawn"), [("figure-4-1", "#figure-4-1 img.only-dark"), ("figure-4-6", ".slw")])
 def test_figure_is_copied_as_picture_and_as_link(html, visit, name, drawn):
     permissions = ["clipboard-read", "clipboard-write"]
     with visit((html / PAGE).as_uri(), theme="dark", permissions=permissions) as seen:
@@ -237,7 +237,7 @@ def test_figure_is_copied_as_picture_and_as_link(html, visit, name, drawn):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_link_to_a_figure_lands_at_it_below_the_bar_and_marks_it(html, visit, width):
-    with visit(f"{(html / PAGE).as_uri()}#figure-4-8", width=width) as seen:
+    with visit(f"{(html / PAGE).as_uri()}#figure-4-6", width=width) as seen:
         assert seen.page.evaluate("document.querySelector('.widget-area').getAnimations().length") == 1
         bar = seen.page.evaluate("document.querySelector('.bd-header-article').getBoundingClientRect().bottom")
         assert bar < seen.page.locator(".slw").first.bounding_box()["y"] < bar + 60

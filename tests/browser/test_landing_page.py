@@ -261,16 +261,8 @@ def test_page_stays_where_it_is_while_it_opens(server, chromium, page, width):
         context.close()
 
 
-def test_first_page_is_light(server, chromium):
-    context = chromium.new_context()
-    try:
-        tab, sizes = context.new_page(), []
-        tab.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
-        tab.goto(server + PAGE, wait_until="load")
-        settle(tab)
-        assert sum(sizes) < 989_000
-    finally:
-        context.close()
+def test_first_page_is_light(html, server, chromium):
+    assert visit_weighed(chromium, server, html, PAGE, 1280).with_widgets < 312_000
 
 
 def test_task_of_the_first_page_opens_with_its_editor(html, visit):
