@@ -7,6 +7,10 @@ from softlookup import figures, reference
 TURNS = 100.0 ** (1 - np.arange(8) / 4)
 
 CHANGED = {
+    "recall_curves": (
+        figures.recall_curves,
+        ([4, 16, 64], {"adds": [0.5, 0.6, 0.4], "erases first": [1, 0.9, 0.4]}, 16),
+    ),
     "memory_answers": (
         figures.memory_answers,
         (

@@ -111,6 +111,7 @@ from softlookup.figures.rank_by_layer import rank_by_layer as rank_by_layer
 from softlookup.figures.rate_curves import rate_curves as rate_curves
 from softlookup.figures.reach import gradient_reach as gradient_reach
 from softlookup.figures.reading_times import reading_times as reading_times
+from softlookup.figures.recall import recall_curves as recall_curves
 from softlookup.figures.refined import drifting as drifting
 from softlookup.figures.relative_grids import relative_grids as relative_grids
 from softlookup.figures.roofs import measured_roof as measured_roof
