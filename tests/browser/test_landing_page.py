@@ -10,6 +10,7 @@ from oracles import widget_state
 from playwright.sync_api import expect
 
 from benchmarks.site.weights import LIMIT_SHIFT, SHIFTS
+from benchmarks.site.weights import visit as visit_weighed
 from softlookup import reference
 from softlookup.browser import PATIENCE_MS, settle
 from softlookup.live import rounded

@@ -300,7 +300,10 @@ def test_characters_that_the_model_has_never_seen_are_named(live):
 
 
 def test_model_says_what_it_was_trained_on_and_offers_what_it_cannot_do(live, translator):
-    assert "captions of photographs and nothing else: no “I”, no questions" in live.figure.locator(".lvm-trained").inner_text()
+    assert (
+        "captions of photographs and nothing else: no “I”, no questions"
+        in live.figure.locator(".lvm-trained").inner_text()
+    )
     beyond = live.figure.get_by_role("group", name="Sentences that it cannot do").get_by_role("button")
     sentence = beyond.first.inner_text()
     beyond.first.click()

@@ -98,7 +98,7 @@ class CooksAndVan(InteractiveFigure):
     counts = traitlets.Dict(help="for each model and number of tokens: operations and bytes by step").tag(sync=True)
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth").tag(sync=True)
     tokens = traitlets.List(traitlets.Int(), help="tokens of a step to choose from").tag(sync=True)
-    models = traitlets.List(traitlets.Unicode(), help="models in their order, which a page's JSON forgets").tag(sync=True)
+    models = traitlets.List(traitlets.Unicode(), help="models, in their order").tag(sync=True)
     steps = traitlets.List(help="steps in their order: name, title and formulas").tag(sync=True)
     context = traitlets.Int(help="tokens of the text").tag(sync=True)
 
