@@ -49,7 +49,7 @@ def width_em(tex: str) -> float:
         The width, in em of the text around it.
     """
     text = UNARY.sub("~", plain(FRACTION.sub(r"\1", tex)).replace(" ", ""))
-    small = "".join(one or other for one, other in SMALL.findall(text))
+    small = "".join(above or below for above, below in SMALL.findall(text))
     large = SMALL.sub("", text)
     return round(sum(EM.get(sign, LETTER) for sign in large) + 0.55 * sum(EM.get(sign, LETTER) for sign in small), 2)
 

@@ -129,10 +129,10 @@ def early_faces(stylesheet: str, fonts: Path) -> str:
     faces = []
     for name in EARLY:
         (rule,) = (rule for rule in DESCRIBED.findall(stylesheet) if f"/{name}.woff2" in rule)
-        said = dict(re.findall(r"([\w-]+): (.*?);", rule))
-        how = {"weight": said["font-weight"], "style": said["font-style"], "unicodeRange": said["unicode-range"]}
+        rules = dict(re.findall(r"([\w-]+): (.*?);", rule))
+        how = {"weight": rules["font-weight"], "style": rules["font-style"], "unicodeRange": rules["unicode-range"]}
         data = base64.b64encode((fonts / f"{name}.woff2").read_bytes()).decode()
-        faces.append([said["font-family"].strip('"'), data, how])
+        faces.append([rules["font-family"].strip('"'), data, how])
     # By it MathJax's letters find the line, whatever face stands in for them meanwhile.
     zero = fonts.parent / "mathjax/output/chtml/fonts/woff-v2/MathJax_Zero.woff"
     faces.append(["MJXZERO", base64.b64encode(zero.read_bytes()).decode(), {}])
