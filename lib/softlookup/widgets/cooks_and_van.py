@@ -99,7 +99,7 @@ class CooksAndVan(InteractiveFigure):
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth").tag(sync=True)
     tokens = traitlets.List(traitlets.Int(), help="tokens of a step to choose from").tag(sync=True)
     models = traitlets.List(traitlets.Unicode(), help="models, in their order").tag(sync=True)
-    steps = traitlets.List(help="steps in their order: name, title and formulas").tag(sync=True)
+    steps = traitlets.List(traitlets.List(), help="steps in their order: name, title and formulas").tag(sync=True)
     context = traitlets.Int(help="tokens of the text").tag(sync=True)
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
