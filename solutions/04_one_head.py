@@ -209,8 +209,9 @@ def attention_weights(q, k, mask=None):
 # %% [markdown]
 # [[task 04.attention]]
 #
-# Compute the whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask. `q` has shape `(..., T, H)`, `k` has `(..., S, H)` and `v`
-# has `(..., S, H')`. Return shape `(..., T, H')`, in the dtype of the inputs, float32 or float64. Gradients must flow to `q`, `k` and `v`; a
+# Compute the whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask, which is `True` where a query may attend. `q` has shape
+# `(..., T, H)`, `k` has `(..., S, H)` and `v` has `(..., S, H')`. Return shape `(..., T, H')`, in the dtype of the inputs, float32 or
+# float64. Gradients must flow to `q`, `k` and `v`; a
 # fully masked query sends back zeros, and no gradient is NaN, however large a masked score is. torch's own attention
 # (`scaled_dot_product_attention`, `MultiheadAttention`) and this library's are not allowed here: you are writing it.
 

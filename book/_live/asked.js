@@ -19,6 +19,6 @@ export const placeOf = (name, count) => (Number.isInteger(numberOf(name)) && num
 /** Let the address say what is shown: a link to it leads here. */
 export function write(values) {
   const present = Object.entries(values).filter(([, value]) => value !== null);
-  history.replaceState(null, "", `#${new URLSearchParams(present)}`);
+  history.replaceState(null, "", `${location.pathname}#${new URLSearchParams(present)}`);
 }
 addEventListener("hashchange", () => location.hash.includes("text=") && location.reload());

@@ -29,14 +29,14 @@ export function machine(root, run, { player, input, how, rows }) {
   field.hidden = true;
   const copy = make("button", { type: "button", onclick: async () => {
     tell();
-    field.value = location.href;
-    field.hidden = false;
-    field.select();
     try {
       await navigator.clipboard.writeText(location.href);
-      copy.textContent = "Link copied";
+      copy.textContent = location.protocol === "file:" ? "Link copied, for this computer" : "Link copied";
     } catch {
       copy.textContent = "Copy this link:";
+      field.value = location.href;
+      field.hidden = false;
+      field.select();
     }
   } }, "Copy link");
   inside.tools.append(copy, field);

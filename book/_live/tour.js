@@ -60,11 +60,12 @@ export function tour(root, run, state, { bring, changed }) {
   const says = make("p", { class: "lvm-tour-says", "aria-live": "polite" });
   const count = make("span", { class: "lvm-number" });
   const button = (words, act) => make("button", { type: "button", onclick: act }, words);
-  const [back, next, leave] = [button("◂ Back", () => go(at - 1)), button("Next ▸", () => go(at + 1)), button("Leave", () => end())];
+  const [back, next, leave] = [button("◂ Back", () => go(at - 1)), button("Next ▸", () => go(at + 1)), button("Leave", () => leaveIt())];
   const start = button(`Take the tour: ${STEPS.length} steps`, () => go(0));
   const bar = make("div", { class: "lvm-bar" });
   const place = make("div", { class: "lvm-tour", role: "group", "aria-label": "Tour" }, says, bar);
   let at = null;
+  let before = null; // the sentence that the reader had
 
   /** Frame a part of the figure, and bring it into sight. */
   function frame(css) {
@@ -79,6 +80,7 @@ export function tour(root, run, state, { bring, changed }) {
   /** Go to a step; before the first and behind the last nothing happens. */
   async function go(step) {
     if (!STEPS[step]) return;
+    if (at === null) before = run.text;
     at = step;
     const { text, say, look, place: [kind, layer, head, row = 0] } = STEPS[step];
     if (!bar.contains(next)) {
@@ -97,6 +99,12 @@ export function tour(root, run, state, { bring, changed }) {
     says.replaceChildren(...say(run, state));
     frame(look);
     changed(step);
+  }
+
+  /** The reader's own sentence comes back. */
+  async function leaveIt() {
+    end();
+    if (before && run.text !== before) await bring(before, 0, {});
   }
 
   function end() {

@@ -21,7 +21,7 @@ const shownDecoder = (kind) => ({ source, steps: all, upto }, at) => {
 };
 
 export const TRANSLATOR = {
-  cross: { name: "cross-attention", sides: ["English", "writing"], about: "A row for each token that the decoder wrote, a column for each English token.", view: shownDecoder("cross") },
+  cross: { name: "cross-attention", sides: ["English", "French"], about: "A row for each token that the decoder wrote, a column for each English token.", view: shownDecoder("cross") },
   encoder: { name: "encoder self-attention", sides: ["attended to", "attends"], about: "A row for each English token that attends, a column for each token that it attends to.", view: shownEncoder },
   self: { name: "decoder self-attention", sides: ["attended to", "attends"], about: "A row for each token that the decoder was given, a column for each token up to itself: later ones are masked.", view: shownDecoder("self") },
 };

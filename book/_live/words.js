@@ -59,7 +59,7 @@ export function words(run, goTo) {
     }
     const most = weights.indexOf(Math.max(...weights));
     const { p } = step.candidates.find(({ id }) => id === step.id);
-    said.replaceChildren(`Step ${at + 1}: after `, strong(step.fed), " the decoder wrote ", strong(step.token), ` (probability ${show(p)}), with most cross-attention on `,
+    said.replaceChildren(`Step ${at + 1}: after `, strong(step.fed), " the decoder wrote ", strong(step.token), ` (probability ${p < 0.005 ? "< 0.01" : show(p)}), with most cross-attention on `,
       strong(run.source.tokens[most]), ` (${show(weights[most])}, the mean of all layers and heads).`);
   }
   return { top, rows, draw };

@@ -34,7 +34,7 @@ export function written(run, goTo) {
     }
     const most = weights.indexOf(Math.max(...weights));
     const { p } = step.candidates.find(({ id }) => id === step.id);
-    said.replaceChildren(`Step ${at + 1}: after `, strong(step.fed), " the model wrote ", strong(step.token), ` (probability ${show(p)}), with most attention on `,
+    said.replaceChildren(`Step ${at + 1}: after `, strong(step.fed), " the model wrote ", strong(step.token), ` (probability ${p < 0.005 ? "< 0.01" : show(p)}), with most attention on `,
       strong(all[most]), `, position ${most + 1} (${show(weights[most])}, the mean of all layers and heads).`);
   }
   return { top, draw };

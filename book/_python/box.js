@@ -82,7 +82,8 @@ export function box({ id, text, blank, label, verb, run, beside = [], changed = 
       found = { error: error.message };
     }
     const notes = (found.notes ?? []).map((note) => make("p", note, { className: "slp-note" }));
-    const failed = found.error ? "Your code raised an exception or was stopped." : "";
+    const unread = /^(Syntax|Indentation|Tab)Error/m.test(found.error ?? "");
+    const failed = unread ? "Python cannot read this." : found.error ? "Your code raised an exception or was stopped." : "";
     state.textContent = found.state ?? failed;
     state.classList.toggle("slp-heard", Boolean(found.html)); // a verdict begins with the same words
     said.replaceChildren(output(found), ...notes, ...(found.more ?? []));

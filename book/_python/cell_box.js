@@ -13,7 +13,7 @@ export function cellBox(input, line, page, number) {
     const found = await ask({ do: "run", cells: [...sources.slice(0, number), source] });
     if (printed && !found.error) printed.hidden = true;
     const nothing = !found.printed && !found.error && !found.tables.length;
-    return { ...found, ...(nothing ? { state: "It ran, and shows nothing." } : {}) };
+    return { ...found, ...(nothing ? { state: "It ran. Write a name on the last line to see its value." } : {}) };
   };
   const { form, editor, begin } = box({ id: `cell-${number}`, text: blank, blank, label: `Code of cell ${number + 1} of the page`, verb: "Run", run });
   input.hidden = true;

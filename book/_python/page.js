@@ -24,6 +24,13 @@ function go(id) {
   return doors.has(id);
 }
 
+// A page that is loaded again opens the task that was opened last.
+function comeBack(id) {
+  const here = new URL(location.href);
+  here.searchParams.set("do", id);
+  try { history.replaceState(history.state, "", here); } catch { /* some browsers refuse it on the disk */ }
+}
+
 function arrive(id) {
   const { form, editor } = editors.get(id);
   form.closest("section").scrollIntoView(); // an editor's focus does not scroll
@@ -42,6 +49,7 @@ function door(id, place, says, opened) {
     opened(form, book.texts[id]);
     if (going === id) arrive(id);
     else editor.focus();
+    comeBack(id);
   });
   doors.set(id, button);
   const mark = () => { button.textContent = says(STATES[kept()[id]?.verdict]); };

@@ -18,15 +18,33 @@ function before(id, cells) {
   return found;
 }
 
-// The link to the task that comes next, on this page where it has a door; `go` opens that and says whether there is one.
-function nextLink(id, { texts, next }, go) {
+// The next task that is not right yet: of this notebook, or the first of the one after it.
+function after(id, { texts, next }) {
   const ids = Object.keys(texts);
-  const following = ids[ids.indexOf(id) + 1];
-  const { title, page } = texts[following] ?? next ?? {};
-  if (!page) return [];
-  const link = make("a", "Next task", { href: root() + page, className: "slp-next", title });
-  link.onclick = (event) => go(following) && event.preventDefault();
-  return [link];
+  const following = ids.slice(ids.indexOf(id) + 1).find((one) => kept()[one]?.verdict !== "pass");
+  return following ? { id: following, ...texts[following] } : next;
+}
+
+// The link to it; `go` opens it where this page has its door, and says whether it has.
+function nextLink(id, book, go) {
+  const link = make("a", "Next task", { className: "slp-next" });
+  const renew = () => {
+    const to = after(id, book);
+    link.hidden = !to;
+    if (to) Object.assign(link, { href: root() + to.page, title: to.title });
+    return to;
+  };
+  link.onclick = (event) => go(renew()?.id) && event.preventDefault();
+  renew();
+  return link;
+}
+
+// The first page leads to it, too.
+function remember(id, book) {
+  const { id: following, page, title } = after(id, book) ?? {};
+  if (!page) return;
+  const [path, place] = page.split("#");
+  globalThis.softlookupKept.write("next", { path: following ? `${path}?do=${following}#${place}` : page, title });
 }
 
 // Hints, one after the other: each is folded until somebody asks for it.
@@ -53,14 +71,16 @@ export function task(id, book, judged, go) {
   const show = (source) => {
     const passed = kept()[id]?.passed;
     restore.hidden = !passed || passed === source;
-    for (const one of link) one.classList.toggle("slp-first", Boolean(passed));
+    link.classList.toggle("slp-first", Boolean(passed));
   };
 
   // What is written down of an answer: a pass stays, with its code, whatever is tried after it.
   function note(source, verdict, more = {}) {
     const { passed, points, said } = kept()[id] ?? {};
-    if (verdict === "pass") keep(id, { source, verdict, passed: source, ...more });
-    else if (passed) keep(id, { source, verdict: "pass", passed, points, said });
+    if (verdict === "pass") {
+      keep(id, { source, verdict, passed: source, ...more });
+      remember(id, book);
+    } else if (passed) keep(id, { source, verdict: "pass", passed, points, said });
     else keep(id, source === blank && verdict === "unchecked" ? null : { source, verdict, ...more });
     show(source);
   }
@@ -90,7 +110,7 @@ export function task(id, book, judged, go) {
     blank,
     label: `Your answer to task ${id}`,
     verb: "Check",
-    beside: [restore, ...link],
+    beside: [restore, link],
     changed: (source) => kept()[id]?.source !== source && note(source, "unchecked"),
     run: check,
   });

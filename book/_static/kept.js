@@ -10,6 +10,7 @@ globalThis.softlookupKept = (() => {
   function write(name, value) {
     held[name] = value;
     try { localStorage.setItem(key(name), JSON.stringify(value)); } catch { /* known until the page is left */ }
+    document.dispatchEvent(new Event("softlookup-kept"));
   }
 
   // Earlier versions kept one record for all books of a host: the first book that is opened takes it over.

@@ -11,7 +11,6 @@
     const own = all[page]?.total === total ? all[page] : { ...all[page], total, seen: [] };
     if (own.seen.includes(number)) return;
     write("read", { ...all, [page]: { ...own, seen: [...own.seen, number].sort((a, b) => a - b) } });
-    mark();
   }
 
   /** Put a sign with its meaning behind a link, or take it away. */
@@ -70,22 +69,24 @@
     link.hash = `kept=${encodeURIComponent(JSON.stringify({ read: read("read"), quick: read("quick") }))}`;
   }, { capture: true });
 
-  /** The first page leads on to the chapter that was opened last. */
+  /** The first page leads on: to the chapter that was opened last, and to the task after the last right one. */
   function goOn() {
-    const { path, title } = read("last");
-    const link = path && document.querySelector('.doors a[href$="01_motivation.html"]');
-    if (!link) return;
-    link.href = path;
-    link.textContent = `Go on: ${title}`;
+    const doors = [["last", "Go on", 'a[href$="01_motivation.html"]'], ["next", "Next task", 'a[href*="?do="]']];
+    for (const [name, words, at] of doors) {
+      const { path, title } = read(name);
+      const link = path && document.querySelector(`.doors ${at}`);
+      if (link) Object.assign(link, { href: `../${path}`, textContent: `${words}: ${title}` });
+    }
   }
 
   mark();
   goOn();
+  document.addEventListener("softlookup-kept", mark);
   window.addEventListener("storage", mark);
   window.addEventListener("pageshow", mark);
   if (CHAPTER.test(location.pathname)) {
     const title = document.title.split(" — ")[0];
-    write("last", { path: page, title });
+    write("last", { path: `book/${page}`, title });
     window.addEventListener("load", async () => {
       await window.MathJax?.startup?.promise; // before that, sections are shorter than they will be
       watch();

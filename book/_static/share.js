@@ -2,6 +2,7 @@
 (() => {
   const SCALE = 2; // dots for each pixel of the page
   const EDGE = 16; // pixels around a picture
+  const SOURCE = "Soft Lookup, CC BY 4.0"; // stands in the edge below it
   const LASTS = 1500; // milliseconds for which the menu says what was copied
 
   const make = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
@@ -88,6 +89,9 @@
     const image = Object.assign(new Image(), { src: source });
     await image.decode();
     paper.drawImage(image, SCALE * EDGE, SCALE * EDGE, SCALE * width, SCALE * height);
+    const { color, fontFamily } = getComputedStyle(document.body);
+    Object.assign(paper, { fillStyle: color, globalAlpha: 0.7, font: `${SCALE * 10}px ${fontFamily}`, textBaseline: "middle" });
+    paper.fillText(SOURCE, SCALE * EDGE, canvas.height - (SCALE * EDGE) / 2);
     return new Promise((done, failed) => {
       canvas.toBlob((png) => (png ? done(png) : failed(new Error("This browser does not let the page draw it."))));
     });

@@ -90,7 +90,8 @@ function render({ model, el }) {
     if (writes) {
       const most = Math.max(0, Math.floor((machine.memory - parts.weights) / (parts.cache / B)));
       root.dataset.most = most;
-      more = most ? ` At most ${whole(most)} ${most === 1 ? "sequence" : "sequences"} of this length fit beside the weights.` : " Not even one sequence of this length fits beside the weights.";
+      more = most ? ` At most ${whole(most)} ${most === 1 ? "sequence" : "sequences"} of this length fit beside the weights.`
+        : parts.weights > machine.memory ? " The weights alone do not fit." : " Not even one sequence of this length fits beside the weights.";
     } else {
       delete root.dataset.most;
       more = fits ? "" : ` At least ${Math.ceil(all / machine.memory)} such devices would be needed, even if everything could be split evenly between them.`;

@@ -18,8 +18,9 @@ function render({ model, el }) {
       options.map(([value, label]) => make("option", { value, ...(String(chosen[name]) === String(value) ? { selected: "" } : {}) }, label)));
     return make("label", { for: box.id }, `${title} `, box);
   }
-  const buttons = Object.entries(titles).map(([way, title]) =>
-    make("button", { type: "button", "data-way": way, onclick: () => { chosen.way = way; draw(); } }, title));
+  const ways = distinct("way"); // in the order of the records, since a page's JSON sorts names
+  const buttons = ways.map((way) =>
+    make("button", { type: "button", "data-way": way, onclick: () => { chosen.way = way; draw(); } }, titles[way]));
   const choices = make("div", { class: "svt-choices" },
     select("slots", "Slots", distinct("slots").map((value) => [value, whole(value)]), (value) => { chosen.slots = Number(value); }),
     select("budget", "Tokens in a step, chunked", distinct("budget").map((value) => [value, whole(value)]), (value) => { [chosen.budget, chosen.way] = [Number(value), "chunked"]; }),
@@ -97,9 +98,9 @@ function render({ model, el }) {
       words.append(" ", strong(`${guest.name} arrives at ${ms(guest.arrives)} with a prompt of ${whole(guest.prompt)} tokens, gets a slot at ${ms(became.enters)}, has the first of ${guest.answer} tokens `
         + `${ms(became.first)} after arriving, never pauses longer than ${ms(became.pause)}, and is complete at ${ms(became.ends)}.`));
     }
-    compared.replaceChildren(...Object.entries(titles).map(([way, title]) => {
+    compared.replaceChildren(...ways.map((way) => {
       const row = recordOf(way);
-      return make("tr", { "data-way": way, class: way === chosen.way ? "svt-now" : "" }, make("th", { scope: "row" }, title),
+      return make("tr", { "data-way": way, class: way === chosen.way ? "svt-now" : "" }, make("th", { scope: "row" }, titles[way]),
         ["first", "pause", "total", "rate"].map((name) => make("td", { "data-value": row[name] }, name === "rate" ? String(Math.round(row[name])) : ms(row[name]))));
     }));
   }
