@@ -26,7 +26,7 @@ def head_maps(
         query: The position whose row is framed; None frames none.
 
     Returns:
-        As many panels as heads, two in a row, on one scale from 0 to 1. The words stand at the left and below.
+        As many panels as heads, two in a row, on one scale, 0 to 1, with a bar. The words stand at the left and below.
 
     Raises:
         ValueError: If there is not a title for each head, or a token for each position; the message counts both.
@@ -43,7 +43,7 @@ def head_maps(
     described = []
     panels = np.atleast_1d(figure.subplots(rows, 2, sharex=one_sentence, sharey=one_sentence)).ravel()
     for axes, weights_TS, words, title in zip(panels, weights_NTS, sentences, titles, strict=False):
-        axes.pcolormesh(weights_TS, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.mesh, linewidth=0.4)
+        shades = axes.pcolormesh(weights_TS, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.mesh, linewidth=0.4)
         most = weights_TS.argmax(axis=1)
         axes.plot(most + 0.5, np.arange(t) + 0.5, "o", color=palette.ink, markersize=2.4)
         axes.set_title(title, size=9.5)
@@ -63,6 +63,10 @@ def head_maps(
         described.append(description)
     for axes in panels[n:]:
         axes.set_axis_off()
+    bar = figure.colorbar(
+        shades, ax=panels.tolist(), ticks=(0, 0.5, 1), format="{x:g}", shrink=0.6, fraction=0.04, pad=0.03, aspect=18
+    )
+    bar.ax.tick_params(length=0, labelsize=7.8)
     figure.set_label(
         f"{n} heat maps of attention weights over {t} tokens. A dot marks each row's largest weight. "
         f"{'; '.join(described)}."

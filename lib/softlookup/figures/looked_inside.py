@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
 from softlookup.figures.theme import Palette, ramp
 
@@ -17,6 +18,7 @@ def layer_maps(
     what: str,
     *,
     numbered: float = 0.1,
+    first: int = 0,
     palette: Palette,
 ) -> Figure:
     """Draw one number for each layer and head as heat maps.
@@ -27,6 +29,7 @@ def layer_maps(
         across: What a column stands for.
         what: What the numbers are; colours run from 0 to 1.
         numbered: Cells from this value on show their number as well.
+        first: The number of the lowest layer.
 
     Returns:
         Panels side by side on one scale.
@@ -48,10 +51,10 @@ def layer_maps(
             number = f"{values[i, j]:.1f}".replace("-", "\N{MINUS SIGN}")
             axes.text(j + 0.5, i + 0.46, number, ha="center", va="center", size=8, color=palette.ink)
         axes.set_xticks(np.arange(len(columns)) + 0.5, columns)
-        _number(axes.set_yticks, len(values))
+        _number(axes.set_yticks, len(values), first)
         axes.set(xlabel=across, ylabel="layer")
         axes.set_title(title, size=9.5)
-    description = "; ".join(f"{title}: {_largest(np.asarray(table), columns)}" for title, table in maps.items())
+    description = "; ".join(f"{title}: {_largest(np.asarray(table), columns, first)}" for title, table in maps.items())
     rows = f"a row for each layer, a column for each {across}"
     figure.set_label(f"Heat maps of {what}: {rows}. Largest: {description}.")
     return figure
@@ -98,15 +101,15 @@ def _draw_shares(axes: Axes, values: np.ndarray, palette: Palette) -> QuadMesh:
     return mesh
 
 
-def _number(ticks: Callable[..., object], n: int) -> None:
+def _number(ticks: Callable[..., object], n: int, first: int = 0) -> None:
     every = range(0, n, 1 if n <= 8 else 5)
-    ticks([i + 0.5 for i in every], [str(i) for i in every])
+    ticks([i + 0.5 for i in every], [str(i + first) for i in every])
 
 
-def _largest(values: np.ndarray, columns: Sequence[str]) -> str:
+def _largest(values: np.ndarray, columns: Sequence[str], first: int) -> str:
     order = np.argsort(values, axis=None)[::-1][:5]
     largest = [(*np.unravel_index(i, values.shape), values.flat[i]) for i in order]
-    return ", ".join(f"layer {i}, {columns[j]}: {value:.2f}" for i, j, value in largest)
+    return ", ".join(f"layer {i + first}, {columns[j]}: {value:.2f}" for i, j, value in largest)
 
 
 def _stretch(column: np.ndarray) -> str:
@@ -153,8 +156,8 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
         directions: For each title, a row of two numbers for each feature, the most important first (features, 2).
 
     Returns:
-        A panel for each title, three in a row, with an arrow for each feature, numbered from 1; a feature without a
-        direction has a dot in the middle.
+        A panel for each title, three in a row, with an arrow for each feature, numbered from 1, and a circle of radius
+        1; a feature without a direction has a dot in the middle.
     """
     rows = -(-len(directions) // 3)
     figure = Figure(figsize=(5.4, 2.0 * rows))
@@ -168,6 +171,7 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
         axes.set_yticks([])
         for spine in axes.spines.values():
             spine.set_color(palette.faint)
+        axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=palette.faint, linewidth=1.2))
         lengths = np.linalg.norm(rows_M2, axis=1)
         for number, ((x, y), length) in enumerate(zip(rows_M2, lengths, strict=True), 1):
             if length < 0.35:
