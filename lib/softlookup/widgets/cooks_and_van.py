@@ -17,13 +17,13 @@ TOKENS = (1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 500, 1000)
 FUSED = "fused attention"
 STEPS: dict[str, tuple[str, str, str]] = {
     "q": ("queries", "2·T·D·NH", "T·D + D·NH + T·NH"),
-    "k, v": ("keys and values", "4·T·D·KH", "2·(T·D + D·KH + T·KH)"),
+    "k": ("keys and values", "4·T·D·KH", "2·(T·D + D·KH + T·KH)"),
     "scores": ("scores", "2·T·S·NH", "T·NH + S·KH + N·T·S"),
     "softmax": ("softmax", "6·N·T·S", "2·N·T·S"),
     "mix": ("mixing", "2·T·S·NH", "N·T·S + S·KH + T·NH"),
     FUSED: ("fused attention", "4·T·S·NH + 6·N·T·S", "2·T·NH + 2·S·KH"),
     "output": ("output", "2·T·NH·D", "T·NH + NH·D + T·D"),
-    "gate, up": ("gate and up", "4·T·D·F", "2·(T·D + D·F + T·F)"),
+    "up": ("gate and up", "4·T·D·F", "2·(T·D + D·F + T·F)"),
     "silu": ("SiLU and gating", "5·T·F", "5·T·F"),
     "down": ("down", "2·T·F·D", "T·F + F·D + T·D"),
     "rest": ("the rest", "10·T·D + 3·T·(NH + KH)", "10·T·D + 2·D + 2·T·(NH + KH + H)"),
@@ -33,8 +33,8 @@ STEPS: dict[str, tuple[str, str, str]] = {
 The rest are the norms, the rotations and the residual connections.
 """
 KERNELS: dict[str, tuple[str, ...]] = {
-    "k, v": ("k", "v"),
-    "gate, up": ("gate", "up"),
+    "k": ("k", "v"),
+    "up": ("gate", "up"),
     "silu": ("silu", "gated"),
     "rest": ("norm 1", "rotary q", "rotary k", "add 1", "norm 2", "add 2"),
 }
