@@ -1,5 +1,6 @@
 """The steps of a layer in Python: their formulas are their counts, and what the page says of them holds."""
 
+import itertools
 import re
 
 import pytest
@@ -23,6 +24,18 @@ def test_formulas_give_what_is_counted(model, tokens):
             WORD.sub(lambda word: str(letters[word[0]]), formula.replace("·", "*")) for formula in STEPS[name][1:]
         ]
         assert [flops, moved / 2] == [eval(formula) for formula in formulas], name
+
+
+@pytest.mark.parametrize("model", ["Llama 2 7B", MODEL, "Llama 2 70B", "Mistral 7B"])
+@pytest.mark.parametrize("machine", [MACHINE, "A100 80GB PCIe", "H100 SXM", "H200"])
+def test_times_add_up_to_those_of_the_whole_layer_kernel_by_kernel(model, machine):
+    card = rl.hardware(machine)
+    for fused, tokens in itertools.product((False, True), TOKENS):
+        hidden = ("scores", "softmax", "mix") if fused else (FUSED,)
+        times = cooks_and_van.described(model, machine, tokens)
+        kernels = rl.layer(rl.MODELS[model], 1, tokens, cached=CONTEXT - tokens, fused=fused)
+        whole = sum(rl.predicted_time_s(card, one.flops, one.bytes, "bfloat16") for one in kernels)
+        assert sum(max(pair) for name, pair in times.items() if name not in hidden) == pytest.approx(whole)
 
 
 def test_times_are_longest_where_the_ridge_says():

@@ -17,16 +17,28 @@ TOKENS = (1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 500, 1000)
 FUSED = "fused attention"
 STEPS: dict[str, tuple[str, str, str]] = {
     "q": ("queries", "2·T·D·NH", "T·D + D·NH + T·NH"),
+    "k": ("keys and values", "4·T·D·KH", "2·(T·D + D·KH + T·KH)"),
     "scores": ("scores", "2·T·S·NH", "T·NH + S·KH + N·T·S"),
     "softmax": ("softmax", "6·N·T·S", "2·N·T·S"),
     "mix": ("mixing", "2·T·S·NH", "N·T·S + S·KH + T·NH"),
     FUSED: ("fused attention", "4·T·S·NH + 6·N·T·S", "2·T·NH + 2·S·KH"),
     "output": ("output", "2·T·NH·D", "T·NH + NH·D + T·D"),
-    "up": ("up", "2·T·D·F", "T·D + D·F + T·F"),
-    "silu": ("SiLU", "4·T·F", "2·T·F"),
+    "up": ("gate and up", "4·T·D·F", "2·(T·D + D·F + T·F)"),
+    "silu": ("SiLU and gating", "5·T·F", "5·T·F"),
     "down": ("down", "2·T·F·D", "T·F + F·D + T·D"),
+    "rest": ("the rest", "10·T·D + 3·T·(NH + KH)", "10·T·D + 2·D + 2·T·(NH + KH + H)"),
 }
-"""For each step its title, and formulas of its operations and of the numbers that it moves, one sequence."""
+"""For each step its title, and formulas of its operations and of the numbers that it moves, one sequence.
+
+The rest are the norms, the rotations and the residual connections.
+"""
+KERNELS: dict[str, tuple[str, ...]] = {
+    "k": ("k", "v"),
+    "up": ("gate", "up"),
+    "silu": ("silu", "gated"),
+    "rest": ("norm 1", "rotary q", "rotary k", "add 1", "norm 2", "add 2"),
+}
+"""For a step of several kernels their names in ``roofline.layer``: all of them wait for the same, cooks or van."""
 
 
 def counted(model: str, tokens: int) -> dict[str, list[int]]:
@@ -50,7 +62,8 @@ def counted(model: str, tokens: int) -> dict[str, list[int]]:
         raise ValueError(f"{model} is of another kind; wanted a gate, SiLU and no biases")
     both = [rl.layer(sizes, 1, tokens, cached=CONTEXT - tokens, fused=fused) for fused in (False, True)]
     steps = {step.name: step for steps in both for step in steps}
-    return {name: [steps[name].flops, steps[name].bytes] for name in STEPS}
+    of_row = {name: [steps[kernel] for kernel in KERNELS.get(name, (name,))] for name in STEPS}
+    return {name: [sum(one.flops for one in row), sum(one.bytes for one in row)] for name, row in of_row.items()}
 
 
 def described(model: str, machine: str, tokens: int) -> dict[str, tuple[float, float]]:
@@ -72,7 +85,8 @@ def static_table(model: str, machine: str) -> str:
         for name, (title, operations, numbers) in STEPS.items()
     )
     return (
-        f"<p>A layer of {escape(model)} on {escape(machine)}, {CONTEXT} tokens at once. With scripts switched on, you "
+        f"<p>A layer of {escape(model)} on {escape(machine)}, {CONTEXT} tokens at once. The rest: norms, rotations, "
+        "residual connections. With scripts switched on, you "
         "can choose model, machine and how many tokens a step has.</p>"
         "<table><thead><tr><th>step</th><th>operations</th><th>numbers moved</th><th>cooks (µs)</th><th>van (µs)</th>"
         f"</tr></thead><tbody>{rows}</tbody></table>"
