@@ -68,11 +68,11 @@ def names(html):
     return sorted(path.stem.removeprefix("cells_") for path in (html / "_static/python").glob("cells_*.js"))
 
 
-def test_sixty_cells_of_the_chapters_can_be_run(html):
+def test_fifty_cells_of_the_chapters_can_be_run(html):
     chapters = [name for name in names(html) if name[:2].isdigit()]
     pages = [(html / "book" / f"{name}.html").read_text(encoding="utf-8") for name in chapters]
     records = [page.partition("globalThis.softlookupCells=")[2].partition(";</script>")[0] for page in pages]
-    assert sum(len(json.loads(record)["at"]) for record in records) >= 60
+    assert sum(len(json.loads(record)["at"]) for record in records) >= 50
 
 
 @pytest.mark.slow
