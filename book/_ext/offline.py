@@ -38,7 +38,7 @@ FONTS = {
 }
 """The faces that ``book/_static/fonts.css`` describes, by script; a page loads those that it has letters of."""
 
-EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-mono-latin-400-normal")
+EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-sans-latin-wght-italic", "ibm-plex-mono-latin-400-normal")
 """Faces that are there before a page is first drawn, so that no line breaks anew: they come as a script."""
 
 DESCRIBED = re.compile(r"@font-face \{([^}]*)\}")

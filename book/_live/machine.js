@@ -29,12 +29,12 @@ export function machine(root, run, { player, input, how, rows }) {
   field.hidden = true;
   const copy = make("button", { type: "button", onclick: async () => {
     tell();
+    field.value = location.href;
     try {
       await navigator.clipboard.writeText(location.href);
       copy.textContent = location.protocol === "file:" ? "Link copied, for this computer" : "Link copied";
     } catch {
       copy.textContent = "Copy this link:";
-      field.value = location.href;
       field.hidden = false;
       field.select();
     }

@@ -11,8 +11,8 @@ from benchmarks.site.weights import LIMIT_BYTES, without_widgets
 
 pytestmark = pytest.mark.book
 
-FONTS_BYTES = 230_000
-"""Kept free for what no page names: the book's other fonts (117 kB, never all) and those of formulas (123 kB)."""
+FONTS_BYTES = 175_000
+"""Kept free for what no page names: the book's other fonts (67 kB, never all) and those of formulas (123 kB)."""
 
 HEAVY = {"tex-chtml.js", "widgets.js", "search.js", "sections.js", "searchtools.js", "searchindex.js"}
 

@@ -34,7 +34,7 @@ def test_times_add_up_to_those_of_the_whole_layer_kernel_by_kernel(model, machin
         hidden = ("scores", "softmax", "mix") if fused else (FUSED,)
         times = cooks_and_van.described(model, machine, tokens)
         kernels = rl.layer(rl.MODELS[model], 1, tokens, cached=CONTEXT - tokens, fused=fused)
-        whole = sum(rl.predicted_time_s(card, one.flops, one.bytes, "bfloat16") for one in kernels)
+        whole = sum(rl.predicted_time_s(card, kernel.flops, kernel.bytes, "bfloat16") for kernel in kernels)
         assert sum(max(pair) for name, pair in times.items() if name not in hidden) == pytest.approx(whole)
 
 

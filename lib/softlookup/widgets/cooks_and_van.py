@@ -63,7 +63,7 @@ def counted(model: str, tokens: int) -> dict[str, list[int]]:
     both = [rl.layer(sizes, 1, tokens, cached=CONTEXT - tokens, fused=fused) for fused in (False, True)]
     steps = {step.name: step for steps in both for step in steps}
     of_row = {name: [steps[kernel] for kernel in KERNELS.get(name, (name,))] for name in STEPS}
-    return {name: [sum(one.flops for one in row), sum(one.bytes for one in row)] for name, row in of_row.items()}
+    return {name: [sum(step.flops for step in row), sum(step.bytes for step in row)] for name, row in of_row.items()}
 
 
 def described(model: str, machine: str, tokens: int) -> dict[str, tuple[float, float]]:
