@@ -181,10 +181,10 @@ def _named(variant: Variant, slugs: list[str], size: int, rounds: Asked, mistake
 
 def _in_a_part(variant: Variant, slugs: list[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """What agrees with the core cases and those of one other part, for an answer with further mistakes elsewhere."""
-    parts = dict.fromkeys(case.part for case, answer, right in _valued(rounds) if not is_right(case, answer, right))
-    for part in parts:
+    wrong = dict.fromkeys(case.part for case, answer, right in _valued(rounds) if not is_right(case, answer, right))
+    for part in [part for part in wrong if part != CORE]:
         some = [answered for answered in rounds if answered[0].part in (CORE, part)]
-        for size in (1, 2) if part != CORE else ():
+        for size in (1, 2):
             if mistakes := _named(variant, slugs, size, some, mistake_results):
                 return mistakes
     return []
@@ -268,8 +268,7 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
     shows by itself, and where no pair fits, habits, all on every case; then singles on the core cases only, for answers
     that hold a further slip elsewhere, which is named after it if it is known; then other pairs, on every case and on
     the core cases; then singles and pairs on the core cases and those of another part; then pairs with a habit on every
-    case; then what shows as a kind of failure, or beside the right
-    answer.
+    case; then what shows as a kind of failure, or beside the right answer.
 
     Args:
         variant: What was asked.

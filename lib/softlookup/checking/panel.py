@@ -177,11 +177,11 @@ def case_lists(cases: Sequence[tuple[str, str]]) -> str:
     """
     lines = []
     for kind, mark in CASE_MARKS.items():
-        labels = " · ".join(label for label, came_to in cases if came_to == kind)
-        if labels:
-            count = f'<span class="sl-mark">{mark} {sum(came_to == kind for _, came_to in cases)} {kind}</span>'
-            names = f'<span class="sl-pts">{escape(labels)}</span>'
-            if len(labels) > SHORT_LIST or kind == "right":
+        if labels := [label for label, came_to in cases if came_to == kind]:
+            count = f'<span class="sl-mark">{mark} {len(labels)} {kind}</span>'
+            listed = " · ".join(labels)
+            names = f'<span class="sl-pts">{escape(listed)}</span>'
+            if len(listed) > SHORT_LIST or kind == "right":
                 lines.append(f"<details><summary>{count}</summary>{names}</details>")
             else:
                 lines.append(f"<p>{count}: {names}</p>")
