@@ -1,6 +1,7 @@
 // All that the translator's own page adds: the picture of the model, the place of it that is open, the tour, and the link.
 
 import { linked, numberOf, part, placeOf, write } from "./asked.js";
+import { scrolling } from "./motion.js";
 import { opened } from "./opened.js";
 import { picture } from "./picture.js";
 import { tour } from "./tour.js";
@@ -10,7 +11,6 @@ const FIRST_TOKEN = 2;
 
 export function machine(root, run, { player, input, how, rows }) {
   const state = { ...STARTS };
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
   let [at, touring, quiet, bringing] = [-1, null, true, false];
 
   const compute = () => input.again(run.text);
@@ -19,7 +19,7 @@ export function machine(root, run, { player, input, how, rows }) {
     Object.assign(state, changes);
     redraw();
     const title = inside.tools;
-    if (other && title.getBoundingClientRect().bottom > innerHeight - 120) title.scrollIntoView({ block: "center", behavior: still.matches ? "instant" : "smooth" });
+    if (other && title.getBoundingClientRect().bottom > innerHeight - 120) title.scrollIntoView({ block: "center", behavior: scrolling() });
   };
   const inside = opened(run, state, { open, goTo: player.goTo, compute });
   const overview = picture(run, state, open);

@@ -1,6 +1,7 @@
 // The whole model as a place: thumbnails of every attention map, the residual streams that run by them, the encoder's
 // output on its way to the decoder, and the likeliest next tokens at the end.
 
+import { still } from "./motion.js";
 import { nameOf } from "./opened.js";
 import { thumbnail } from "./thumbnail.js";
 import { TRANSLATOR } from "./views.js";
@@ -12,7 +13,6 @@ const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowR
 const plain = (token) => token.replace(/^▁(?=.)/, "");
 
 export function picture(run, state, open) {
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
   const place = make("div", { class: "lvm-place", role: "group", "aria-label": "The whole model" });
   const inside = make("div", { class: "lvm-machine" });
   const box = (name, ...children) => make("div", { class: name }, ...children);

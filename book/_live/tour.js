@@ -1,6 +1,7 @@
 // A guided tour through the translator. Each step sets what a reader could set: the sentence, the French token and the
 // open place. Its sentences take their words and numbers from the run that is shown.
 
+import { scrolling } from "./motion.js";
 import { meanOf } from "./words.js";
 import { TRANSLATOR } from "./views.js";
 
@@ -74,7 +75,7 @@ export function tour(root, run, state, { bring, changed }) {
     place.classList.toggle("lvm-on", Boolean(part));
     if (!part) return;
     part.classList.add("lvm-here");
-    part.scrollIntoView({ block: "nearest", inline: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth" });
+    part.scrollIntoView({ block: "nearest", inline: "center", behavior: scrolling() });
   }
 
   /** Go to a step; before the first and behind the last nothing happens. */

@@ -1,10 +1,11 @@
 // Back, play and step through the tokens that were written.
 
+import { still } from "./motion.js";
+
 const PACE_MS = 420;
 
 /** `draw(at, playing)` shows the step at that place; -1 is before the first. */
 export function transport(run, draw) {
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
   let at = -1;
   let timer = null;
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
+from benchmarks.site.weights import SHIFTS
 from softlookup.browser import settle
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +63,20 @@ def begin_again(seen: Seen) -> None:
     settle(page)
     seen.requests.clear()
     seen.complaints.clear()
+
+
+def shifted(browser: Browser, address: str, width: int, until: str = "() => true") -> float:
+    """How far a page moves while it opens, on a phone or at a desk, and until a condition holds in it."""
+    context = browser.new_context(viewport={"width": width, "height": 844 if width < 400 else 768})
+    try:
+        tab = context.new_page()
+        tab.add_init_script(SHIFTS)
+        tab.goto(address, wait_until="load")
+        settle(tab)
+        tab.wait_for_function(until)
+        return tab.evaluate("window.shifted")
+    finally:
+        context.close()
 
 
 def axe_findings(page: Page, *parts: str) -> list[str]:

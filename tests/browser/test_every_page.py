@@ -1,11 +1,10 @@
 """Every page of the book, as a reader's browser meets it."""
 
 import pytest
-from book_browser import AXE, CHAPTER, FRONT_DOOR, NOT_BUILT, built_pages, open_everything
+from book_browser import AXE, CHAPTER, FRONT_DOOR, NOT_BUILT, built_pages, open_everything, shifted
 from page_state import CONTENT, LAYOUT, SCROLLED, only_findings
 
-from benchmarks.site.weights import LIMIT_SHIFT, SHIFTS
-from softlookup.browser import settle
+from benchmarks.site.weights import LIMIT_SHIFT
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
@@ -76,15 +75,7 @@ def test_page_from_a_server_asks_for_nothing_outside_and_complains_of_nothing(ht
 @pytest.mark.parametrize("page", built_pages())
 def test_page_does_not_move_while_it_opens(server, chromium, page, width):
     assert page != NOT_BUILT
-    context = chromium.new_context(viewport={"width": width, "height": 844 if width < 400 else 768})
-    try:
-        tab = context.new_page()
-        tab.add_init_script(SHIFTS)
-        tab.goto(server + page, wait_until="load")
-        settle(tab)
-        assert tab.evaluate("window.shifted") < LIMIT_SHIFT
-    finally:
-        context.close()
+    assert shifted(chromium, server + page, width) < LIMIT_SHIFT
 
 
 def test_views_of_a_run_without_slow_tests_are_of_all_four_kinds_and_leave_out_no_page_of_the_book():

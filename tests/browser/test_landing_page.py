@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from book_browser import AXE, axe_findings
+from book_browser import AXE, axe_findings, shifted
 from oracles import widget_state
 from playwright.sync_api import expect
 
-from benchmarks.site.weights import LIMIT_SHIFT, SHIFTS
+from benchmarks.site.weights import LIMIT_SHIFT
 from benchmarks.site.weights import visit as visit_weighed
 from softlookup import reference
-from softlookup.browser import PATIENCE_MS, settle
+from softlookup.browser import PATIENCE_MS
 from softlookup.live import rounded
 from softlookup.model import load_translator
 from softlookup.widgets.first_lookup import TAUS
@@ -249,17 +249,8 @@ def test_first_screen_passes_axe_at_rest_with_a_word_and_with_a_translation(html
     ],
 )
 def test_page_stays_where_it_is_while_it_opens(server, chromium, page, width):
-    context = chromium.new_context(viewport={"width": width, "height": 844 if width < 400 else 768})
-    try:
-        tab = context.new_page()
-        tab.add_init_script(SHIFTS)
-        tab.goto(server + page, wait_until="load")
-        settle(tab)
-        if page == PAGE:
-            tab.wait_for_function("() => document.querySelector('.aln').dataset.playing === 'false'")
-        assert tab.evaluate("window.shifted") < LIMIT_SHIFT
-    finally:
-        context.close()
+    rests = "() => document.querySelector('.aln').dataset.playing === 'false'"
+    assert shifted(chromium, server + page, width, rests if page == PAGE else "() => true") < LIMIT_SHIFT
 
 
 def test_first_page_is_light(html, server, chromium):
