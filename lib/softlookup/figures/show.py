@@ -4,9 +4,9 @@ import base64
 import html
 import io
 import re
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -55,7 +55,7 @@ class Shown:
         width_px: The width at which its letters have the size of the page's, where there is room.
         height_px: The height that goes with it, so that a page keeps the room before the picture is there.
         least_px: The width below which its letters would be too small to read.
-        png: The light image as PNG bytes, for paper.
+        drawing: The light figure itself.
     """
 
     light: str
@@ -65,7 +65,12 @@ class Shown:
     width_px: int
     height_px: int
     least_px: int
-    png: bytes
+    drawing: Figure
+
+    @cached_property
+    def png(self) -> bytes:
+        """The light image as PNG bytes."""
+        return _png(self.drawing, LIGHT)
 
     def _repr_html_(self) -> str:
         """Write the HTML that holds both images."""
@@ -83,7 +88,7 @@ class Shown:
         return f'{_STYLE}<figure class="slk-figure" style="{width}">{box}{caption}</figure>'
 
     def _repr_png_(self) -> bytes:
-        """Give the light image for formats that have no HTML, such as PDF."""
+        """Give the light image for formats that have no HTML, such as slides."""
         return self.png
 
     def __repr__(self) -> str:
@@ -108,25 +113,22 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
         ValueError: If there is neither: "NAME needs alt: a sentence that says what the picture shows".
     """
     uris: dict[str, str] = {}
-    for palette in (LIGHT, DARK):
+    for palette in (DARK, LIGHT):
         figure = _draw(draw, palette, args, kwargs)
         words = " ".join((alt or str(figure.get_label())).split())
         if not words:
             raise ValueError(f"{draw.__name__} needs alt: a sentence that says what the picture shows")
         uris[palette.name] = _data_uri(figure, palette)
-        if palette is LIGHT:
-            drawn_px = figure.get_figwidth() * 96  # CSS pixels to the inch
-            png = _png(figure, palette)
-    wide, high = struct.unpack(">II", png[16:24])  # a PNG's header says its size
+    wide_px, high_px = figure.get_size_inches() * 96  # CSS pixels to the inch
     return Shown(
         uris["light"],
         uris["dark"],
         words,
         " ".join(caption.split()),
-        round(SCALE * drawn_px),
-        round(SCALE * drawn_px * high / wide),
-        round(0.8 * drawn_px),
-        png,
+        round(SCALE * wide_px),
+        round(SCALE * high_px),
+        round(0.8 * wide_px),
+        figure,
     )
 
 
@@ -191,9 +193,7 @@ def _to_hundredths(number: re.Match[str]) -> str:
 def _png(figure: Figure, palette: Palette) -> bytes:
     buffer = io.BytesIO()
     with style(palette):
-        figure.savefig(
-            buffer, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None}, pil_kwargs={"optimize": True}
-        )
+        figure.savefig(buffer, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
     return buffer.getvalue()
 
 
