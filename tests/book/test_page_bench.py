@@ -81,6 +81,7 @@ def test_file_that_the_bench_changes_is_there():
     assert (ROOT / builds.LIBRARY).is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.book
 @pytest.mark.browser
 def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):

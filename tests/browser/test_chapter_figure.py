@@ -126,6 +126,7 @@ def test_arrow_points_right_and_stays_with_its_result(html, visit, width):
             assert result["y"] < arrow["y"] + arrow["height"] / 2 < result["y"] + result["height"]
 
 
+@pytest.mark.slow
 def test_tabs_and_output_share_one_screen_of_a_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slw").first
@@ -160,7 +161,7 @@ def test_steps_and_cells_obey_the_keyboard(figure):
     assert (place["grid"], place["row"], place["column"]) == ("q", "1", "1")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_step_passes_axe_while_a_cell_explains_itself(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
@@ -192,6 +193,7 @@ def test_next_button_walks_through_all_steps_and_back(figure):
         assert figure.locator("[role=tab]").nth(step).get_attribute("aria-selected") == "true"
 
 
+@pytest.mark.slow
 def test_a_tap_explains_a_cell_on_a_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slw").first
@@ -209,6 +211,7 @@ def test_readers_without_scripts_get_the_tables(html, visit, examples):
         assert np.allclose(shown, np.array(recomputed(examples[0])["weights"]).ravel(), atol=0.005 + 1e-9)
 
 
+@pytest.mark.slow
 def test_cells_do_not_move_for_those_who_want_no_motion(html, visit):
     with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
         open_everything(seen.page)

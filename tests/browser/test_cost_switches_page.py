@@ -23,6 +23,7 @@ def choose(figure, changes, index):
     )
 
 
+@pytest.mark.slow
 def test_every_choice_has_the_librarys_numbers(page):
     figure = page.locator(".csw")
     figure.wait_for()

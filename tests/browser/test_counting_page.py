@@ -138,13 +138,14 @@ def test_memory_explorer_says_where_a_model_has_no_positions(page):
         assert ("positions for 1,024 tokens only" in figure.locator(".mem-verdict").inner_text()) == has_end
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorers_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         assert axe_findings(seen.page, ".bat", ".cav", ".mem") == []
 
 
+@pytest.mark.slow
 def test_explorers_fit_a_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
         for name in (".bat", ".cav", ".mem"):

@@ -122,7 +122,7 @@ def test_stepper_obeys_the_keyboard(stepper):
     assert json.loads(page.evaluate("JSON.stringify(document.activeElement.dataset)"))["column"] == "1"
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("box", ["n1", "a"])
 def test_stepper_passes_axe(html, visit, theme, box):
@@ -131,6 +131,7 @@ def test_stepper_passes_axe(html, visit, theme, box):
         assert axe_findings(seen.page, ".ens") == []
 
 
+@pytest.mark.slow
 def test_a_tap_on_a_phone_shows_the_box_and_the_page_does_not_scroll_sideways(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         stepper = seen.page.locator(".ens").first

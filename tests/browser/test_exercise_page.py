@@ -132,6 +132,7 @@ def test_on_a_phone_chapters_and_contents_are_one_press_away(html, visit):
             seen.page.locator(f"dialog[open] {holds}").wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_previous_and_next_walk_through_a_chapter_and_its_exercises(html, visit):
     with visit((html / "book/05_many_heads.html").as_uri()) as seen:
         seen.page.locator(".prev-next-area .right-next").click()

@@ -113,6 +113,7 @@ SPOILERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visited", ["disk"], indirect=True)
 def test_answers_spoil_nothing_for_the_next_one(visited):
     page = visited.page
@@ -124,7 +125,7 @@ def test_answers_spoil_nothing_for_the_next_one(visited):
     assert page.evaluate("globalThis.spoilt") is None
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("visited", ["disk"], indirect=True)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_editor_and_verdict_pass_axe_at_phone_width(visited, scheme):

@@ -68,6 +68,7 @@ def test_saved_notebook_handed_in_earns_what_the_page_gave(visited, saved, tmp_p
     assert graded["04.scale"]["diagnosis"], "the mistake has its name there, too"
 
 
+@pytest.mark.slow
 def test_saved_notebook_is_checked_at_home_and_opened_again(visited, saved, html):
     book = nbformat.read(saved, as_version=4)
     world = {"__name__": "__main__"}

@@ -129,13 +129,14 @@ def test_cache_growth_counts_as_the_library_does(page):
                     figure.get_by_role("button", name="next pass").click()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_inference_figures_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
         assert axe_findings(seen.page, *ALL) == []
 
 
+@pytest.mark.slow
 def test_inference_figures_stay_within_a_narrow_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         for figure in ALL:

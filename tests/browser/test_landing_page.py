@@ -66,7 +66,7 @@ def test_figure_is_worked_from_the_keyboard(figure):
     assert figure.get_by_role("button", name="pear").get_attribute("aria-pressed") == "true"
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe_at_both_ends(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390) as seen:
@@ -215,7 +215,7 @@ def test_translator_is_loaded_on_a_press_and_answers_a_readers_own_sentence(html
         assert seen.complaints == []
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_first_screen_passes_axe_at_rest_with_a_word_and_with_a_translation(html, visit, translation, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390) as seen:
@@ -236,6 +236,7 @@ def test_first_screen_passes_axe_at_rest_with_a_word_and_with_a_translation(html
         check()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("width", [390, 1366])
 @pytest.mark.parametrize(
     "page",

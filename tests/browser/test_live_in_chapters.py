@@ -137,6 +137,7 @@ def test_loss_is_the_cross_entropy_of_each_label(opened, translator):
         assert f"Mean loss {mean:.2f}, perplexity {math.exp(mean):.1f}, over {len(losses)} tokens" in message
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_silence_takes_heads_out_as_the_library_does(opened):
     text = "ROMEO:\nWhat news, my lord? I pray you, tell me what"
@@ -188,7 +189,7 @@ def test_empty_translation_is_asked_for(opened):
         expect(seen.figure.locator(".lvm-state")).to_contain_text("Type a French sentence", timeout=PATIENCE_MS)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("page", [LOOK, ORDER, LOSS, INSIDE])
 def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):

@@ -206,6 +206,7 @@ def test_tour_says_what_the_library_computes(standing):
     assert "tour" not in parse_qs(urlsplit(standing.page.url).fragment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("light", 1366), ("dark", 360)])
 def test_picture_fits_and_passes_axe(html, visit, theme, width):
     with visit((html / PAGE).as_uri(), theme=theme, width=width, reduced_motion="reduce") as seen:

@@ -112,7 +112,7 @@ def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence)
             )
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize(
     ("sentence", "beams", "alpha"),
     [*zip(SENTENCES, itertools.cycle((4, 2, 8)), itertools.cycle((1.0, 0.0, 2.0, 0.6)), strict=False)],
@@ -141,6 +141,7 @@ def test_beam_search_keeps_what_the_librarys_keeps(ask, translator, sentence, be
     assert tuple(step["token"] for step in got["steps"]) == as_shown(translation.tokens)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_sampling_draws_what_the_librarys_draws_with_the_same_luck(ask, translator):
     uniforms = np.random.default_rng(3).random(80).tolist()
@@ -224,6 +225,7 @@ def test_figure_is_worked_from_the_keyboard(live):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("query", "first", "chosen"),
     [
@@ -257,6 +259,7 @@ def test_link_opens_the_part_it_asks_for(html, visit, translator, query, first, 
         assert seen.complaints == []
 
 
+@pytest.mark.slow
 def test_beam_is_seen_to_grow(live):
     live.page.evaluate("""() => {
       globalThis.grown = [];
@@ -275,7 +278,7 @@ def test_beam_is_seen_to_grow(live):
     expect(figure.locator(".lvm-grows")).to_have_count(0)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe_at_phone_width(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:

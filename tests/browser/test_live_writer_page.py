@@ -241,7 +241,7 @@ def test_figure_is_worked_from_the_keyboard(live):
     assert figure.locator("[data-at]").get_attribute("data-at") == "18"
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe_at_phone_width(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:

@@ -69,7 +69,7 @@ def reader(request, server, chromium):
     context.close()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("page", PAGES)
 def test_page_does_not_jump(server, reader, page):
     assert _shifted(reader, server + page) < LIMIT_SHIFT

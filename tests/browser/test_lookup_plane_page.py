@@ -56,6 +56,7 @@ def same_as_library(plane):
     return seen
 
 
+@pytest.mark.slow
 def test_every_query_temperature_and_measure_is_the_librarys(plane):
     names = plane.locator(".slp-preset")
     settings = set()
@@ -130,6 +131,7 @@ def test_words_are_announced_and_name_the_best_key(plane):
     assert "no key fits better than another" in words.inner_text()
 
 
+@pytest.mark.slow
 def test_answer_never_leaves_the_triangle_of_the_values(plane):
     corners = np.column_stack([np.array(V, dtype=float), np.ones(3)]).T
     for query, place in itertools.product(range(4), PLACES):
@@ -159,7 +161,7 @@ def test_finger_drags_the_query_and_taps_the_plane(html, visit):
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_plane_passes_axe_and_has_coloured_ground(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

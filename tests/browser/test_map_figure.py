@@ -77,6 +77,7 @@ def agree(shown, names, numbers):
         assert abs(float(text) - number) <= 0.005 + 1e-9, (label, text, number)
 
 
+@pytest.mark.slow
 def test_every_weight_of_every_layer_and_word_is_the_models(figure, translator):
     for index in range(figure.locator("select option").count()):
         sentence = figure.locator("select option").nth(index).inner_text()
@@ -223,7 +224,7 @@ def test_path_leads_upwards_and_each_norm_stands_below_its_sublayer(figure):
     assert figure.locator(".slm-wire-sum").count() == len(sublayers)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_part_passes_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
@@ -233,6 +234,7 @@ def test_every_part_passes_axe(html, visit, theme):
             assert axe_findings(seen.page, ".slm") == []
 
 
+@pytest.mark.slow
 def test_a_tap_on_a_phone_shows_the_part(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slm").first
@@ -246,6 +248,7 @@ def test_readers_without_scripts_get_the_list_of_parts(html, visit):
         assert names == [part.name for part in PARTS]
 
 
+@pytest.mark.slow
 def test_bars_do_not_move_for_those_who_want_no_motion(html, visit):
     with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
         figure = seen.page.locator(".slm").first

@@ -128,7 +128,7 @@ def test_window_and_prefix_grow_by_their_buttons(builder):
         assert np.array_equal(state["mask"], preset(name, look.real, **{label: 4}))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_mask_builder_passes_axe_with_a_cell_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
@@ -136,6 +136,7 @@ def test_mask_builder_passes_axe_with_a_cell_asked(html, visit, theme):
         assert axe_findings(seen.page, ".msk") == []
 
 
+@pytest.mark.slow
 def test_a_tap_changes_a_cell_on_a_narrow_phone_without_scrolling_sideways(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         builder = seen.page.locator(".msk").first

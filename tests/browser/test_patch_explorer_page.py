@@ -53,7 +53,7 @@ def test_patch_explorer_obeys_the_keyboard(explorer):
     assert explorer.locator(".pat-words").inner_text().startswith("Patch 9 ")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_patch_explorer_passes_axe_with_a_patch_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
@@ -61,6 +61,7 @@ def test_patch_explorer_passes_axe_with_a_patch_asked(html, visit, theme):
         assert axe_findings(seen.page, ".pat") == []
 
 
+@pytest.mark.slow
 def test_a_tap_asks_a_patch_on_a_narrow_phone_without_scrolling_sideways(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         explorer = seen.page.locator(".pat").first

@@ -117,6 +117,7 @@ def test_pdf_keeps_its_text_on_the_paper(chromium, volume, chapter, tmp_path):
     assert beyond == []
 
 
+@pytest.mark.slow
 def test_pdf_is_light_whatever_the_machine_prefers(chromium, html, volume, chapter, tmp_path):
     pages = build_pdf.chapters()[CHAPTER]
     light = BeautifulSoup(volume.pieces[0].html, "html.parser")
@@ -145,6 +146,7 @@ def slow_letters(chromium, monkeypatch):
     monkeypatch.setattr(chromium, "new_context", late)
 
 
+@pytest.mark.slow
 def test_letters_that_come_late_change_no_formula(chromium, html, volume, slow_letters):
     page = build_pdf.chapters()[CHAPTER][0]
     late = harvested(chromium, html, [page])[page].html

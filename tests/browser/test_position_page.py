@@ -91,7 +91,7 @@ def test_position_explorer_obeys_the_keyboard(explorer):
     assert explorer.locator(".pse-words").inner_text().startswith("The query at")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("mode", ["sinusoids", "rotary"])
 def test_position_explorer_passes_axe(html, visit, theme, mode):
@@ -100,7 +100,7 @@ def test_position_explorer_passes_axe(html, visit, theme, mode):
         assert axe_findings(seen.page, ".pse") == []
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["sinusoids", "rotary"])
 def test_position_explorer_fits_a_narrow_phone(html, visit, mode):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:

@@ -164,7 +164,7 @@ def test_explanation_is_announced_and_a_tap_explains_on_a_small_phone(html, visi
         assert "Row 5, column 5" in figure.locator(".spr-words").inner_text()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("shape_b", [(3, 4), (2, 4)])
 def test_figure_passes_axe_fitting_and_not(html, visit, theme, shape_b):

@@ -56,7 +56,7 @@ def test_explorer_obeys_the_keyboard_and_says_its_numbers(explorer):
     assert "highest at step" in explorer.locator("svg").first.get_attribute("aria-label")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorer_passes_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
@@ -64,6 +64,7 @@ def test_explorer_passes_axe(html, visit, theme):
         assert axe_findings(seen.page, ".lrx") == []
 
 
+@pytest.mark.slow
 def test_explorer_fits_a_narrow_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         explorer = seen.page.locator(".lrx").first

@@ -37,6 +37,7 @@ def assert_as_computed(explorer, machine, dtype, phase, sizes):
     assert total == pytest.approx(sum(step["seconds"] for step in expected_steps))
 
 
+@pytest.mark.slow
 def test_every_machine_kind_and_phase_shows_the_librarys_numbers(explorer):
     known = machines()
     names = explorer.get_by_label("Machine").locator("option").all_inner_texts()
@@ -86,7 +87,7 @@ def test_explorer_opens_with_nothing_chosen_and_writes_rates_as_data_sheets_do(e
     assert "1000 TFLOP/s" in ticks and not any(tick.endswith(" P") for tick in ticks)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_roofline_explorer_passes_axe_with_its_table_open(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
@@ -94,6 +95,7 @@ def test_roofline_explorer_passes_axe_with_its_table_open(html, visit, theme):
         assert axe_findings(seen.page, ".rfl") == []
 
 
+@pytest.mark.slow
 def test_roofline_explorer_fits_a_narrow_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         explorer = seen.page.locator(".rfl").first

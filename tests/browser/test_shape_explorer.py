@@ -171,7 +171,7 @@ def test_explorer_obeys_the_keyboard(explorer):
     assert explorer.locator(".hsh-words").inner_text().startswith("a: ")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorer_passes_axe_with_a_block_pressed(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
@@ -179,6 +179,7 @@ def test_explorer_passes_axe_with_a_block_pressed(html, visit, theme):
         assert axe_findings(seen.page, ".hsh") == []
 
 
+@pytest.mark.slow
 def test_a_tap_on_a_phone_keeps_the_words_in_sight(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         explorer = seen.page.locator(".hsh").first

@@ -73,6 +73,7 @@ def shown(figure):
     return [tuple(pair) for pair in figure.locator(".slt-token").evaluate_all(SHOWN)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("body", [0, 1])
 def test_pieces_and_ids_are_those_of_the_library(figure, bodies, body):
     learned = bodies[body]
@@ -153,6 +154,7 @@ def test_keyboard_reaches_text_cut_slider_and_tokens(figure):
     assert figure.locator(".slt-words").inner_text().startswith("“s”")
 
 
+@pytest.mark.slow
 def test_a_tap_explains_a_token_on_a_small_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slt")
@@ -163,7 +165,7 @@ def test_a_tap_explains_a_token_on_a_small_phone(html, visit):
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_cut_passes_axe_while_a_token_explains_itself(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

@@ -186,6 +186,7 @@ def test_a_link_carries_what_one_page_knows_to_a_browser_that_keeps_each_page_ap
     second.close()
 
 
+@pytest.mark.slow
 def test_the_page_passes_axe_with_everything_on_it(way):
     give(way, json.dumps(record({"04.mix": "wrong", "04.scores": "pass", "04.scale": "partial"}, named=("A slip.",))))
     way.locator("#way-4 summary").click()

@@ -82,7 +82,8 @@ def test_blank_fails_with_not_implemented_alone(task):
 
 @pytest.mark.parametrize(("task", "mistake"), ALL_MISTAKES, ids=by_id)
 def test_known_mistake_is_rejected_and_named(task, mistake):
-    assert_named(task, mistake, verdicts)
+    """At home; in grading, with other inputs, those of every fourth task below."""
+    assert_named(task, mistake, lambda task, obj: [check(task.id, obj)])
 
 
 @pytest.mark.slow
@@ -101,7 +102,7 @@ def test_inputs_are_called_what_the_published_solution_calls_them(task):
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
-@pytest.mark.parametrize("seeds", [(1,), pytest.param((2, 3, 4), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2, 3, 4), marks=pytest.mark.slow)], ids=str)
 def test_known_mistakes_are_rejected_and_named_on_more_seeds(task, seeds):
     for mistake in task.mistakes:
         assert_named(task, mistake, partial(graded, seeds=seeds))

@@ -63,7 +63,7 @@ def test_all_mutants_are_killed_or_equal(chapter):
     assert not left, f"{len(left)} of {len(everything)} mutants survive:\n" + "\n\n".join(left)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_every_explained_mutant_still_exists_and_survives(part):
     """An explanation that explains nothing any more is dropped from the list."""

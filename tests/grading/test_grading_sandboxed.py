@@ -39,6 +39,7 @@ def test_grades_are_the_same_with_another_seed(course, first, tmp_path):
         assert entry["tasks"] == first["submissions"][student]["tasks"]
 
 
+@pytest.mark.slow
 def test_stock_nbgrader_gives_the_same_scores(first, report):
     assert report["submissions"].keys() == first["submissions"].keys()
     for student, stock_entry in report["submissions"].items():

@@ -97,6 +97,7 @@ def test_the_marks_of_a_merge_are_named_with_their_line():
         cells_in(raw, "x.ipynb")
 
 
+@pytest.mark.one_in(2)
 @NEEDS_SANDBOX
 @pytest.mark.parametrize("name", CHAPTERS[:2])
 def test_a_fresh_kernel_and_the_grader_give_the_same_points(name, tmp_path):

@@ -20,6 +20,7 @@ KEPT = json.loads((Path(__file__).parents[2] / "book" / "measured" / "writer.jso
 SCENE = "ANNA:\nWho goes there?\n\nBEN:\nNobody, my lord, and nobody is here."
 
 
+@pytest.mark.slow
 def test_quick_run_gives_the_kept_records_fields(tmp_path):
     text = "\n\n".join(f"ANNA:\n{pair.english}" for pair in sample(200, 0))
     (tmp_path / "input.txt").write_text(text, encoding="utf-8")

@@ -23,6 +23,7 @@ def full_run():
     return json.loads(KEPT.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_record_of_a_quick_run_leaves_out_smollm2(quick):
     assert quick["ratio"] is quick["attribution"] is quick["capital"] is None
     assert quick["sizes"] == json.loads(json.dumps(asdict(QUICK)))

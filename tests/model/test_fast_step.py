@@ -55,6 +55,7 @@ def sources(device="cpu"):
     return torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0]], device=device)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", [DecoderLM, Transformer])
 @pytest.mark.parametrize("changes", CONFIGS.values(), ids=CONFIGS)
 @pytest.mark.parametrize(("dtype", "limit"), [(torch.float64, 1e-12), (torch.float32, 1e-4)])

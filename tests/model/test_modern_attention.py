@@ -262,6 +262,7 @@ def test_which_layers_are_global_is_what_published_models_say(hf, name, every):
 POSITIONS = ["sinusoidal", "rotary", "alibi", "t5", "shaw", "transformer_xl", "none"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize(("window", "every"), [(1, None), (3, None), (4, 2), (20, 3)])
 def test_a_windows_cache_gives_what_a_full_one_gives(positions, window, every):

@@ -74,6 +74,7 @@ def test_as_many_are_accepted_as_transformers_accepts():
         assert int(n_accepted) == int(count) and accepted.shape[1] == int(count) + 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("n_draft", [1, 3, 20])
 def test_greedy_text_is_that_of_generate(n_draft):
     model, prompt = language_model(0), torch.tensor([[2, 4, 1]])
@@ -89,6 +90,7 @@ def test_greedy_text_is_that_of_generate(n_draft):
     assert torch.equal(got.ids, cut)
 
 
+@pytest.mark.slow
 def test_drawn_text_has_the_models_distribution():
     model, draft, prompt = (*(language_model(n, 4, n_layers=1) for n in (0, 5)), torch.tensor([[2, 1]]))
     generator, how = torch.Generator().manual_seed(1), {"temperature": 0.8, "top_k": 3}

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = json.loads((ROOT / "book" / "measured" / "serving.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_quick_bench_has_the_shape_of_the_committed_record():
     quick = bench_serving(quick=True)
     assert measured(quick) == measured(COMMITTED) and quick["ratio"] > 0

@@ -52,6 +52,7 @@ RULES = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: f"{rules.policy}-{rules.most}-{rules.budget}")
 @pytest.mark.parametrize("positions", ["rotary", "rotary_halves", "sinusoidal", "learned"])
 def test_serve_writes_what_the_model_writes_alone(positions, rules):

@@ -10,6 +10,7 @@ from benchmarks.changed.sizes import QUICK
 from benchmarks.changed.small import recall
 
 
+@pytest.mark.slow
 def test_record_has_all_experiments(tmp_path):
     (tmp_path / "book").mkdir()
     record = bench_changed(quick=True, root=tmp_path) if not published.installed() else None

@@ -17,6 +17,7 @@ def record():
     return bench_decoding(quick=True)
 
 
+@pytest.mark.slow
 def test_record_has_the_contracts_fields_and_is_plain_json(record):
     assert record["bench"] == "decoding" and record["ratio"] > 0
     assert record["ratio_of"] == "recomputing / cached (fast), 6 new tokens, batch 2"

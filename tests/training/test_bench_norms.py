@@ -18,6 +18,7 @@ def record():
     return bench_norms(quick=True)
 
 
+@pytest.mark.slow
 def test_record_has_every_run_once(record):
     run_keys = [(r["order"], r["depth"], r["warmup"], r["rate"], r["seed"]) for r in record["runs"]]
     sizes = [len(record[name]) for name in ("depths", "warmups", "rates", "seeds")]

@@ -24,6 +24,7 @@ def full_run():
     return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_record_has_a_curve_for_each_method_and_seed(record):
     for kind in KINDS:
         assert list(record[kind]) == list(METHODS)
@@ -34,6 +35,7 @@ def test_record_has_a_curve_for_each_method_and_seed(record):
     assert record["ratio"] > 0 and record["torch"] == torch.__version__
 
 
+@pytest.mark.slow
 def test_quick_bench_gives_the_same_numbers_again(record):
     again = bench_positions(quick=True)
     assert [again[kind] for kind in KINDS] == [record[kind] for kind in KINDS]

@@ -207,6 +207,7 @@ SHORT = Recipe(
 )
 
 
+@pytest.mark.slow
 def test_a_few_seconds_teach_short_sentences(tmp_path):
     report = train_on_grammar(tmp_path, SHORT, n_pairs=12_000, n_validation=60, n_test=150, max_words=6)
     assert report.exact_match >= 0.6, str(report)
