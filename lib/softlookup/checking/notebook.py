@@ -149,6 +149,8 @@ class Notebook:
         facts = self.beside_task(task_id).facts
         words = _said_often() | facts.get("says", {})
         anchors = {slug: anchor for anchor, slugs in facts.get("sections", {}).items() for slug in slugs}
+        if facts["tasks"][task_id].get("page", self.page) != self.page:  # a side page: name the one that they are on
+            anchors = {slug: f"{self.page}.html#{anchor}" for slug, anchor in anchors.items()}
         mistakes = []
         for slug, edits in facts.get(task_id, {}).items():
             sentence = words.get(f"{task_id}:{slug}", words.get(slug))
