@@ -135,7 +135,7 @@ class Notebook:
         list of such pairs makes several edits. What is said of it stands in the table ``says`` of the same file, under
         the task's and the mistake's name ("04.scale:no-sqrt") or the mistake's alone, or in ``mistakes.toml`` for all
         chapters: a sentence, or a table with ``says`` and what else ``Mistake`` has. The table ``sections`` says which
-        section of the chapter a mistake's verdict links to, where it is not the task's own.
+        section of the chapter's page a mistake's verdict links to, where it is not the task's own.
 
         An answer that is taken from another chapter has its mistakes, too.
 
