@@ -29,7 +29,8 @@ class Live(SphinxDirective):
     * ``order``: a sentence translated with positions and without
     * ``loss``: how probable the model finds each token of a translation (``:target:``)
     * ``writer``: the language model continues a text
-    * ``silence``: what each of its heads does to a text, and what it writes without some (``:silenced:`` at first)
+    * ``silence``: what each of its heads does to a text, and what it writes without some (at first without
+      ``:silenced:``, "1.5": a layer and a head, counted from 1)
 
     With ``:link:``, the words of a link stand there alone. It opens the figure, which is loaded only then; without
     scripts it leads to the model's page.

@@ -12,7 +12,7 @@ const EXAMPLES = [
 const TOKENS = 24;
 const CANDIDATES = 4;
 const signed = (number) => (number > 0.005 ? `+${show(number)}` : show(number));
-const nameOf = ([layer, head]) => `${layer}.${head}`;
+const nameOf = ([layer, head]) => `${layer + 1}.${head + 1}`;
 
 /** The likeliest next tokens of either pass, as bars. */
 function candidates(whole, changed) {
@@ -25,11 +25,11 @@ function candidates(whole, changed) {
 /** A text, with what was given in grey. */
 const text = ({ prompt, text: all }) => make("p", { class: "lvm-written", lang: "en" }, make("span", { class: "lvm-own" }, prompt), all.slice(prompt.length));
 
-/** `given.silenced` says which head is silenced first: its layer and its number, both counted from 0. */
+/** `given.silenced` says which head is silenced first, "1.5": its layer and its number, both counted from 1. */
 export function silence(root, given) {
   const id = nextId("lvm");
   const model = engine("writer_weights.js", "softlookupWriter", SIZES.writer);
-  let silenced = [given.silenced.split(".").map(Number)];
+  let silenced = [given.silenced.split(".").map((from1) => from1 - 1)];
   let whole = null; // the pass in which no head is silenced
   let asked = 0;
   const board = make("div", { class: "lvm-board", role: "group", "aria-label": "Heads to silence" });
@@ -55,8 +55,8 @@ export function silence(root, given) {
       } }, "…");
     const range = (count) => Array.from({ length: count }, (_, i) => i);
     board.replaceChildren(make("table", { class: "slf-table lvm-heads" },
-      make("thead", {}, make("tr", {}, make("td", {}), range(whole.heads).map((head) => make("th", { scope: "col" }, `head ${head}`)))),
-      make("tbody", {}, range(whole.layers).map((layer) => make("tr", {}, make("th", { scope: "row" }, `layer ${layer}`), range(whole.heads).map((head) => make("td", {}, button(layer, head))))))));
+      make("thead", {}, make("tr", {}, make("td", {}), range(whole.heads).map((head) => make("th", { scope: "col" }, `head ${head + 1}`)))),
+      make("tbody", {}, range(whole.layers).map((layer) => make("tr", {}, make("th", { scope: "row" }, `layer ${layer + 1}`), range(whole.heads).map((head) => make("td", {}, button(layer, head))))))));
   }
 
   /** The model once more, without the heads that are silenced now. */

@@ -140,6 +140,8 @@ def test_sentences_about_the_h100_hold():
     rates = [p["flops"] / p["measured_s"] for p in dense]
     assert rates == sorted(rates), "the dense layer climbs"
     assert max(p["measured_s"] / p["predicted_s"] for p in dense) < 1.75
+    many = [p["flops"] / p["measured_s"] for p in attention if p["batch"] >= 16]
+    assert max(many) < 1.2 * min(many), "attention stays nearly flat"
     ratios = [p["measured_s"] / p["predicted_s"] for p in attention]
     assert ratios == sorted(ratios, reverse=True) and ratios[0] > 3.5 and abs(ratios[-1] - 1) < 0.02
     assert H100["machine"] == "NVIDIA H100 80GB HBM3" and {p["s"] for p in attention} == {1000}
@@ -167,7 +169,7 @@ def test_four_texts_recomputed_take_less_memory_than_one_without():
 
 
 def test_pages_read_their_records_and_type_no_measured_number():
-    assert "measured/batching_h100.json" in PAGE and '"batching_h100"' in MORE and "measured/batching.json" in MORE
+    assert '"batching_h100"' in MORE and "measured/batching.json" in MORE
     for page in (PAGE, MORE):
         prose = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
         assert "GFLOP/s" not in re.sub(r"\{glue:text\}`[^`]+`", "", prose)

@@ -163,13 +163,14 @@ def test_silence_takes_heads_out_as_the_library_does(opened):
         cells = [number(cell) for cell in figure.locator(".lvm-heads button").all_inner_texts()]
         np.testing.assert_allclose(cells, list(rises.values()), atol=0.0051)
         worst = max(rises, key=rises.get)
-        expect(figure.locator(".lvm-state")).to_have_text(f"Without head {worst[0]}.{worst[1]} the loss rises most.")
+        name = f"{worst[0] + 1}.{worst[1] + 1}"
+        expect(figure.locator(".lvm-state")).to_have_text(f"Without head {name} the loss rises most.")
         silenced = [(0, 4)]
         for pressed_too in ((0, 4), (0, 3), (4, 1)):
             silenced = [head for head in [*silenced, pressed_too] if [*silenced, pressed_too].count(head) == 1]
-            figure.get_by_role("button", name=f"head {pressed_too[0]}.{pressed_too[1]}").click()
+            figure.get_by_role("button", name=f"head {pressed_too[0] + 1}.{pressed_too[1] + 1}").click()
             loss, p = passed(silenced)
-            which = ", ".join(f"{la}.{n}" for la, n in sorted(silenced))
+            which = ", ".join(f"{la + 1}.{n + 1}" for la, n in sorted(silenced))
             expect(figure.locator(".lvm-columns > div:last-child .lvm-written")).to_have_text(written(silenced))
             if which:
                 expect(figure.locator(".lvm-said")).to_contain_text(f"without {which} ")

@@ -51,8 +51,10 @@ def test_solution_passes(task):
 def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
     assert not any(name.startswith("of ") for name in task.returns), "a sentence says: the shape of <name>"
     page = (ROOT / "book" / f"{task.page}.md").read_text(encoding="utf-8")
-    for anchor in {task.anchor, *filter(None, (mistake.anchor for mistake in task.mistakes))}:
-        assert re.search(rf"^\({anchor}\)=$", page, re.MULTILINE), anchor
+    for slug in ("", *(mistake.slug for mistake in task.mistakes)):
+        (section,) = task.readings((slug,))
+        file, anchor = re.fullmatch(r"(book/\w+)\.html#([a-z0-9-]+)", section).groups()
+        assert re.search(rf"^\({anchor}\)=$", (ROOT / f"{file}.md").read_text("utf-8"), re.MULTILINE), section
     # The capstone's parts are read about where they come from.
     if task.page.startswith(f"{task.chapter:02d}_") or task.page.endswith("_capstone"):
         assert f"`{task.id}`" in page, f"book/{task.page}.md does not name the task {task.id}"

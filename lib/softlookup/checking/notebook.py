@@ -135,7 +135,7 @@ class Notebook:
         list of such pairs makes several edits. What is said of it stands in the table ``says`` of the same file, under
         the task's and the mistake's name ("04.scale:no-sqrt") or the mistake's alone, or in ``mistakes.toml`` for all
         chapters: a sentence, or a table with ``says`` and what else ``Mistake`` has. The table ``sections`` says which
-        section of the chapter a mistake's verdict links to, where it is not the task's own.
+        section of the chapter's page a mistake's verdict links to, where it is not the task's own.
 
         An answer that is taken from another chapter has its mistakes, too.
 
@@ -149,6 +149,8 @@ class Notebook:
         facts = self.beside_task(task_id).facts
         words = _said_often() | facts.get("says", {})
         anchors = {slug: anchor for anchor, slugs in facts.get("sections", {}).items() for slug in slugs}
+        if facts["tasks"][task_id].get("page", self.page) != self.page:  # a side page: name the one that they are on
+            anchors = {slug: f"{self.page}.html#{anchor}" for slug, anchor in anchors.items()}
         mistakes = []
         for slug, edits in facts.get(task_id, {}).items():
             sentence = words.get(f"{task_id}:{slug}", words.get(slug))

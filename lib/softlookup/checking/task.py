@@ -27,7 +27,8 @@ class Mistake:
         number: Its number in the course's list of misconceptions, None if it is not in the list.
         edits: (old, new) replacements that turn the published solution into a submission with this mistake.
         symptom: Set when the mistake shows as a kind of failure (see ``probe.Failure.kind``), not as a tensor.
-        anchor: Label of the section to read about it, on the task's page; None where it is the task's own.
+        anchor: Label of the section to read about it, on the task's page; on another one if that is in front,
+            "04_one_head.html#one-head-scale". None where it is the task's own.
 
     Book: instructors_task.html#instructors-task-says.
     """
@@ -208,7 +209,8 @@ class Task:
             Addresses in the rendered book, relative to its first page, each once.
         """
         anchors = [m.anchor or self.anchor for slug in diagnosis for m in self.mistakes if m.slug == slug]
-        return tuple(f"book/{self.page}.html#{anchor}" for anchor in dict.fromkeys(anchors or [self.anchor]))
+        sections = dict.fromkeys(anchors or [self.anchor])
+        return tuple(f"book/{at}" if "#" in at else f"book/{self.page}.html#{at}" for at in sections)
 
     def mistake(self, slug: str) -> Mistake:
         """The known mistake or the habit of that name.

@@ -52,7 +52,6 @@ INTRODUCTION = Route(
     without={
         2: ("soft-lookup-lead", "soft-lookup-analogy"),
         3: ("tokens-size",),
-        4: ("one-head-gradient",),
         5: ("many-heads-init",),
         7: ("encoder-refined",),
         9: ("training-details",),
@@ -72,7 +71,7 @@ SYSTEMS = Route(
         13: ("beyond-text-cost",),
     },
     without={
-        4: ("one-head-softmax-backward", "one-head-gradient"),
+        4: ("one-head-learn",),
         5: ("many-heads-learn", "many-heads-init"),
         8: ("decoder-families",),
         10: ("inference-penalty",),

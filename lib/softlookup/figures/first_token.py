@@ -36,8 +36,8 @@ def first_token(
     map_axes.set(ylabel="head", ylim=(table.shape[1], 0))
     map_axes.set_title("weight of the first token, by layer", size=10)
     step = max(1, len(table) // 6)
-    map_axes.set_xticks(np.arange(0, len(table), step) + 0.5, range(0, len(table), step))
-    map_axes.set_yticks(np.arange(table.shape[1]) + 0.5, range(table.shape[1]))
+    map_axes.set_xticks(np.arange(0, len(table), step) + 0.5, range(1, len(table) + 1, step))
+    map_axes.set_yticks(np.arange(table.shape[1]) + 0.5, range(1, table.shape[1] + 1))
     map_axes.tick_params(length=0)
     for spine in map_axes.spines.values():
         spine.set_visible(False)

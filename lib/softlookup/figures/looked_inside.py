@@ -18,18 +18,16 @@ def layer_maps(
     what: str,
     *,
     numbered: float = 0.1,
-    first: int = 0,
     palette: Palette,
 ) -> Figure:
     """Draw one number for each layer and head as heat maps.
 
     Args:
-        maps: For each title, a table (layers, columns), the lowest layer first; it is drawn at the bottom.
+        maps: For each title, a table (layers, columns), the lowest layer first; it is drawn at the bottom, as layer 1.
         columns: A name for each column; all maps share them.
         across: What a column stands for.
         what: What the numbers are; colours run from 0 to 1.
         numbered: Cells from this value on show their number as well.
-        first: The number of the lowest layer.
 
     Returns:
         Panels side by side on one scale.
@@ -51,10 +49,10 @@ def layer_maps(
             number = f"{values[i, j]:.1f}".replace("-", "\N{MINUS SIGN}")
             axes.text(j + 0.5, i + 0.46, number, ha="center", va="center", size=8, color=palette.ink)
         axes.set_xticks(np.arange(len(columns)) + 0.5, columns)
-        _number(axes.set_yticks, len(values), first)
+        _number(axes.set_yticks, len(values), first=1)
         axes.set(xlabel=across, ylabel="layer")
         axes.set_title(title, size=9.5)
-    description = "; ".join(f"{title}: {_largest(np.asarray(table), columns, first)}" for title, table in maps.items())
+    description = "; ".join(f"{title}: {_largest(np.asarray(table), columns)}" for title, table in maps.items())
     rows = f"a row for each layer, a column for each {across}"
     figure.set_label(f"Heat maps of {what}: {rows}. Largest: {description}.")
     return figure
@@ -106,10 +104,10 @@ def _number(ticks: Callable[..., object], n: int, first: int = 0) -> None:
     ticks([i + 0.5 for i in every], [str(i + first) for i in every])
 
 
-def _largest(values: np.ndarray, columns: Sequence[str], first: int) -> str:
+def _largest(values: np.ndarray, columns: Sequence[str]) -> str:
     order = np.argsort(values, axis=None)[::-1][:5]
     largest = [(*np.unravel_index(i, values.shape), values.flat[i]) for i in order]
-    return ", ".join(f"layer {i + first}, {columns[j]}: {value:.2f}" for i, j, value in largest)
+    return ", ".join(f"layer {i + 1}, {columns[j]}: {value:.2f}" for i, j, value in largest)
 
 
 def _stretch(column: np.ndarray) -> str:

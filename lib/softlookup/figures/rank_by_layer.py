@@ -15,7 +15,7 @@ def rank_by_layer(ranks: Sequence[int], word: str, layer: int, name: str, *, pal
     Args:
         ranks: Its rank after no layer, one layer, and so on; 1 is the most likely token.
         word: The token.
-        layer: A layer to point out; what it does shows between that many layers and one more.
+        layer: A layer to point out, counted from 0; what it does shows between that many layers and one more.
         name: What stands beside it.
 
     Returns:
@@ -41,6 +41,6 @@ def rank_by_layer(ranks: Sequence[int], word: str, layer: int, name: str, *, pal
     axes.grid(axis="y")
     figure.set_label(
         f"The rank of {word} among all tokens after 0 to {len(ranks) - 1} layers: {ranks[0]:,} before the first, "
-        f"{ranks[layer]:,} before layer {layer} ({name}), {ranks[layer + 1]:,} after it, and {ranks[-1]:,} at the end."
+        f"{ranks[layer]:,} before layer {layer + 1} ({name}), {ranks[layer + 1]:,} after it, {ranks[-1]:,} at the end."
     )
     return figure

@@ -219,7 +219,7 @@ def inference_memory(
     Returns:
         Bytes by "weights" and "cache". What one step works with is small beside them and left out.
 
-    Book: 12_counting.html#counting-fits.
+    Book: 12_counting.html#counting-cache.
     """
     return {
         "weights": sum(parameters(sizes).values()) * number_bytes,

@@ -52,7 +52,7 @@ function render({ model, el }) {
     const seen = record.windows.map((window) => (window && window < length ? "window" : "all"));
     strip.replaceChildren(...seen.map((kind, i) => make("span", {
       class: `cfg-layer cfg-${kind}${record.rotary[i] ? "" : " cfg-plain"}`, "data-held": now.held[i],
-      style: `height: ${Math.max(8, Math.round((100 * now.held[i]) / length))}%`, title: `layer ${i}: ${whole(now.held[i])} positions` })));
+      style: `height: ${Math.max(8, Math.round((100 * now.held[i]) / length))}%`, title: `layer ${i + 1}: ${whole(now.held[i])} positions` })));
     const narrow = seen.filter((kind) => kind === "window").length;
     const unturned = record.rotary.filter((one) => !one).length;
     const what = [narrow ? `${narrow} of ${seen.length} layers hold a window of ${whole(record.windows.find((one) => one))} positions` : `all ${seen.length} layers hold all ${whole(length)} positions`,
