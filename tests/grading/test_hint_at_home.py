@@ -18,7 +18,7 @@ from softlookup.grading.validate import CheckOutcome
 ROOT = find_root()
 NAME = "02_soft_lookup"
 EXERCISE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
-PAGE = (ROOT / "book" / "instructors_assistants.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "book" / "instructors_later.md").read_text(encoding="utf-8")
 TASK, CELL = "02.hard-lookup", "02-hard-lookup"
 SOLUTION = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))[CELL]
 
