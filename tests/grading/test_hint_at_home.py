@@ -66,15 +66,15 @@ def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk: Desk) -> N
             step = as_json("hint", TASK)
             assert step["again"] is again or number == 4, "the same answer gets the same step"
             headings.append(step["heading"])
-            given = "\n".join([*step["paragraphs"], step["then"], step["task"]["sentence"]])
+            shown = "\n".join([*step["paragraphs"], step["then"], step["task"]["sentence"]])
             lines = [line.strip() for line in SOLUTION.splitlines()[1:]]
-            assert not [line for line in lines if len(line) > 8 and line in given]
+            assert not [line for line in lines if len(line) > 8 and line in shown]
     assert headings == [
         *["What can be seen of your answer"] * 2,
         *["The formula"] * 2,
         *["A worked example"] * 4,
     ]
-    assert desk.steps() == 3 and 'notebook alone, to who asks there: `hint("02.hard-lookup")`' in given
+    assert desk.steps() == 3 and 'notebook alone, to who asks there: `hint("02.hard-lookup")`' in shown
     assert as_json("check", desk.path)["tasks"][0]["help"] == 3, "the notebook's own checks count it"
 
 

@@ -35,7 +35,7 @@ def lab(options: tuple[str, ...]) -> None:
     if copies.renewed:
         click.echo(f"Updated, since you had not changed them: {', '.join(copies.renewed)}")
     if copies.assistants:
-        click.echo(f"{WORK}/{copies.assistants[0]} asks coding assistants to teach, not to solve: delete it if you wish.")
+        click.echo(f"{WORK}/{copies.assistants[0]} asks coding assistants to teach, not to solve. You may delete it.")
     if copies.edited:
         click.echo(
             f"Not updated, since they hold your work (exercises/ has newer versions): {', '.join(copies.edited)}"
