@@ -120,7 +120,7 @@ def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk) -> None:
     [
         (["02.hard-lokup"], "did you mean 02.hard-lookup"),
         (["hard"], "unknown task 'hard'"),
-        (["04.scale"], "there is no notebook of 04.scale here"),
+        (["04.scale"], "there is no notebook of 04.scale in "),
         (["04.scale", f"{NAME}/{NAME}.ipynb"], "does not ask the task 04.scale: it asks 02.hard-lookup"),
         ([TASK, "nothing.ipynb"], "there is no file nothing.ipynb"),
         ([TASK, "broken.ipynb"], "broken.ipynb is not a notebook: it is not JSON"),

@@ -1,5 +1,6 @@
 """Commands for students. Each imports what it needs when it runs."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -104,23 +105,26 @@ def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> Non
     has changed. A solution is shown in the notebook alone.
     """
     from softlookup.authoring import find_root
-    from softlookup.checking.catalogue import UnknownTask, here
+    from softlookup.checking.catalogue import UnknownTask, catalogue_with
+    from softlookup.checking.own import look
     from softlookup.grading.hint_at_home import hint_at_home
     from softlookup.progress.reading import notebook_of
     from softlookup.progress.workplace import notebooks_folder
 
-    catalogue = here()
+    places = [Path.cwd()]
+    with contextlib.suppress(FileNotFoundError):
+        places.append(notebooks_folder(Path(find_root())))
+    chapter = task.partition(".")[0]
+    if notebook is None and chapter.isascii() and chapter.isdigit():
+        notebook = next(filter(None, (notebook_of(place, int(chapter)) for place in places)), None)
+    catalogue = catalogue_with(look(notebook.resolve().parent if notebook else Path.cwd()))
     try:
-        chapter = catalogue.task(task).chapter
+        catalogue.task(task)
         if notebook is None:
-            notebook = notebook_of(Path.cwd(), chapter)
-        if notebook is None:
-            folder = notebooks_folder(Path(find_root()))
-            notebook = notebook_of(folder, chapter)
-        if notebook is None:
-            refuse(f"there is no notebook of {task} here or in {folder}: name it, as in 'softlookup hint {task} FILE'")
+            there = " or in ".join(map(str, places))
+            refuse(f"there is no notebook of {task} in {there}: name it, as in 'softlookup hint {task} FILE'")
         step = hint_at_home(notebook, task, catalogue, timeout)
-    except (UnknownTask, FileNotFoundError) as error:
+    except UnknownTask as error:
         refuse(str(error))
     click.echo(json.dumps(step.record(str(notebook)), indent=1) if as_json else step.text())
 
