@@ -132,7 +132,7 @@ def test_the_command_line_gives_a_step_for_each_answer_in_the_variant_that_is_as
     assert {step.title for step in steps[3:]} == {TITLES["example"]}
     assert f"tau = {task.variants[number]['tau']:g}" in steps[3].text() and "return " not in str(steps)
     checker.check(task.id, solved(task.id), 0)
-    assert checker.hint_for_command(task.id, 0, HelpOnTask(), False).title == "Nothing to help with"
+    assert checker.hint_for_command(task.id, 0, HelpOnTask(), False).title == "No help is needed"
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)

@@ -74,8 +74,15 @@ def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk: Desk) -> N
         *["The formula"] * 2,
         *["A worked example"] * 4,
     ]
-    assert desk.steps() == 3 and 'notebook alone, to who asks there: `hint("02.hard-lookup")`' in shown
+    assert desk.steps() == 3 and 'notebook alone, by `hint("02.hard-lookup")`' in shown
     assert as_json("check", desk.path)["tasks"][0]["help"] == 3, "the notebook's own checks count it"
+
+
+def test_a_comment_makes_no_other_answer(desk: Desk) -> None:
+    desk.tries("-1")
+    assert not as_json("hint", TASK)["again"]
+    desk.tries("(-1)  # now it must be right")
+    assert as_json("hint", TASK)["again"]
 
 
 def test_the_notebook_is_not_changed_and_steps_taken_there_count(desk: Desk) -> None:
@@ -101,7 +108,7 @@ def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk: Desk) -> None
 def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
     desk.write({CELL: SOLUTION})
     step = as_json("hint", TASK)
-    assert step["heading"] == "Nothing to help with" and step["task"]["verdict"] == "pass" and step["steps"] == 0
+    assert step["heading"] == "No help is needed" and step["task"]["verdict"] == "pass" and step["steps"] == 0
     assert "return " not in json.dumps(step) and not (desk.path.parent / FILE).exists()
 
 

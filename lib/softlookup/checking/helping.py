@@ -180,7 +180,7 @@ def next_step(attempts: Attempts, variant: Variant) -> Hint:
 
 
 def step_for_command(attempts: Attempts, variant: Variant, shown: HelpOnTask, again: bool) -> Hint:
-    """The next step of help for who asks on the command line: a step for each answer, and no solution.
+    """The next step of help on the command line: one step for each answer, and no solution.
 
     Args:
         attempts: What happened with the task in this process; is changed.
@@ -194,7 +194,7 @@ def step_for_command(attempts: Attempts, variant: Variant, shown: HelpOnTask, ag
     task = variant.task
     if attempts.passed:
         sentence = f'This task is right. `hint("{task.id}")` in the notebook shows other ways to write it.'
-        return Hint(task.id, shown.steps, "Nothing to help with", (sentence,))
+        return Hint(task.id, shown.steps, "No help is needed", (sentence,))
     most = min(last_step(task), COMMAND_STEPS)
     if most == 0:
         return _no_help(task)
@@ -203,7 +203,7 @@ def step_for_command(attempts: Attempts, variant: Variant, shown: HelpOnTask, ag
     attempts.steps = max(attempts.steps, shown.steps)
     then = f"After the next try, `softlookup hint {task.id}` gives {{}}."
     if HELP_STEPS.index(step) + 1 >= most:
-        then = f'A solution is shown in the notebook alone, to who asks there: `hint("{task.id}")`.'
+        then = f'A solution is shown in the notebook alone, by `hint("{task.id}")` in a cell of your own.'
         then = then if last_step(task) == len(HELP_STEPS) else ""
     return _give(step, variant, attempts, then)
 

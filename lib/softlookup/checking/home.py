@@ -131,7 +131,7 @@ class Checker:
         return next_step(attempts, variant_of(task, number))
 
     def hint_for_command(self, task_id: str, variant: int, shown: HelpOnTask, again: bool) -> Hint:
-        """Give the next step of help to who asks on the command line (see ``helping.step_for_command``)."""
+        """Give the next step of help on the command line (see ``helping.step_for_command``)."""
         return step_for_command(self.attempts(task_id), self.catalogue.variant(task_id, variant), shown, again)
 
     def inputs(self, task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:

@@ -1,5 +1,7 @@
-"""The next step of help on one task of a notebook in a file, for who asks on the command line."""
+"""``softlookup hint``: the next step of help on one task of a notebook in a file."""
 
+import ast
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,7 +112,7 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
         others = f": it asks {', '.join(every)}" if every else ""
         raise BadNotebook(f"{path.name} does not ask the task {task}{others}")
     answer = next((cell for cell in notebook.cells if is_solution(cell) and task_id(grade_id(cell)) == task), None)
-    answer_hash = text_hash(answer.source) if answer is not None else ""
+    answer_hash = _answer_hash(answer.source) if answer is not None else ""
     recorded = read_help(path.resolve().parent)
     in_notebook, outside = help_of(saved.cells).get(task, 0), recorded.get(task, HelpOnTask())
     again = outside.steps >= max(in_notebook, 1) and outside.answer == answer_hash
@@ -135,6 +137,13 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
             help_lines(recorded | {task: replace(shown, steps=hint.step)}).encode(),
         )
     return HintAtHome(replace(outcome, help=hint.step), hint, again and outcome.verdict != "pass")
+
+
+def _answer_hash(source: str) -> str:
+    """An answer's hash, in which comments and layout do not count: they make no other answer."""
+    with contextlib.suppress(SyntaxError, ValueError):
+        source = ast.unparse(ast.parse(source))
+    return text_hash(source)
 
 
 def _checks(cell: NotebookNode, task: str, catalogue: Catalogue) -> bool:
