@@ -13,7 +13,7 @@ from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.help_file import FILE, HelpOnTask, help_lines, read_help
 from softlookup.checking.helping import SETTING, Hint
 from softlookup.checking.inside.source import text_hash
-from softlookup.checking.result import HELP_STEPS
+from softlookup.checking.result import HEADLINES, HELP_STEPS
 from softlookup.grading.course.notebooks import (
     BadNotebook,
     error_of,
@@ -82,9 +82,11 @@ class HintAtHome:
         }
 
     def text(self) -> str:
-        """The same in plain words."""
+        """The same in plain words, with the sentence of the verdict before it."""
+        verdict = f"{HEADLINES[self.outcome.verdict]}: {self.outcome.message}"
+        above = verdict * (self.outcome.verdict in ("partial", "wrong") and bool(self.outcome.message))
         note = "  The answer has not changed since this step was given, so that it is the same one." * self.again
-        return "\n".join(filter(None, (self.hint.text(), note)))
+        return "\n".join(filter(None, (above, self.hint.text(), note)))
 
 
 def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float = 60.0) -> HintAtHome:
