@@ -60,19 +60,19 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk: Desk) -> None:
     headings = []
-    for number in range(1, 5):
+    for number in (1, 2, 3):
         desk.tries(str(-number))
-        for again in (False, True):
+        for again in (False, True) if number == 1 else (False,):
             step = as_json("hint", TASK)
-            assert step["again"] is again or number == 4, "the same answer gets the same step"
+            assert step["again"] is again, "the same answer gets the same step"
             headings.append(step["heading"])
             shown = "\n".join([*step["paragraphs"], step["then"], step["task"]["sentence"]])
             lines = [line.strip() for line in SOLUTION.splitlines()[1:]]
             assert not [line for line in lines if len(line) > 8 and line in shown]
     assert headings == [
         *["What can be seen of your answer"] * 2,
-        *["The formula"] * 2,
-        *["A worked example"] * 4,
+        "The formula",
+        "A worked example",
     ]
     assert desk.steps() == 3 and 'notebook alone, by `hint("02.hard-lookup")`' in shown
     assert as_json("check", desk.path)["tasks"][0]["help"] == 3, "the notebook's own checks count it"
