@@ -63,7 +63,8 @@ def shape_of_product():
 # %% [markdown]
 # [[task 00.product]]
 #
-# With a pencil: what is the product `A @ B` of the two matrices below? Return it as a list of rows.
+# With a pencil: what is the product `A @ B` of the two matrices below? Return its numbers as a list of rows. (`return A @ B` would pass, too, but
+# it would not tell you whether you can do it.)
 
 # %% 00-a-and-b
 A = np.array([[1, 2, 0], [3, 1, 2]])

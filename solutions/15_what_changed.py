@@ -365,7 +365,7 @@ def muon_step(weight, gradient, average, rate, momentum, weight_decay):
 # %% [markdown]
 # [[task 15.schedule]]
 #
-# Return the learning rate of a step, counted from 1, under warmup-stable-decay. It rises in a line from 0, reaching `peak` at step `warmup`; it stays there for `stable` more steps; then it falls in a line over `decay` steps to 0, and stays 0. `warmup` and `decay` are at least 1.
+# Return the learning rate of a step, counted from 1, under warmup-stable-decay. It rises linearly from 0, reaching `peak` at step `warmup`; it stays there for `stable` more steps; then it falls linearly over `decay` steps to 0, and stays 0. `warmup` and `decay` are at least 1.
 
 
 # %% 15-schedule

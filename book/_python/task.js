@@ -47,11 +47,18 @@ function remember(id, book) {
   globalThis.softlookupKept.write("next", { path: following ? `${path}?do=${following}#${place}` : page, title });
 }
 
+// A sentence; what stands between backticks is code.
+function sentence(text) {
+  const line = make("p");
+  line.append(...text.split(/`+/).map((part, at) => (at % 2 ? make("code", part) : part)));
+  return line;
+}
+
 // Hints, one after the other: each is folded until somebody asks for it.
 function hints(found) {
   return (found.hints ?? []).map(({ title, text, code }) => {
     const one = make("details", "", { className: "slp-hint" });
-    one.append(make("summary", title), ...(text ? [make("p", text)] : []), ...(code ? [make("pre", code)] : []));
+    one.append(make("summary", title), ...(text ? [sentence(text)] : []), ...(code ? [make("pre", code)] : []));
     return one;
   });
 }

@@ -32,6 +32,8 @@ def test_wrong_answer_shows_its_cases_the_mistake_hints_and_the_next_task(visite
     expect(box.get_by_text("three queries, five keys · two sequences")).to_be_visible()
     hints = box.locator(".slp-hint")
     expect(hints).to_have_count(2)
+    hints.nth(0).locator("summary").click()
+    assert "`" not in hints.nth(0).inner_text()
     hints.nth(1).locator("summary").click()
     expect(hints.nth(1).locator("pre")).to_contain_text("scores[..., t, s] = ")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

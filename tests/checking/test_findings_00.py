@@ -177,3 +177,18 @@ def test_softmax_along_the_wrong_axis_lies_between_0_and_1_as_well():
     wrong = torch.stack([u_S, -u_S]).softmax(dim=0)
     assert bool(((wrong > 0) & (wrong < 1)).all())
     assert not np.allclose(wrong.sum(dim=-1), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "divisor"),
+    [
+        ("first-axis", "counts.sum(axis=0)"),
+        ("over-columns", "counts.sum(axis=-2, keepdims=True)"),
+        ("mean-for-sum", "counts.mean(axis=-1, keepdims=True)"),
+        ("by-the-largest", "counts.max(axis=-1, keepdims=True)"),
+    ],
+)
+def test_shares_in_numpy_have_their_mistakes_named(name, divisor):
+    """numpy divides whole numbers in float64, torch in float32: the mistake is the same."""
+    divide = eval(f"lambda counts: (lambda counts: counts / {divisor})(counts.numpy())")
+    assert check("00.shares", divide).diagnosis == (name,)

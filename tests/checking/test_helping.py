@@ -12,7 +12,9 @@ from softlookup import check, hint
 from softlookup.checking import get_task
 from softlookup.checking.catalogue import UnknownTask
 from softlookup.checking.example import work_through
-from softlookup.checking.helping import HELP_MIME, SETTING
+from softlookup.checking.help_file import HelpOnTask
+from softlookup.checking.helping import HELP_MIME, SETTING, TITLES, Attempts, step_for_command
+from softlookup.checking.home import Checker
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge
 from softlookup.checking.published import answer, in_variant, solution
@@ -115,6 +117,32 @@ def test_where_the_value_is_the_answer_the_example_has_other_numbers():
     (expected,) = questions_at_home(variant_of(task)).rights[0]
     assert "other numbers" in shown
     assert np.array2string(np.round(expected, 2), separator=", ") not in shown
+
+
+def test_the_command_line_gives_a_step_for_each_answer_in_the_variant_that_is_asked():
+    task, checker = get_task("04.scale"), Checker()
+    number = next(n for n, constants in enumerate(task.variants) if constants.get("tau", 1) != 1)
+    checker.check(task.id, wrong, number)
+    steps = [
+        checker.hint_for_command(task.id, number, HelpOnTask(steps), again)
+        for steps, again in ((0, False), (1, True), (1, False), (2, False), (3, False), (3, True), (4, False))
+    ]
+    assert [step.step for step in steps] == [1, 1, 2, 3, 3, 3, 4]
+    assert [step.title for step in steps[:4]] == [TITLES[name] for name in ("nudge", "nudge", "formula", "example")]
+    assert {step.title for step in steps[3:]} == {TITLES["example"]}
+    assert f"tau = {task.variants[number]['tau']:g}" in steps[3].text() and "return " not in str(steps)
+    checker.check(task.id, solved(task.id), 0)
+    assert checker.hint_for_command(task.id, 0, HelpOnTask(), False).title == "No help is needed"
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_no_step_of_the_command_line_holds_a_line_of_the_solution(task):
+    lines = {line.strip() for line in solution(variant_of(task)).splitlines()}
+    lines = {line for line in lines if line.startswith("return ") and len(line) > 14}
+    for steps in range(4):
+        attempts = Attempts(failures=1, student=LocalStudent(variant_of(task), lambda *args: None, {}))
+        text = step_for_command(attempts, variant_of(task), HelpOnTask(steps), False).text()
+        assert not [line for line in lines if line in text or line.removeprefix("return ") in text.splitlines()]
 
 
 def test_unknown_tasks_and_variants_are_said_to_be_such():

@@ -18,7 +18,7 @@ from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.judging.rebuild import rebuild
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.validate import _rebuilt, rehearse
+from softlookup.grading.validate import rebuilt_at, rehearse
 
 CHAPTERS = ("04_one_head", "08_decoder_and_masks", "10_inference")
 MORE = 1
@@ -126,7 +126,7 @@ def test_what_a_check_at_home_cannot_know_is_said(tmp_path):
     mix["source"] = f"import einops\n\n{mix['source']}"
     path = tmp_path / "mine.ipynb"
     path.write_text(json.dumps(chapter.right))
-    rebuilt, remarks = _rebuilt(path)
+    rebuilt, remarks = rebuilt_at(path)
     assert len(rebuilt.cells) == len(chapter.release.cells)
     assert any("The answer to 04.mix imports einops, which the grader may not have" in remark for remark in remarks)
     assert any(
@@ -138,7 +138,7 @@ def test_a_notebook_under_the_name_of_another_chapter_is_told(tmp_path):
     chapter, other = ReleasedChapter(CHAPTERS[0], None), ReleasedChapter(CHAPTERS[1], None)
     path = tmp_path / f"{chapter.name}.ipynb"
     path.write_text(json.dumps(other.right))
-    remark = _rebuilt(path)[1][0]
+    remark = rebuilt_at(path)[1][0]
     assert remark == f"The file is called {path.name} and holds the notebook of chapter 08: hand it in for that one."
     graded = rebuild(chapter.release, path.read_bytes(), path.name)
     assert graded.remarks[0] == "The file holds the notebook of chapter 08: hand in that of this assignment."

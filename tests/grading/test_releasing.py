@@ -164,3 +164,25 @@ def test_a_damaged_record_is_told(checkout: Path) -> None:
     Path("c", RECORD).write_text("{")
     refused = release(NAME)
     assert refused.exit_code == 2 and "is damaged" in refused.stderr
+
+
+def test_a_release_brings_the_page_for_assistants_and_takes_it_away(checkout: Path) -> None:
+    there = [Path("c", "release", NAME, name) for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")]
+    assert release(NAME).exit_code == 0 and not any(path.exists() for path in there), "off at first"
+    done = release(NAME, "--assistants", "tutor")
+    assert all(path.is_file() for path in there) and "AGENTS.md" in done.output
+    assert release(NAME).exit_code == 0 and all(path.is_file() for path in there), "it holds for later releases"
+    assert release(NAME, "--assistants", "off").exit_code == 0 and not any(path.exists() for path in there)
+    assert release(NAME).exit_code == 0 and not any(path.exists() for path in there)
+
+
+def test_what_an_instructor_wrote_for_assistants_stays(checkout: Path) -> None:
+    assert release(NAME).exit_code == 0
+    page = Path("c", "source", NAME, "AGENTS.md")
+    page.write_text("Our rules.")
+    for words in ([], ["--assistants", "tutor"], ["--assistants", "off"]):
+        done = release(NAME, *words)
+        assert done.exit_code == 0 and page.read_text() == "Our rules.", words
+    assert "because it was changed" in done.output
+    refused = release(NAME, "--assistants", "on")
+    assert refused.exit_code == 2 and "'tutor', 'off'" in refused.stderr

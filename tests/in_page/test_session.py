@@ -127,6 +127,13 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
                 assert any(case.gradients for case in questions_at_home(variant_of(task)).cases), (task.id, slugs)
 
 
+def test_an_answer_in_float64_from_whole_numbers_has_its_mistake_named(page):
+    """numpy divides whole numbers in float64, torch, which computed what the mistakes give, in float32."""
+    page.load(0)
+    reply = page.check("00.shares", "def row_shares(counts):\n    return counts / counts.sum(axis=0)\n")
+    assert "first-axis" in reply["html"] and reply["record"]["diagnosis"] == ["first-axis"]
+
+
 SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)\n"
 
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from softlookup.authoring import find_root
 from softlookup.authoring.build import read_ungraded, ungraded
 from softlookup.cli import main
+from softlookup.progress.assistants import assistants_files
 from softlookup.progress.report import SCRIPT
 from softlookup.progress.workplace import (
     START,
@@ -86,7 +87,7 @@ def test_answers_that_stood_in_exercises_come_along_and_are_nobodys_to_renew(che
 def test_every_exercise_can_be_renewed_while_it_is_untouched(tmp_path):
     shutil.copytree(ROOT / "exercises", tmp_path / "exercises")
     names = give_out(tmp_path).new
-    assert sorted(json.loads((tmp_path / WORK / ".given.json").read_text())) == sorted(names)
+    assert sorted(json.loads((tmp_path / WORK / ".given.json").read_text())) == sorted([*names, *assistants_files()])
 
 
 def test_a_lost_list_of_what_was_given_costs_nobody_their_work(checkout):
@@ -94,6 +95,31 @@ def test_a_lost_list_of_what_was_given_costs_nobody_their_work(checkout):
     copy_of(checkout).write_text("mine")
     (checkout / WORK / ".given.json").write_text("[broken")
     assert give_out(checkout).edited == [NAME] and copy_of(checkout).read_text() == "mine"
+
+
+def test_assistants_are_asked_to_teach_where_their_tools_look(checkout):
+    assert give_out(checkout).assistants == ["AGENTS.md", "CLAUDE.md", "GEMINI.md"]
+    page = (checkout / WORK / "AGENTS.md").read_text()
+    assert "never write" in page.lower() and "softlookup hint TASK --json" in page and "softlookup check --json" in page
+    assert (checkout / WORK / "CLAUDE.md").read_text() == (checkout / WORK / "GEMINI.md").read_text() == "@AGENTS.md\n"
+    assert give_out(checkout).assistants == []
+
+
+def test_a_page_for_assistants_that_was_changed_or_deleted_stays_so(checkout):
+    give_out(checkout)
+    (checkout / WORK / "AGENTS.md").write_text("My own rules.")
+    (checkout / WORK / "CLAUDE.md").unlink()
+    assert give_out(checkout).assistants == []
+    assert (checkout / WORK / "AGENTS.md").read_text() == "My own rules."
+    assert not (checkout / WORK / "CLAUDE.md").exists()
+
+
+def test_an_older_page_for_assistants_is_renewed(checkout, monkeypatch):
+    give_out(checkout)
+    newer = {**assistants_files(), "AGENTS.md": b"newer"}
+    monkeypatch.setattr("softlookup.progress.workplace.assistants_files", lambda: newer)
+    give_out(checkout)
+    assert (checkout / WORK / "AGENTS.md").read_bytes() == b"newer"
 
 
 def test_git_leaves_the_copies_alone():

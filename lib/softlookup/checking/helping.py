@@ -8,12 +8,14 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 from softlookup.checking.compare import Asked
 from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.example import work_through
+from softlookup.checking.help_file import HelpOnTask, read_help
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import Answer, TimeIsUp
 from softlookup.checking.nudge import nudge, size, smallest_failed
@@ -35,6 +37,9 @@ TITLES = {
     "solution": "One solution",
     "ways": "Other ways to write it",
 }
+
+COMMAND_STEPS = HELP_STEPS.index("solution")
+"""So many steps are given on the command line, where a program may ask in a student's place: all but the solution."""
 
 NUDGE_AFTER = 2
 """After so many answers that were not right, the verdict itself brings the nudge."""
@@ -133,6 +138,7 @@ def take_note(attempts: Attempts, variant: Variant, student: Student, result: Ch
     """
     task = variant.task
     attempts.student, attempts.number, attempts.passed = student, variant.number, result.verdict == "pass"
+    attempts.steps = max(attempts.steps, _steps_outside(task))
     result = replace(result, help=attempts.steps)
     if attempts.passed:
         return replace(result, ways=tuple(_ways(variant)) if last_step(task) == len(HELP_STEPS) else ())
@@ -155,12 +161,13 @@ def next_step(attempts: Attempts, variant: Variant) -> Hint:
     """
     task = variant.task
     attempts.number = variant.number
+    attempts.steps = max(attempts.steps, _steps_outside(task))
     most = last_step(task)
     if attempts.passed and most == len(HELP_STEPS):
         ways = [part for way in _ways(variant) for part in (way.says, "\n" + way.code)]
         return Hint(task.id, attempts.steps, TITLES["ways"], tuple(ways))
     if most == 0:
-        return Hint(task.id, 0, "Help", ("This course gives no help here.",), reading=task.book_url)
+        return _no_help(task)
     # After two failures the verdict itself has brought the nudge, and before the first there is nothing to see.
     at = max(attempts.steps, 0 if 0 < attempts.failures < NUDGE_AFTER else 1)
     step = HELP_STEPS[min(at, most - 1)]
@@ -168,16 +175,55 @@ def next_step(attempts: Attempts, variant: Variant) -> Hint:
         attempts.warned = True
         sentence = "The next step is a complete solution. Try once more first; then ask again to see it."
         return Hint(task.id, attempts.steps, "One more step", (sentence,), f'`hint("{task.id}")` once more shows it.')
-    attempts.steps = max(attempts.steps, HELP_STEPS.index(step) + 1)
+    then = f'`hint("{task.id}")` once more gives {{}}.' if HELP_STEPS.index(step) + 1 < most else ""
+    return _give(step, variant, attempts, then)
+
+
+def step_for_command(attempts: Attempts, variant: Variant, shown: HelpOnTask, again: bool) -> Hint:
+    """The next step of help on the command line: one step for each answer, and no solution.
+
+    Args:
+        attempts: What happened with the task in this process; is changed.
+        variant: What the notebook asks for.
+        shown: The help that was shown before.
+        again: Whether the last step was about this very answer: then it is given once more, and no other.
+
+    Returns:
+        The step. For a right answer, and where the course gives no help, it says so.
+    """
+    task = variant.task
+    if attempts.passed:
+        sentence = f'This task is right. `hint("{task.id}")` in the notebook shows other ways to write it.'
+        return Hint(task.id, shown.steps, "No help is needed", (sentence,))
+    most = min(last_step(task), COMMAND_STEPS)
+    if most == 0:
+        return _no_help(task)
+    attempts.steps = max(shown.steps - again, 0)
+    step = HELP_STEPS[min(max(attempts.steps, 0 if attempts.failures == 1 else 1), most - 1)]
+    attempts.steps = max(attempts.steps, shown.steps)
+    then = f"After the next try, `softlookup hint {task.id}` gives {{}}."
+    if HELP_STEPS.index(step) + 1 >= most:
+        then = f'A solution is shown in the notebook alone, by `hint("{task.id}")` in a cell of your own.'
+        then = then if last_step(task) == len(HELP_STEPS) else ""
+    return _give(step, variant, attempts, then)
+
+
+def _no_help(task: Task) -> Hint:
+    return Hint(task.id, 0, "Help", ("This course gives no help here.",), reading=task.book_url)
+
+
+def _give(step: str, variant: Variant, attempts: Attempts, then: str) -> Hint:
+    """Give a step; in ``then`` a pair of braces stands for the one that follows it."""
+    task, number = variant.task, HELP_STEPS.index(step) + 1
+    attempts.steps = max(attempts.steps, number)
+    following = {1: "the formula", 2: "a worked example", 3: "one solution"}.get(number, "")
     paragraphs = tuple(_GIVES[step](variant, attempts))
-    return Hint(task.id, attempts.steps, TITLES[step], paragraphs, _then(task, attempts.steps, most), task.book_url)
+    return Hint(task.id, attempts.steps, TITLES[step], paragraphs, then.format(following), task.book_url)
 
 
-def _then(task: Task, steps: int, most: int) -> str:
-    if steps >= most:
-        return ""
-    what = {"formula": "the formula", "example": "a worked example", "solution": "one solution"}[HELP_STEPS[steps]]
-    return f'`hint("{task.id}")` once more gives {what}.'
+def _steps_outside(task: Task) -> int:
+    """How many steps were shown on the command line, where that stands beside this notebook."""
+    return read_help(Path()).get(task.id, HelpOnTask()).steps
 
 
 def _give_nudge(variant: Variant, attempts: Attempts) -> Iterator[str]:

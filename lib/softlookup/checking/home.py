@@ -9,7 +9,8 @@ from functools import cache, partial
 from typing import Any
 
 from softlookup.checking.catalogue import Catalogue, UnknownTask, here
-from softlookup.checking.helping import Attempts, Hint, next_step, take_note
+from softlookup.checking.help_file import HelpOnTask
+from softlookup.checking.helping import Attempts, Hint, next_step, step_for_command, take_note
 from softlookup.checking.inside.limits import Clock, calm_torch
 from softlookup.checking.inside.probe import TimeIsUp, inputs_for
 from softlookup.checking.inside.source import cell_hash, shortcut
@@ -128,6 +129,10 @@ class Checker:
         if number is None:
             raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
         return next_step(attempts, variant_of(task, number))
+
+    def hint_for_command(self, task_id: str, variant: int, shown: HelpOnTask, again: bool) -> Hint:
+        """Give the next step of help on the command line (see ``helping.step_for_command``)."""
+        return step_for_command(self.attempts(task_id), self.catalogue.variant(task_id, variant), shown, again)
 
     def inputs(self, task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
         """The inputs of one of the questions that ``check`` asks (see ``inputs``)."""

@@ -155,6 +155,19 @@ class CheckResult:
             **({"help": self.help} if self.help else {}),
         }
 
+    def shown_record(self) -> dict[str, Any]:
+        """The record that a notebook keeps, with what programs beside it need: title, cases, inputs, sections to read.
+
+        Returns:
+            Plain values by name, ready for JSON.
+        """
+        return self.record() | {
+            "title": self.title,
+            "cases": [list(case) for case in self.cases],
+            "inputs": list(self.asked),
+            "read": list(self.readings),
+        }
+
     def text(self) -> str:
         """The whole verdict in plain words, for a terminal or a screen reader.
 
@@ -183,7 +196,7 @@ class CheckResult:
             html = f"<pre>{escape(self.text())}</pre>"
         # A terminal shows the text alone; a notebook's kernel hands all on, and nbgrader reads the points there.
         plain = repr(self) if "ipykernel" in sys.modules else self.text()
-        return {"text/plain": plain, "text/html": html, MIME: self.record()}
+        return {"text/plain": plain, "text/html": html, MIME: self.shown_record()}
 
 
 READ = "Read this section in the book"

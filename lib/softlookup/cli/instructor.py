@@ -45,14 +45,19 @@ if TYPE_CHECKING:
 @click.option(
     "--per-student", is_flag=True, help="Make each student in the class a notebook with variants of their own."
 )
+@click.option(
+    "--assistants",
+    type=click.Choice(["tutor", "off"]),
+    help="tutor: hand out a page that asks coding assistants to teach, not to solve. Default: as before, off at first.",
+)
 def release(assignments: tuple[str, ...], folder: Path | None, **options: Any) -> None:
     """Put assignments into a course: those named, or all.
 
     Without a seed they are the public ones, whose solutions are published. The seed is not stored, only a fingerprint
     by which another word is refused: keep it, to release the same variants again.
 
-    A source that you changed is left as it is and named. What --drop, --points and --last-help chose holds for later
-    releases of the same assignment, too.
+    A source that you changed is left as it is and named. What --drop, --points, --last-help and --assistants chose
+    holds for later releases of the same assignment, too.
     """
     from softlookup.cli.releasing import release_into
 

@@ -28,6 +28,7 @@ def release_into(
     all_tasks: bool,
     force: bool,
     per_student: bool = False,
+    assistants: str | None = None,
 ) -> None:
     """Release assignments of a checkout into a course's folder, which is made if it is not there."""
     from softlookup.authoring import with_own
@@ -63,6 +64,9 @@ def release_into(
     choices = {name: _chosen(released, name, last_help, drop, new_points, all_tasks) for name in names}
     if per_student:
         choices = {name: replace(choice, per_student=True) for name, choice in choices.items()}
+    if assistants is not None:
+        chosen = "tutor" if assistants == "tutor" else ""
+        choices = {name: replace(choice, assistants=chosen) for name, choice in choices.items()}
     students = course.students() if any(choice.per_student for choice in choices.values()) else []
     if secret is None and any(choice.per_student for choice in choices.values()):
         refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
@@ -89,6 +93,8 @@ def release_into(
             atomic_write(handed_out, task_file)
         else:
             handed_out.unlink(missing_ok=True)
+        if choices[name].assistants or assistants == "off":
+            _ask_assistants(handed_out.parent, choices[name].assistants)
         course.release({name: notebook})
         if choices[name].per_student:
             for student in students:
@@ -105,6 +111,19 @@ def release_into(
             "note: links to the book lead to ../../_build/html, which students have who work in a clone with a built "
             "book (make lab). For others, set book under softlookup_launch in _config.yml, and release again."
         )
+
+
+def _ask_assistants(folder: Path, mode: str) -> None:
+    """Put the page for coding assistants beside a source, or take it away: nbgrader copies what is there."""
+    from softlookup.progress.assistants import add_assistants, assistants_files, remove_assistants
+
+    if mode == "tutor":
+        folder.mkdir(parents=True, exist_ok=True)
+        add_assistants(folder)
+        click.echo(f"for coding assistants, hand out in the same folder: {', '.join(assistants_files())}")
+    else:
+        for file in remove_assistants(folder):
+            click.echo(f"kept {folder / file}, because it was changed: delete it to hand out none")
 
 
 def _for_students(catalogue: "Catalogue", notebook: "NotebookNode", name: str) -> bytes:
@@ -160,7 +179,7 @@ def _chosen(
     both = [task for task in chapter_tasks if task in worth]
     if both:
         refuse(f"{', '.join(both)} cannot be left out and have points")
-    return Choices(left_out, chosen_points, step, before.per_student)
+    return Choices(left_out, chosen_points, step, before.per_student, before.assistants)
 
 
 def _points(words: Sequence[str]) -> dict[str, float]:

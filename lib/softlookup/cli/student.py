@@ -1,5 +1,6 @@
 """Commands for students. Each imports what it needs when it runs."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -34,6 +35,8 @@ def lab(options: tuple[str, ...]) -> None:
         )
     if copies.renewed:
         click.echo(f"Updated, since you had not changed them: {', '.join(copies.renewed)}")
+    if copies.assistants:
+        click.echo(f"{WORK}/{copies.assistants[0]} asks coding assistants to teach, not to solve. You may delete it.")
     if copies.edited:
         click.echo(
             f"Not updated, since they hold your work (exercises/ has newer versions): {', '.join(copies.edited)}"
@@ -48,7 +51,8 @@ def lab(options: tuple[str, ...]) -> None:
 @click.command()
 @click.argument("notebook", type=click.Path(path_type=Path))
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
-def check(notebook: Path, timeout: float) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
+def check(notebook: Path, timeout: float, as_json: bool) -> None:
     """Run what of NOTEBOOK is graded, and show its verdicts.
 
     Notes say which cells do not count, and what to do about it.
@@ -65,6 +69,10 @@ def check(notebook: Path, timeout: float) -> None:
     outcomes = rehearsal.outcomes
     if not outcomes:
         refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
+    right = sum(outcome.verdict == "pass" for outcome in outcomes)
+    if as_json:
+        click.echo(json.dumps(rehearsal.record(str(notebook)), indent=1))
+        raise SystemExit(0 if right == len(outcomes) else 1)
     blank = [outcome.task for outcome in outcomes if outcome.verdict == "blank"]
     for outcome in outcomes:
         if outcome.verdict == "blank":
@@ -75,7 +83,6 @@ def check(notebook: Path, timeout: float) -> None:
     if blank:
         click.echo(click.wrap_text(f"{HEADLINES['blank']}: {', '.join(blank)}", 100, "", "    "))
     earned, best = sum(outcome.points for outcome in outcomes), sum(outcome.max for outcome in outcomes)
-    right = sum(outcome.verdict == "pass" for outcome in outcomes)
     for remark in rehearsal.remarks:
         click.echo(click.wrap_text(f"note: {remark}", 100, "", "    "))
     if rehearsal.written:
@@ -83,6 +90,43 @@ def check(notebook: Path, timeout: float) -> None:
         click.echo(f"a person grades {', '.join(rehearsal.written)} ({worth:g} points)")
     click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
     raise SystemExit(0 if right == len(outcomes) else 1)
+
+
+@click.command()
+@click.argument("task", metavar="TASK")
+@click.argument("notebook", required=False, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
+@click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
+def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> None:
+    """Give the next step of help on TASK, such as 04.scale.
+
+    It runs the saved NOTEBOOK (default: the task's, in the current folder or in my_work) up to the check of the task.
+    What can be seen of the answer comes first, then the formula, then a worked example; another step once the answer
+    has changed. A solution is shown in the notebook alone.
+    """
+    from softlookup.authoring import find_root
+    from softlookup.checking.catalogue import UnknownTask, catalogue_with
+    from softlookup.checking.own import look
+    from softlookup.grading.hint_at_home import hint_at_home
+    from softlookup.progress.reading import notebook_of
+    from softlookup.progress.workplace import notebooks_folder
+
+    places = [Path.cwd()]
+    with contextlib.suppress(FileNotFoundError):
+        places.append(notebooks_folder(Path(find_root())))
+    chapter = task.partition(".")[0]
+    if notebook is None and chapter.isascii() and chapter.isdigit():
+        notebook = next(filter(None, (notebook_of(place, int(chapter)) for place in places)), None)
+    catalogue = catalogue_with(look(notebook.resolve().parent if notebook else Path.cwd()))
+    try:
+        catalogue.task(task)
+        if notebook is None:
+            there = " or in ".join(map(str, places))
+            refuse(f"there is no notebook of {task} in {there}: name it, as in 'softlookup hint {task} FILE'")
+        step = hint_at_home(notebook, task, catalogue, timeout)
+    except UnknownTask as error:
+        refuse(str(error))
+    click.echo(json.dumps(step.record(str(notebook)), indent=1) if as_json else step.text())
 
 
 @click.command()
@@ -157,4 +201,4 @@ def assemble(folder: Path | None, again: bool) -> None:
         click.echo(f"{answer.cell:20} {words.get(answer.what, answer.what):26} {answer.source}")
 
 
-COMMANDS = (lab, check, progress, assemble)
+COMMANDS = (lab, check, hint, progress, assemble)

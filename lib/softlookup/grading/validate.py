@@ -11,12 +11,13 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from softlookup.checking.catalogue import Catalogue, here
+from softlookup.checking.catalogue import Catalogue, UnknownTask, here
 from softlookup.grading.as_released import as_released
 from softlookup.grading.course.notebooks import (
     cells_in,
     error_of,
     grade_id,
+    help_of,
     is_graded,
     is_solution,
     read_file,
@@ -30,6 +31,9 @@ from softlookup.grading.course.notebooks import (
 from softlookup.grading.judging.names import parsed
 from softlookup.grading.judging.rebuild import rebuild
 
+FORMAT = "softlookup-check-1"
+"""The kind of record that ``softlookup check --json`` prints: another number says that a field went or changed."""
+
 
 @dataclass(frozen=True)
 class CheckOutcome:
@@ -41,6 +45,12 @@ class CheckOutcome:
         points: What was earned.
         max: What could be earned.
         message: Words for the student.
+        title: The task's title; empty where no task of that id is known.
+        mistakes: What the known mistakes are called that the answer equals.
+        cases: What the cases are called, each with what it came to.
+        inputs: The inputs of the case that is shown, a line for each, where the mistake has no name.
+        read: The sections to read, relative to the book's first page.
+        help: How many steps of help were asked for.
     """
 
     task: str
@@ -48,6 +58,28 @@ class CheckOutcome:
     points: float
     max: float
     message: str
+    title: str = ""
+    mistakes: tuple[str, ...] = ()
+    cases: tuple[tuple[str, str], ...] = ()
+    inputs: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    help: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON: what a verdict shows, and no more of the right answer."""
+        return {
+            "id": self.task,
+            "title": self.title,
+            "points": self.points,
+            "max": self.max,
+            "verdict": self.verdict,
+            "mistakes": list(self.mistakes),
+            "sentence": self.message,
+            "cases": [{"label": label, "result": came_to} for label, came_to in self.cases],
+            "inputs": list(self.inputs),
+            "read": list(self.read),
+            "help": self.help,
+        }
 
 
 @dataclass(frozen=True)
@@ -63,6 +95,25 @@ class Rehearsal:
     outcomes: list[CheckOutcome]
     remarks: tuple[str, ...] = ()
     written: Mapping[str, float] = field(default_factory=dict)
+
+    def record(self, notebook: str) -> dict[str, Any]:
+        """What ``softlookup check --json`` prints.
+
+        Args:
+            notebook: The file's name, as it was given.
+
+        Returns:
+            Plain values, ready for JSON. A field that is there stays while ``FORMAT`` does; others may come.
+        """
+        return {
+            "format": FORMAT,
+            "notebook": notebook,
+            "points": round(sum(outcome.points for outcome in self.outcomes), 4),
+            "max": round(sum(outcome.max for outcome in self.outcomes), 4),
+            "tasks": [outcome.record() for outcome in self.outcomes],
+            "written": dict(self.written),
+            "remarks": list(self.remarks),
+        }
 
 
 def rehearse(
@@ -81,10 +132,11 @@ def rehearse(
     Raises:
         BadNotebook: If the file is not a notebook.
     """
-    notebook, remarks = _rebuilt(path)
-    _execute(notebook, path.resolve().parent, timeout_s, done)
+    notebook, remarks = rebuilt_at(path)
+    execute(notebook, path.resolve().parent, timeout_s, done)
     answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
-    outcomes = [_outcome(task, cell, answers.get(task)) for task, cell in verdict_cells(notebook)]
+    catalogue = here()
+    outcomes = [outcome_of(task, cell, answers.get(task), catalogue) for task, cell in verdict_cells(notebook)]
     by_hand = [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
     return Rehearsal(outcomes, remarks, {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
 
@@ -109,13 +161,17 @@ def executed(
     Raises:
         BadNotebook: If the file is not a notebook.
     """
-    notebook, _ = _rebuilt(path, catalogue)
-    _execute(notebook, path.resolve().parent, timeout_s, done)
+    notebook, _ = rebuilt_at(path, catalogue)
+    execute(notebook, path.resolve().parent, timeout_s, done)
     return notebook
 
 
-def _rebuilt(path: Path, catalogue: Catalogue | None = None) -> tuple[NotebookNode, tuple[str, ...]]:
-    """A notebook as it is graded, and what is to be said about it; as it stands where it checks no known task."""
+def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> tuple[NotebookNode, tuple[str, ...]]:
+    """A notebook as it is graded, and what is to be said about it; as it stands where it checks no known task.
+
+    Raises:
+        BadNotebook: If the file is not a notebook.
+    """
     raw = read_file(path)
     release = as_released(cells_in(raw, path.name), path, catalogue or here())
     if release is None:
@@ -152,7 +208,8 @@ def _modules(cell: NotebookNode) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
-def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callable[[int, int], None]) -> None:
+def execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callable[[int, int], None]) -> None:
+    """Run a notebook's code cells in a fresh kernel, on past errors; it keeps the outputs of this run alone."""
     from nbclient import NotebookClient
     from nbclient.exceptions import DeadKernelError
 
@@ -181,14 +238,36 @@ def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Calla
         return
 
 
-def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> CheckOutcome:
+def outcome_of(task: str, cell: NotebookNode, answer_error: str | None, catalogue: Catalogue) -> CheckOutcome:
+    """What a check's cell says, once it was run.
+
+    Args:
+        task: The task's id.
+        cell: The check's cell.
+        answer_error: What the answer's own cell ended with, None if it ended well.
+        catalogue: The tasks that are known.
+    """
     record = verdict_of(cell)
     best = worth(cell)
     if record is not None:
         usual = float(record["max"])
         best = best if is_graded(cell) else usual  # a course may give other points than the check knows of
         points = round(best * float(record["points"]) / usual, 4) if usual else 0.0
-        return CheckOutcome(task, record["verdict"], points, best, record["message"])
+        more = {key: _lines(record.get(key)) for key in ("inputs", "read")}
+        every = [] if record["verdict"] == "blank" else _list(record.get("cases"))
+        cases = tuple((case[0], case[1]) for case in map(_lines, every) if len(case) == 2)
+        return CheckOutcome(
+            task,
+            record["verdict"],
+            points,
+            best,
+            record["message"],
+            str(record.get("title", "")),
+            tuple(record["diagnosis"]),
+            cases,
+            help=help_of([cell]).get(task, 0),
+            **more,
+        )
     verdict = verdict_without_check(cell)
     if verdict == "stopped":
         says = "The kernel ended before this check."
@@ -199,4 +278,17 @@ def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> CheckOu
         says = f"The answer's own cell ended with {answer_error}."
     else:
         says = f"The check could not run: {error_of(cell)}."
-    return CheckOutcome(task, verdict, 0.0, best, says)
+    try:
+        known = catalogue.task(task)
+    except UnknownTask:
+        return CheckOutcome(task, verdict, 0.0, best, says)
+    return CheckOutcome(task, verdict, 0.0, best, says, known.title, read=known.readings(()))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _lines(value: Any) -> tuple[str, ...]:
+    """The texts of a list, which the student's own process wrote."""
+    return tuple(map(str, _list(value)))

@@ -128,7 +128,7 @@ def read_folder(
     """
     chapters = []
     for chapter in catalogue.numbers:
-        file = _notebook(folder, chapter)
+        file = notebook_of(folder, chapter)
         blank = tuple(TaskState(task) for task in catalogue.tasks(chapter))
         if file is None:
             chapters.append(ChapterState(chapter, None, blank))
@@ -170,8 +170,16 @@ def read_chapter(notebook: NotebookNode, chapter: int, catalogue: Catalogue, fil
     return ChapterState(chapter, file, states, written)
 
 
-def _notebook(folder: Path, chapter: int) -> Path | None:
-    """The notebook of a chapter; one in a folder of its own name before copies with other names."""
+def notebook_of(folder: Path, chapter: int) -> Path | None:
+    """The notebook of a chapter; one in a folder of its own name before copies with other names.
+
+    Args:
+        folder: Where notebooks are: each in a folder of its own name, or side by side.
+        chapter: The chapter's number.
+
+    Returns:
+        None if there is none.
+    """
     start = f"{chapter:02d}_"
     inside = [file for file in folder.glob(f"{start}*/{start}*.ipynb") if file.stem == file.parent.name]
     return min([*inside, *folder.glob(f"{start}*.ipynb")], key=lambda file: (file.parent == folder, file), default=None)

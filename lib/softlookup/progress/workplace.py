@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from softlookup.progress.assistants import assistants_files
 from softlookup.progress.reading import BLANK, BLANK_WORDS
 
 WORK = "my_work"
@@ -36,11 +37,13 @@ class GivenOut:
         new: Names of those that were not there yet.
         renewed: Names of those that nobody had touched, and of which there was a newer one.
         edited: Names of those that hold somebody's work, and of which there is a newer one.
+        assistants: Files for coding assistants that were written.
     """
 
     new: list[str] = field(default_factory=list)
     renewed: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
+    assistants: list[str] = field(default_factory=list)
 
 
 def give_out(root: Path) -> GivenOut:
@@ -71,6 +74,13 @@ def give_out(root: Path) -> GivenOut:
         hashes.pop(name, None)
         if _bare(fresh):
             hashes[name] = released
+    for name, text in assistants_files().items():
+        target, before = work / name, hashes.get(name)
+        is_new = before is None and not target.exists()  # who deleted one does not get it again
+        if is_new or (target.is_file() and _hash(target.read_bytes()) == before != _hash(text)):
+            _write(target, text)
+            hashes[name] = _hash(text)
+            recorded.assistants += [name] * is_new
     _write(work / GIVEN, json.dumps(hashes, indent=1, sort_keys=True).encode() + b"\n")
     return recorded
 

@@ -36,12 +36,14 @@ class Choices:
         points: Points by task, where they differ from the published ones.
         last_help: The last step of help; empty for all.
         per_student: Whether everybody gets a notebook of their own, with other variants.
+        assistants: Whether coding assistants are asked to teach, not to solve: "tutor", or empty.
     """
 
     drop: tuple[str, ...] = ()
     points: Mapping[str, float] = field(default_factory=dict)
     last_help: str = ""
     per_student: bool = False
+    assistants: str = ""
 
 
 class Released:
@@ -94,7 +96,8 @@ class Released:
         """What was chosen for an assignment at its last release."""
         choices = self._record["assignments"].get(assignment, {}).get("choices", {})
         drop, points = tuple(choices.get("drop", ())), dict(choices.get("points", {}))
-        return Choices(drop, points, choices.get("last_help", ""), bool(choices.get("per_student")))
+        assistants = "tutor" if choices.get("assistants") == "tutor" else ""
+        return Choices(drop, points, choices.get("last_help", ""), bool(choices.get("per_student")), assistants)
 
     @property
     def book(self) -> str:

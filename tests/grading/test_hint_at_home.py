@@ -1,0 +1,197 @@
+"""``softlookup hint`` and ``check --json``: what a program beside a student gets, and what it never gets."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner, Result
+
+from softlookup.authoring import find_root, read_solution
+from softlookup.checking import get_task, tasks
+from softlookup.checking.help_file import FILE, HelpOnTask, help_lines, read_help
+from softlookup.checking.result import HELP_MIME
+from softlookup.cli import main
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.validate import CheckOutcome
+
+ROOT = find_root()
+NAME = "02_soft_lookup"
+EXERCISE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
+PAGE = (ROOT / "book" / "instructors_later.md").read_text(encoding="utf-8")
+TASK, CELL = "02.hard-lookup", "02-hard-lookup"
+SOLUTION = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))[CELL]
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def as_json(*words: object) -> dict:
+    result = call(*words, "--json")
+    assert result.exit_code in (0, 1), result.stderr
+    return json.loads(result.stdout)
+
+
+class Desk:
+    """A student's folder with one notebook."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME / f"{NAME}.ipynb"
+        self.path.parent.mkdir()
+        self.write({})
+
+    def write(self, cells: dict[str, str]) -> None:
+        nbformat.write(filled(nbformat.read(EXERCISE, as_version=4), cells), self.path)
+
+    def tries(self, expression: str) -> None:
+        head, _, _ = SOLUTION.partition("    ")
+        self.write({CELL: f"{head.rstrip()}\n    return {expression}"})
+
+    def steps(self) -> int:
+        return read_help(self.path.parent).get(TASK, HelpOnTask()).steps
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    return Desk(tmp_path)
+
+
+def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk: Desk) -> None:
+    headings = []
+    for number in (1, 2, 3):
+        desk.tries(str(-number))
+        for again in (False, True) if number == 1 else (False,):
+            step = as_json("hint", TASK)
+            assert step["again"] is again, "the same answer gets the same step"
+            headings.append(step["heading"])
+            shown = "\n".join([*step["paragraphs"], step["then"], step["task"]["sentence"]])
+            lines = [line.strip() for line in SOLUTION.splitlines()[1:]]
+            assert not [line for line in lines if len(line) > 8 and line in shown]
+    assert headings == [
+        *["What can be seen of your answer"] * 2,
+        "The formula",
+        "A worked example",
+    ]
+    assert desk.steps() == 3 and 'notebook alone, by `hint("02.hard-lookup")`' in shown
+    assert as_json("check", desk.path)["tasks"][0]["help"] == 3, "the notebook's own checks count it"
+
+
+def test_in_words_the_verdict_comes_before_the_step(desk: Desk) -> None:
+    desk.tries("-1")
+    shown = call("hint", TASK).stdout
+    assert shown.index("Not yet: ") < shown.index("What can be seen of your answer") < shown.index("Read: book/")
+    assert "the same one" in call("hint", TASK).stdout
+
+
+def test_a_comment_makes_no_other_answer(desk: Desk) -> None:
+    desk.tries("-1")
+    assert not as_json("hint", TASK)["again"]
+    desk.tries("(-1)  # now it must be right")
+    assert as_json("hint", TASK)["again"]
+
+
+def test_the_notebook_is_not_changed_and_steps_taken_there_count(desk: Desk) -> None:
+    desk.tries("-1")
+    notebook = nbformat.read(desk.path, as_version=4)
+    record = {HELP_MIME: {"task": TASK, "help": 1}}
+    notebook.cells.append(nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", data=record)]))
+    nbformat.write(notebook, desk.path)
+    before = desk.path.read_bytes()
+    assert as_json("hint", TASK)["heading"] == "The formula"
+    assert desk.path.read_bytes() == before
+
+
+def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk: Desk) -> None:
+    step = as_json("hint", TASK)
+    assert (step["heading"], step["steps"]) == ("Nothing is written yet", 0) and "first try" in step["paragraphs"][0]
+    desk.write({CELL: "def hard_lookup(:"})
+    step = as_json("hint", TASK)
+    assert step["heading"] == "What the check says" and "SyntaxError" in step["paragraphs"][0]
+    assert not (desk.path.parent / FILE).exists()
+
+
+def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
+    desk.write({CELL: SOLUTION})
+    step = as_json("hint", TASK)
+    assert step["heading"] == "No help is needed" and step["task"]["verdict"] == "pass" and step["steps"] == 0
+    assert "return " not in json.dumps(step) and not (desk.path.parent / FILE).exists()
+
+
+def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk) -> None:
+    for last, heading in (("none", "Help"), ("nudge", "What can be seen of your answer")):
+        desk.tries("-1")
+        notebook = nbformat.read(desk.path, as_version=4)
+        notebook.cells[1].source += f'\nimport os\n\nos.environ["SOFTLOOKUP_HELP"] = {last!r}'
+        nbformat.write(notebook, desk.path)
+        step = as_json("hint", TASK, desk.path)
+        assert step["heading"] == heading and step["then"] == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["02.hard-lokup"], "did you mean 02.hard-lookup"),
+        (["hard"], "unknown task 'hard'"),
+        (["04.scale"], "there is no notebook of 04.scale in "),
+        (["04.scale", f"{NAME}/{NAME}.ipynb"], "does not ask the task 04.scale: it asks 02.hard-lookup"),
+        ([TASK, "nothing.ipynb"], "there is no file nothing.ipynb"),
+        ([TASK, "broken.ipynb"], "broken.ipynb is not a notebook: it is not JSON"),
+        ([TASK, "."], "is not a file"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(desk: Desk, words: list[str], says: str, monkeypatch) -> None:
+    Path("broken.ipynb").write_text('{"cells": [')
+    Path("_config.yml").touch()
+    Path("solutions").mkdir()
+    for more in ([], ["--json"]):
+        refused = call("hint", *words, *more)
+        assert refused.exit_code == 2 and says in refused.stderr and refused.stdout == ""
+
+
+def test_a_damaged_list_of_hints_counts_nothing(tmp_path: Path) -> None:
+    assert read_help(tmp_path) == {}
+    for text in ("", "[]", "{", '{"02.x": 3}', '{"02.x": {"steps": 9, "answer": ""}}', '{"02.x": {"steps": true}}'):
+        (tmp_path / FILE).write_text(text)
+        assert read_help(tmp_path) == {}
+    (tmp_path / FILE).write_bytes(b"\xff\xfe")
+    assert read_help(tmp_path) == {}
+    (tmp_path / FILE).write_text(help_lines({"02.x": HelpOnTask(2, "abc")}))
+    assert read_help(tmp_path) == {"02.x": HelpOnTask(2, "abc")}
+
+
+def test_check_as_json_holds_what_the_page_says(desk: Desk) -> None:
+    mistake = get_task("02.weights").mistakes[0]
+    right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
+    desk.write({CELL: right[CELL], "02-weights": mistake.applied_to(right["02-weights"])})
+    result = call("check", desk.path, "--json")
+    assert result.exit_code == 1 and result.stderr == ""
+    record = json.loads(result.stdout)
+    assert record["format"] == "softlookup-check-1" and record["notebook"] == str(desk.path)
+    assert list(record) == documented("check") and list(record["tasks"][0]) == documented("task")
+    assert [line["id"] for line in record["tasks"]] == [task.id for task in tasks(2)]
+    by_id = {line["id"]: line for line in record["tasks"]}
+    assert by_id[TASK]["verdict"] == "pass" and by_id[TASK]["points"] == by_id[TASK]["max"] > 0
+    wrong = by_id["02.weights"]
+    assert wrong["mistakes"] == [mistake.slug] and mistake.says in wrong["sentence"]
+    assert {case["result"] for case in wrong["cases"]} >= {"wrong"} and wrong["read"][0].startswith("book/02_soft")
+    blank = next(line for line in record["tasks"] if line["verdict"] == "blank")
+    assert blank["cases"] == [] and blank["title"]
+    assert list(as_json("hint", TASK)) == documented("hint")
+
+
+def documented(name: str) -> list[str]:
+    """The fields that the page lists for a record, in its order."""
+    [line] = [line for line in PAGE.splitlines() if line.startswith(f"| {name} |")]
+    return [field.strip(" `") for field in line.split("|")[2].split(",")]
+
+
+def test_check_as_json_says_nothing_on_stdout_where_it_cannot_run(tmp_path: Path) -> None:
+    (tmp_path / "x.ipynb").write_text("no notebook")
+    result = call("check", tmp_path / "x.ipynb", "--json")
+    assert (result.exit_code, result.stdout) == (2, "") and "is not a notebook" in result.stderr
+
+
+def test_an_outcome_without_a_verdict_has_all_fields() -> None:
+    assert list(CheckOutcome("02.x", "stopped", 0.0, 1.0, "The kernel ended.").record()) == documented("task")
