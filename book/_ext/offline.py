@@ -20,6 +20,8 @@ from fontTools import subset
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from softlookup.widgets.interactive import without_comments
+
 VENDOR = "vendor"
 """Folder under ``_static`` of the built book."""
 
@@ -206,7 +208,7 @@ def drop_idle_mathjax(app: Sphinx, pagename: str, templatename: str, context: di
 
 
 def sweep(app: Sphinx, exception: Exception | None) -> None:
-    """Drop the theme's icon scripts, fonts and source maps, which no page loads any more."""
+    """Drop the theme's icon scripts, fonts and source maps, which no page loads any more, and our scripts' comments."""
     if exception or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
@@ -214,6 +216,9 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
     shutil.rmtree(static / "vendor/fontawesome", ignore_errors=True)
     for leftover in [*static.rglob("*.map"), *static.rglob("*.LICENSE.txt")]:
         leftover.unlink()
+    sources = (Path(__file__).parents[1] / "_static").glob("*.[cj]s*")
+    for file in [static / WIDGET_START, *(static / source.name for source in sources)]:
+        file.write_text(without_comments(file.read_text(encoding="utf-8")), encoding="utf-8")
     for style in (static / "styles").glob("*.css"):
         text = style.read_text(encoding="utf-8")
         if FACE.search(text):

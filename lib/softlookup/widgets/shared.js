@@ -18,6 +18,9 @@ const minus = (number) => String(number).replace("-", "−");
 const show = (number) => minus((Math.abs(number) < 0.005 ? 0 : number).toFixed(2));
 const whole = (number) => number.toLocaleString("en-GB");
 
+/** What no control shows, such as a step: a hidden input, so that a link to the figure has it too (widgets.js of the book). */
+const unseen = (id, set) => make("input", { type: "hidden", id, onchange: ({ target }) => set(target.value) });
+
 let figures = 0;
 /** An id of its own for each figure of a page. */
 const nextId = (name) => `${name}-${(figures += 1)}`;
