@@ -103,7 +103,7 @@ def predicted_and_measured(
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     colors = (*palette.series, palette.ink)
     looks = dict(zip(names, zip(colors, MARKERS, strict=True), strict=False))
-    panel_texts = []
+    panel_texts: list[str] = []
     for axes, (title, series) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
         described = []
         for name, points in series.items():
@@ -163,15 +163,14 @@ def _name_lines(
     ]
     names = [(name, (points[0][0], points[0][2]), colors[name]) for name, points in series.items()]
 
-    def sides(names: list[tuple[str, tuple[float, float], str]]) -> list[tuple[str, str, float, float]]:
+    def sides(names: Sequence[tuple[str, tuple[float, float], str]]) -> list[tuple[str, str, float, float]]:
         return place_names([name for name, *_ in names], [spot(*at) for _, at, _ in names], covered, PANEL[0])
 
     if kinds:
         apart = [(abs(np.log(point[1] / point[2])), name, point) for name, points in series.items() for point in points]
         for _, name, (batch, predicted, measured) in sorted(apart, reverse=True):
-            words = [
-                (word, (batch, rate), colors[name]) for word, rate in zip(KINDS, (predicted, measured), strict=True)
-            ]
+            rates = zip(KINDS, (predicted, measured), strict=True)
+            words = [(word, (batch, rate), colors[name]) for word, rate in rates]
             if all(abs(side[3]) < FAR for side in sides(names + words)[-2:]):
                 names += words
                 break
