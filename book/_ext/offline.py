@@ -4,7 +4,7 @@ npm puts MathJax into ``book/_vendor/node_modules`` at set-up (``scripts/vendor.
 copied to ``_static/vendor`` of the built book. It is not kept in the source's ``_static`` folder, because
 Jupyter Book puts a script tag on every page for every .js file that it finds there.
 
-Interactive figures are anywidgets, which bring their own script; ``widgets.js`` runs them in 4 kB. The usual
+Interactive figures are anywidgets, which bring their own script; ``widgets.js`` runs them in 6 kB. The usual
 widget manager has 3.6 MB, replaces the page's icon font by files that it then looks for in the wrong place, and
 complains in the console.
 """
