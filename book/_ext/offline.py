@@ -4,7 +4,7 @@ npm puts MathJax into ``book/_vendor/node_modules`` at set-up (``scripts/vendor.
 copied to ``_static/vendor`` of the built book. It is not kept in the source's ``_static`` folder, because
 Jupyter Book puts a script tag on every page for every .js file that it finds there.
 
-Interactive figures are anywidgets, which bring their own script; ``widgets.js`` runs them in 4 kB. The usual
+Interactive figures are anywidgets, which bring their own script; ``widgets.js`` runs them in 6 kB. The usual
 widget manager has 3.6 MB, replaces the page's icon font by files that it then looks for in the wrong place, and
 complains in the console.
 """
@@ -19,6 +19,8 @@ from typing import Any
 from fontTools import subset
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+
+from softlookup.widgets.interactive import without_comments
 
 VENDOR = "vendor"
 """Folder under ``_static`` of the built book."""
@@ -206,7 +208,7 @@ def drop_idle_mathjax(app: Sphinx, pagename: str, templatename: str, context: di
 
 
 def sweep(app: Sphinx, exception: Exception | None) -> None:
-    """Drop the theme's icon scripts, fonts and source maps, which no page loads any more."""
+    """Drop the theme's icon scripts, fonts and source maps, which no page loads any more, and our scripts' comments."""
     if exception or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
@@ -214,6 +216,9 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
     shutil.rmtree(static / "vendor/fontawesome", ignore_errors=True)
     for leftover in [*static.rglob("*.map"), *static.rglob("*.LICENSE.txt")]:
         leftover.unlink()
+    sources = (Path(__file__).parents[1] / "_static").glob("*.[cj]s*")
+    for file in [static / WIDGET_START, *(static / source.name for source in sources)]:
+        file.write_text(without_comments(file.read_text(encoding="utf-8")), encoding="utf-8")
     for style in (static / "styles").glob("*.css"):
         text = style.read_text(encoding="utf-8")
         if FACE.search(text):

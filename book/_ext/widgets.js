@@ -77,6 +77,54 @@
     return { widget, model };
   }
 
+  // The settings of a figure, for a link that leads to them: `?set=stage:decode,batch:3` says what its controls have that
+  // they did not have at first. A hidden input holds what no control shows.
+  const CONTROLS = "select, textarea, input, button:is([aria-pressed], [role=tab])";
+  const first = new Map(); // each figure's settings as it came
+
+  /** For each control, when its turn comes: its setting, "" for a button that is not pressed, and what takes it from a list. */
+  function* settings(figure) {
+    for (const [at, control] of figure.querySelectorAll(CONTROLS).entries()) {
+      const { type, dataset } = control;
+      const called = (type === "radio" ? control.name : control.id).replace(/^\w+-\d+-/, "") || Object.values(dataset)[0];
+      const holds = control.matches("select:not(:has([value]))") ? "selectedIndex" : "value";
+      const [name, value] = type === "button" ? Object.entries(dataset)[0] ?? ["press", at]
+        : [called, type === "checkbox" ? Number(control.checked) : control[holds]];
+      const setting = `${name}:${encodeURIComponent(value)}`;
+      if (type === "button" || type === "radio") {
+        const on = control.checked ?? ["aria-pressed", "aria-selected"].some((state) => control.getAttribute(state) === "true");
+        yield { setting: on ? setting : "", take: (list) => !on && list.includes(setting) && control.click() };
+        continue;
+      }
+      yield { setting, take: (list) => {
+        const other = list.find((each) => each.startsWith(`${name}:`) && each !== setting);
+        if (!other || control.disabled) return;
+        if (type === "checkbox") {
+          control.click();
+          return;
+        }
+        control[holds] = decodeURIComponent(other.slice(name.length + 1));
+        if (control.selectedIndex === -1) control[holds] = value; // there is no such option
+        else for (const event of ["input", "change"]) control.dispatchEvent(new Event(event, { bubbles: true }));
+      } };
+    }
+  }
+  const changed = (figure) => [...settings(figure)].map(({ setting }) => setting).filter((setting) => setting && !first.get(figure)?.includes(setting));
+
+  /** What the address of a figure has for its settings: nothing while it is as it came. Twice encoded, for the theme writes addresses anew. */
+  globalThis.softlookupSettings = (figure) => {
+    const list = changed(figure).join().replaceAll("%", "%25");
+    return list && `?set=${list}`;
+  };
+
+  /** Set the figure that the address leads to. Twice: what one control allows may depend on those behind it. */
+  function follow(figure) {
+    const list = new URLSearchParams(location.search).get("set")?.split(",");
+    if (!list || `#${figure.previousElementSibling?.id}` !== location.hash) return;
+    const others = first.get(figure).filter((setting) => !list.some((each) => each.split(":")[0] === setting.split(":")[0]));
+    for (let round = 0; round < 2; round += 1) for (const { take } of settings(figure)) take([...list, ...others]);
+  }
+
   async function start() {
     const records = {};
     for (const script of document.querySelectorAll(`script[type="${STATE}"]`)) {
@@ -93,6 +141,8 @@
         const standIn = script.previousElementSibling;
         if (standIn?.classList.contains("widget-fallback")) standIn.remove();
         script.before(el);
+        first.set(el, changed(el));
+        follow(el);
       } catch (error) {
         console.error("an interactive figure of this page did not start:", error);
       }

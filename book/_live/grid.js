@@ -59,5 +59,7 @@ export function grid(run, { choose, compute, picked = () => {} }) {
     tell();
     picked(cell.row);
   }, ["focusin", "click"]);
-  return { board, why, draw };
+  /** Nothing is asked about any more; the next drawing shows it. */
+  const forget = () => { cell = null; };
+  return { board, why, draw, forget };
 }

@@ -70,6 +70,7 @@ export function machine(root, run, { player, input, how, rows }) {
     }
     if (run.text !== text) return false;
     Object.assign(state, place);
+    inside.forget();
     player.goTo(step);
     return true;
   }

@@ -40,5 +40,5 @@ export function opened(run, state, { open, goTo, compute }) {
     lines.draw(...drawn(shown.current ?? Math.min(state.row, shown.rows.length - 1)));
     map.draw(shown, state.kind, state.layer, state.head);
   }
-  return { place, draw, tools };
+  return { place, draw, tools, forget: map.forget };
 }

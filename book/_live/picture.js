@@ -7,7 +7,6 @@ import { thumbnail } from "./thumbnail.js";
 import { TRANSLATOR } from "./views.js";
 
 const BARS = 6, MOST = 13, FLOW_MS = 400;
-const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** A token without the sign that it starts a word, unless that is all of it. */
 const plain = (token) => token.replace(/^▁(?=.)/, "");
@@ -89,7 +88,7 @@ export function picture(run, state, open) {
   }
 
   place.addEventListener("keydown", (event) => {
-    const arrow = ARROWS[event.key];
+    const arrow = STEPS[event.key];
     const r = rows.findIndex((row) => row.includes(document.activeElement));
     if (!arrow || r < 0) return;
     event.preventDefault();

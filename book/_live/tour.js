@@ -7,6 +7,7 @@ import { TRANSLATOR } from "./views.js";
 
 const DOG = "A brown dog carries a yellow ball out of the water.";
 const POOL = "Two men are playing pool in a bar.";
+const OTHER_POOL = "A boy jumps into a pool.";
 const name = (token) => strong(token.replace("▁", ""));
 
 /** Of the open place: the name of a row, the column that it attends to most, and that weight. */
@@ -27,7 +28,7 @@ const writes = (run, state, at) => {
 };
 
 /** `at`: the French token; `place`: kind, layer, head, and the encoder's row; `look`: what is framed. */
-export const STEPS = [
+export const TOUR = [
   { text: DOG, at: 0, place: ["cross", 3, 4], look: ".lvm-english", say: (run) => [`The sentence enters as ${run.source.tokens.length} tokens, and each becomes a vector. The line that leaves them is the encoder’s residual stream: each layer adds to it.`] },
   {
     text: DOG, at: 0, place: ["encoder", 2, 1, 3], look: ".lvm-thumb[aria-pressed=true]",
@@ -52,7 +53,8 @@ export const STEPS = [
   },
   {
     text: POOL, at: 4, place: ["encoder", 3, 1, 4], look: ".lvm-out",
-    say: (run, state) => [...attends(run, state, 4), ", and the decoder writes ", name(run.steps[4].token + run.steps[5].token), ", the game. Leave, and try the other pool: “A boy jumps into a pool.”"],
+    say: (run, state, leaveFor) => [...attends(run, state, 4), ", and the decoder writes ", name(run.steps[4].token + run.steps[5].token), ", the game. Try the other pool: ",
+      make("button", { type: "button", onclick: () => leaveFor(OTHER_POOL) }, OTHER_POOL)],
   },
 ];
 
@@ -61,8 +63,8 @@ export function tour(root, run, state, { bring, changed }) {
   const says = make("p", { class: "lvm-tour-says", "aria-live": "polite" });
   const count = make("span", { class: "lvm-number" });
   const button = (words, act) => make("button", { type: "button", onclick: act }, words);
-  const [back, next, leave] = [button("◂ Back", () => go(at - 1)), button("Next ▸", () => go(at + 1)), button("Leave", () => leaveIt())];
-  const start = button(`Take the tour: ${STEPS.length} steps`, () => go(0));
+  const [back, next, leave] = [button("◂ Back", () => go(at - 1)), button("Next ▸", () => go(at + 1)), button("Leave", () => leaveFor(before))];
+  const start = button(`Take the tour: ${TOUR.length} steps`, () => go(0));
   const bar = make("div", { class: "lvm-bar" });
   const place = make("div", { class: "lvm-tour", role: "group", "aria-label": "Tour" }, says, bar);
   let at = null;
@@ -80,32 +82,32 @@ export function tour(root, run, state, { bring, changed }) {
 
   /** Go to a step; before the first and behind the last nothing happens. */
   async function go(step) {
-    if (!STEPS[step]) return;
+    if (!TOUR[step]) return;
     if (at === null) before = run.text;
     at = step;
-    const { text, say, look, place: [kind, layer, head, row = 0] } = STEPS[step];
+    const { text, say, look, place: [kind, layer, head, row = 0] } = TOUR[step];
     if (!bar.contains(next)) {
       bar.replaceChildren(back, next, leave, count);
       next.focus({ preventScroll: true });
     }
-    count.textContent = `${step + 1} of ${STEPS.length}`;
-    for (const [each, off] of [[back, step === 0], [next, step === STEPS.length - 1]]) each.setAttribute("aria-disabled", String(off));
+    count.textContent = `${step + 1} of ${TOUR.length}`;
+    for (const [each, off] of [[back, step === 0], [next, step === TOUR.length - 1]]) each.setAttribute("aria-disabled", String(off));
     if (run.text !== text) says.textContent = "Translating the tour’s sentence …";
-    const there = await bring(text, STEPS[step].at, { kind, layer: layer - 1, head: head - 1, row });
+    const there = await bring(text, TOUR[step].at, { kind, layer: layer - 1, head: head - 1, row });
     if (at !== step) return;
     if (!there) {
       end();
       return;
     }
-    says.replaceChildren(...say(run, state));
+    says.replaceChildren(...say(run, state, leaveFor));
     frame(look);
     changed(step);
   }
 
-  /** The reader's own sentence comes back. */
-  async function leaveIt() {
+  /** Another sentence takes the tour's place: the reader's, or the one that the last step offers. */
+  async function leaveFor(text) {
     end();
-    if (before && run.text !== before) await bring(before, 0, {});
+    if (text && run.text !== text) await bring(text, 0, {});
   }
 
   function end() {

@@ -1,5 +1,6 @@
 // Which sections of a chapter a reader has come to the end of, kept in the reader's own browser for the page "Your way",
-// and marked at the sides: at the chapters, at the sections of this page, and how many tasks are right at each notebook.
+// and marked at the sides: at the chapters, at the sections of this page, and how many tasks are right at each notebook and
+// section. Tasks that are right have a tick in tables too.
 (() => {
   const { read, write } = globalThis.softlookupKept;
   const page = location.pathname.split("/").pop();
@@ -15,13 +16,17 @@
 
   /** Put a sign with its meaning behind a link, or take it away. */
   function sign(link, text, words) {
-    link.querySelector(".read-mark")?.remove();
+    const old = link.querySelector(".read-mark");
+    old?.previousSibling.remove(); // the space before it
+    old?.remove();
     if (!text) return;
     const span = Object.assign(document.createElement("span"), { className: "read-mark", textContent: text, title: words });
     span.setAttribute("role", "img");
     span.setAttribute("aria-label", words);
     link.append(" ", span);
   }
+
+  const ticks = (right) => [right && `${right} ✓`, `${right} ${right === 1 ? "task" : "tasks"} right`];
 
   function mark() {
     const pages = read("read");
@@ -31,8 +36,7 @@
     for (const link of document.querySelectorAll(".bd-sidebar-primary a.internal")) {
       const [, folder, name, number] = link.pathname.match(/\/(book|exercises)\/(?:.*\/)?((\d\d)_[^/]*\.html)$/) ?? [];
       if (folder === "exercises") {
-        const right = done.filter((id) => id.startsWith(`${number}.`)).length;
-        sign(link, right && `${right} ✓`, `${right} ${right === 1 ? "task" : "tasks"} right`);
+        sign(link, ...ticks(done.filter((id) => id.startsWith(`${number}.`)).length));
       } else if (folder) {
         const { seen: sections = [], total = 0, all = total > 0 && sections.length >= total } = pages[name] ?? {};
         sign(link, all ? "●" : sections.length && "◐", all ? "read" : `${sections.length} of ${total} sections read`);
@@ -40,10 +44,14 @@
     }
     const { seen: sections = [] } = pages[page] ?? {};
     if (!CHAPTER.test(location.pathname)) return;
-    document.querySelectorAll(SECTIONS).forEach(({ id }, number) => {
-      const link = document.querySelector(`.page-toc a[href="#${CSS.escape(id)}"]`);
-      if (link) sign(link, sections.includes(number) && "●", "read");
+    const isDone = (code) => done.includes(code.firstChild?.textContent);
+    document.querySelectorAll(SECTIONS).forEach((section, number) => {
+      const link = document.querySelector(`.page-toc a[href="#${CSS.escape(section.id)}"]`);
+      const [text, words] = ticks([...section.querySelectorAll(".task code")].filter(isDone).length);
+      const own = sections.includes(number) ? ["●", "read"] : [];
+      if (link) sign(link, [own[0], text].filter(Boolean).join(" "), [own[1], text && words].filter(Boolean).join(", "));
     });
+    for (const code of document.querySelectorAll(".bd-article td code")) sign(code, isDone(code) && "✓", "right");
   }
 
   /** The last part of a section that takes up room. */

@@ -2,7 +2,7 @@
 // out on the side where there is more. And formulas keep their brackets and full stops on their own line. On a phone, the
 // list of chapters opens at the present page; beside a wide page the theme sees to that.
 (() => {
-  const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback, .slk-scroll, .slq-given, pre)";
+  const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback, .slk-scroll, .slq-given, .lvm-place, .lvm-board, pre)";
 
   function fade(part) {
     part.classList.toggle("more-left", part.scrollLeft > 1);

@@ -154,14 +154,15 @@
     const place = holder ?? caption.parentElement.querySelector(`[id="${caption.querySelector(".figure-number")?.hash.slice(1)}"]`);
     const id = place?.id || caption.closest("section[id]")?.id || "";
     const image = () => [...holder.querySelectorAll("img")].find((one) => one.checkVisibility());
+    const live = () => place.parentElement.querySelector(`[id="${id}"] + .widget-area`);
     const picture = holder
       ? () => onPaper(image().src, Number(image().getAttribute("width")), Number(image().getAttribute("height")))
-      : () => drawn(place.parentElement.querySelector(`[id="${id}"] + .widget-area > *`));
-    const address = `${location.href.replace(/[?#].*/, "")}${id && `#${id}`}`;
+      : () => drawn(live().firstChild);
+    const address = () => `${location.href.replace(/[?#].*/, "")}${holder ? "" : globalThis.softlookupSettings(live())}${id && `#${id}`}`;
     const named = caption.querySelector(".figure-number")?.textContent ?? "this figure";
     caption.append(share(`Share ${named}`, [
       ["Copy picture", () => copyPicture(picture, id || "figure")],
-      ["Copy link", () => copyText(address, "Link copied")],
+      ["Copy link", () => copyText(address(), "Link copied")],
     ]));
   }
 

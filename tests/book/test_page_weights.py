@@ -67,3 +67,9 @@ def test_pictures_have_width_and_height_so_that_a_page_keeps_still():
             assert {"width", "height"} <= {*image}, f"{path.name}: {image.get('alt', '')[:80] or image.get('src')[:80]}"
             sized += 1
     assert sized > 50
+
+
+def test_scripts_and_styles_of_the_book_come_without_their_comments():
+    sources = {path.name for path in (HTML.parents[1] / "book" / "_static").iterdir() if path.suffix in {".css", ".js"}}
+    for file in [HTML / "_static/vendor/widgets.js", *(HTML / "_static" / name for name in sources)]:
+        assert not re.search(r"(?m)^ *(//|/\*[^*]*\*/$)", file.read_text(encoding="utf-8")), file.name

@@ -97,7 +97,7 @@
       parts: byKey(all(one, "li[data-part]"), (part) => part.dataset.part, (part) => Number(part.dataset.count)),
     }),
     csw: (one) => ({
-      data: { ...one.dataset }, said: text(one, ".csw-words"), pressed: all(one, "[data-change][aria-pressed=true]").map(({ dataset }) => dataset.change),
+      data: { ...one.dataset }, said: text(one, ".csw-words"), pressed: all(one, "[data-change]:not(.csw-reset)[aria-pressed=true]").map(({ dataset }) => dataset.change),
       widths: all(one, ".csw-part").map(({ style }) => style.width),
     }),
     kvc: (one) => ({

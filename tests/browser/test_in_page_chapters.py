@@ -56,9 +56,16 @@ def test_every_cell_of_the_playground_runs_and_can_be_changed(visited):
         box = run(page)
         assert box.locator(".slp-error").count() == 0, box.inner_text()
         assert box.locator(".slp-printed").count() == 1
+    assert page.locator(".cell:has(.slp-box) > .cell_output:visible").count() == 0, (
+        "what was printed stands there twice"
+    )
+    assert page.locator(".slp-note").count() == 0
     box = page.locator(".slp-box").first
     output = check(page, box, "from softlookup import reference\nreference.softmax(np.zeros(4))")
     assert "array([0.25, 0.25, 0.25, 0.25])" in output
+    expect(box.locator(".slp-note")).to_have_text(
+        "Cells and figures further down are the book’s: they do not use your change."
+    )
     assert "line 1" in check(page, box, "1 / 0")
     assert "torch is not in the page" in check(page, box, "import torch")
     assert visited.complaints == []

@@ -52,8 +52,13 @@ def test_what_is_read_and_done_is_marked(html, visit):
         expect(chapter3).to_have_attribute("aria-label", "read")
         expect(side.locator(f"a[href$='{NOTEBOOK}'] .read-mark")).to_have_text("1 ✓")
         expect(side.locator(f"a[href$='{NOTEBOOK}'] .slq-mark")).to_have_count(0)
-        expect(seen.page.locator(f".page-toc a[href='#{ids[1]}'] .read-mark")).to_have_count(1)
-        expect(seen.page.locator(".page-toc .read-mark")).to_have_count(1)
+        expect(seen.page.locator(f".page-toc a[href='#{ids[1]}'] .read-mark")).to_contain_text("●")
+        expect(seen.page.locator(".page-toc .read-mark", has_text="●")).to_have_count(1)
+        tasks = seen.page.locator(".task code", has_text="02.mix").locator("xpath=ancestor::section[1]")
+        mark = seen.page.locator(f".page-toc a[href='#{tasks.first.get_attribute('id')}'] .read-mark")
+        expect(mark).to_contain_text("1 ✓")
+        ticked = seen.page.locator("td code:has(.read-mark)")
+        assert set(ticked.evaluate_all("all => all.map((one) => one.textContent)")) == {"02.mix ✓"}
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         for part in (".bd-sidebar-primary", ".page-toc"):
             violations = seen.page.evaluate("(part) => axe.run(part, {resultTypes: ['violations']})", part)[

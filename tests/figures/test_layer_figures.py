@@ -82,8 +82,8 @@ def test_norm_steps_names_its_marks_and_keeps_them_apart():
     figure = figures.norm_steps(WORDS[:2], [("x", np.zeros((2, 3)))], palette=LIGHT)
     heights = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_marker() in ("o", "s", "D")]
     assert len(heights) == len(set(heights)) == 6
-    named = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert named == ["feature 1", "feature 2", "feature 3", "mean"]
+    named = [text.get_text() for text in figure.axes[0].texts]
+    assert named == ["1", "2", "3", "mean"] and figure.axes[0].get_xlabel() == "value of each feature, 1 to 3"
 
 
 def test_position_ways_names_three_ways_in_the_order_of_the_steps():

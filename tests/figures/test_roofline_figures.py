@@ -120,7 +120,7 @@ def test_prediction_errors_name_the_median_and_the_slowest():
     rows = [("a", 0.1, 1.1, 1.0, 1.2), ("b", 1.0, 3.0, 2.8, 3.3), ("c", 9.0, 0.95, 0.9, 1.0)]
     figure = figures.prediction_errors({"stream": rows}, palette=LIGHT)
     assert "median error 10.0 %" in figure.get_label() and "b with 3.00 times" in figure.get_label()
-    assert [text.get_text() for text in figure.axes[0].texts] == ["b"], "only what lies outside the band is named"
+    assert [text.get_text() for text in figure.axes[0].texts] == ["stream", "b"], "only what lies outside is named"
 
 
 def test_names_of_outliers_cover_no_mark_and_no_other_name():

@@ -9,9 +9,9 @@ from matplotlib.colors import to_rgb
 
 import softlookup.widgets as widgets
 from softlookup.figures import PALETTES
-from softlookup.widgets.interactive import HERE, InteractiveFigure
+from softlookup.widgets.interactive import HERE, InteractiveFigure, without_comments
 
-SHARED = (HERE / "shared.css").read_text("utf-8")
+SHARED = without_comments((HERE / "shared.css").read_text("utf-8"))
 FIGURES = sorted(
     (figure_class for name in widgets.__all__ if issubclass(figure_class := getattr(widgets, name), InteractiveFigure)),
     key=str,
@@ -55,6 +55,12 @@ def selectors_in(text: str) -> list[str]:
     return parted
 
 
+def test_comments_on_their_own_lines_are_left_out_and_nothing_else():
+    code = "a { /* b */ c: d }\n/* e\n  f */ g {}\n  const h = 1; // i\nlet j = /k/;\n"
+    assert without_comments(code) == code
+    assert without_comments("// a\n  /** b */\nc\n/* d\n   e */\nf\n/* g */ h\n/* i */\n") == "c\nf\n/* g */ h\n"
+
+
 @each_figure
 def test_rules_of_a_figure_reach_no_other(figure):
     css_class = class_of(figure)
@@ -74,7 +80,7 @@ def test_what_a_figure_changes_of_a_shared_look_is_stronger_than_that(figure):
     """A neighbour brings the shared rules once more, behind this figure's own: equal strength would lose to them."""
     css_class, style, script = class_of(figure), own_style(figure), str(figure._esm)
     begins = [line.strip() for line in style.splitlines() if line.strip().startswith(".")]
-    if "slf-buttons" in script.removeprefix((HERE / "shared.js").read_text("utf-8")):
+    if "slf-buttons" in script:
         assert not [
             line for line in begins if line.startswith((f".{css_class} :is(select, button)", f".{css_class} select"))
         ]

@@ -76,6 +76,6 @@ def test_table_without_scripts_holds_the_slides_sizes():
 
 def test_explorers_classes_all_begin_with_its_own_prefix():
     script, sheet = str(PositionExplorer._esm), str(PositionExplorer._css)
-    rules = sheet[sheet.index("/* The first position") :]
+    rules = sheet[sheet.index(".pse-bar {") :]
     assert all(name.startswith("pse") for name in re.findall(r"\.([a-z][\w-]*)", re.sub(r"\d\.\d\w*", "", rules)))
     assert 'class: "slf pse", role: "group"' in script

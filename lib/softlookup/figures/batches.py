@@ -5,14 +5,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
+from softlookup.figures.predictions import place_names
 from softlookup.figures.roofs import draw_roof, finish, rate_words
 from softlookup.figures.theme import Palette
 
 Travel = Sequence[tuple[int, float]]
 """Batch and intensity (FLOP/B), the batch increasing."""
 MARKERS = "os^Dv"
+KINDS = "predicted", "measured"
+FAR = 8.0
+"""Points above or below its mark from which on a name has a thin line to it."""
+PANEL = 310.0, 150.0
+"""Width and height of a panel without its axes, in points, as near as names need it."""
 
 
 def batches_under_roof(
@@ -30,7 +35,8 @@ def batches_under_roof(
         span: The first and last intensity that is drawn.
 
     Returns:
-        A panel for each, one below the other; where a step travels, its first and last batch stand beside it.
+        A panel for each, one below the other; each step is named beside its points, and where it travels, its first
+        and last batch stand there too.
     """
     figure = Figure(figsize=(5.4, 3.0 * len(panels)))
     panel_texts = []
@@ -41,14 +47,25 @@ def batches_under_roof(
             color, marker = palette.series[index], MARKERS[index]
             rates = [min(roof[0], roof[1] * at) for _, at in travel]
             axes.plot([at for _, at in travel], rates, marker, color=color, markersize=5.5, zorder=4)
-            if travel[-1][1] > 1.2 * travel[0][1]:  # it travels: say where it begins and ends
-                for batch, at, rate in (
+            travels_far = travel[-1][1] > 1.2 * travel[0][1]
+            at, (dx, dy, across) = _beside(index, len(travel), travels_far)
+            axes.annotate(
+                name,
+                (travel[at][1], rates[at]),
+                xytext=(dx, dy),
+                textcoords="offset points",
+                ha=across,
+                color=color,
+                size=8.5,
+            )
+            if travels_far:  # say where it begins and ends
+                for batch, intensity, rate in (
                     (travel[0][0], travel[0][1], rates[0]),
                     (travel[-1][0], travel[-1][1], rates[-1]),
                 ):
                     axes.annotate(
                         f"{batch}",
-                        (at, rate),
+                        (intensity, rate),
                         xytext=(0, -14) if index % 2 == 0 else (-6, 5),
                         textcoords="offset points",
                         ha="center",
@@ -59,8 +76,6 @@ def batches_under_roof(
             described.append(
                 f"{name} goes from {first[1]:.3g} (B = {first[0]}) to {last[1]:.3g} FLOP/B (B = {last[0]})"
             )
-        looks = dict(zip(travels, zip(palette.series, MARKERS, strict=False), strict=False))
-        _legend(axes, looks, (0.04, 0.93))
         finish(axes, [roof], span)
         axes.set_title(title)
         panel_texts.append(f"{title}: {'; '.join(described)}")
@@ -81,13 +96,14 @@ def predicted_and_measured(
             all. A name has the same colour and mark in every panel.
 
     Returns:
-        A panel for each, one below the other, both axes logarithmic.
+        A panel for each, one below the other, both axes logarithmic. Each series is named at its first measured mark,
+        and the two kinds of lines in the first panel, where they are farthest apart.
     """
-    figure = Figure(figsize=(5.4, 0.3 + 2.9 * len(panels)))
+    figure = Figure(figsize=(5.4, 3.0 * len(panels)))
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     colors = (*palette.series, palette.ink)
     looks = dict(zip(names, zip(colors, MARKERS, strict=True), strict=False))
-    panel_texts = []
+    panel_texts: list[str] = []
     for axes, (title, series) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
         described = []
         for name, points in series.items():
@@ -101,37 +117,76 @@ def predicted_and_measured(
                 f"{name} from {rate_words(points[0][2])} at B = {points[0][0]} to {rate_words(points[-1][2])} at "
                 f"B = {points[-1][0]} (predicted {rate_words(points[0][1])} and {rate_words(points[-1][1])})"
             )
-        _legend(axes, {name: looks[name] for name in series}, (0.56, 0.30))
         axes.set(xlabel="sequences in a batch $B$", ylabel="operations per second", title=title)
         rates = [rate for points in series.values() for _, *both in points for rate in both]
         low, high = 10.0 ** np.floor(np.log10(min(rates)) - 0.6), 10.0 ** np.ceil(np.log10(max(rates)))
-        axes.set_ylim(low, high)
+        axes.set_ylim(low, 3 * high)  # room for names
         powers = 10.0 ** np.arange(round(np.log10(low)), round(np.log10(high)) + 1)
         axes.set_yticks(powers, [rate_words(power) for power in powers], size=8.5)
         axes.minorticks_off()
         every = sorted({batch for points in series.values() for batch, _, _ in points})
         axes.set_xticks(every, [str(batch) for batch in every], size=8.5)
+        axes.set_xlim(every[0] / 1.3, every[-1] * 1.3)
         axes.grid(axis="y")
+        _name_lines(axes, series, {name: color for name, (color, _) in looks.items()}, not panel_texts)
         panel_texts.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
         "Operations per second against the batch, both axes logarithmic, predicted dashed and measured solid. "
         f"{'. '.join(panel_texts)}."
     )
-    both = [
-        Line2D([], [], color=palette.muted, marker="o", linestyle="--", linewidth=1.2, markerfacecolor="none"),
-        Line2D([], [], color=palette.muted, marker="o", linestyle="-", linewidth=1.6),
-    ]
-    figure.legend(both, ["predicted", "measured"], loc="outside upper center", ncols=2, fontsize=8.5, handlelength=3)
     return figure
+
+
+def _beside(index: int, count: int, travels_far: bool) -> tuple[int, tuple[float, float, str]]:
+    """The point of a step that carries its name, and where from there: below the roof every other time, else above."""
+    if travels_far:
+        return (count - 1, (7, -26, "right")) if index % 2 == 0 else (count // 2, (-7, 6, "right"))
+    return 0, (-7, 6, "right") if index % 2 == 0 else (9, -9, "left")
+
+
+def _name_lines(
+    axes: Axes, series: Mapping[str, Sequence[tuple[int, float, float]]], colors: Mapping[str, str], kinds: bool
+) -> None:
+    """Write the series' names, and of one what is predicted and measured, where they cover no mark and no line."""
+    low, high = np.log([(axes.get_xlim()[i], axes.get_ylim()[i]) for i in (0, 1)])
+
+    def spot(batch: float, rate: float) -> tuple[float, float]:
+        x, y = (np.log((batch, rate)) - low) / (high - low) * PANEL
+        return float(x), float(y)
+
+    lines = [[spot(point[0], point[which]) for point in points] for points in series.values() for which in (1, 2)]
+    covered = [
+        (float(x), float(y))
+        for line in lines
+        for (x0, y0), (x1, y1) in zip(line, line[1:] or line, strict=False)
+        for x, y in zip(np.linspace(x0, x1, 20), np.linspace(y0, y1, 20), strict=True)
+    ]
+    names = [(name, (points[0][0], points[0][2]), colors[name]) for name, points in series.items()]
+
+    def sides(names: Sequence[tuple[str, tuple[float, float], str]]) -> list[tuple[str, str, float, float]]:
+        return place_names([name for name, *_ in names], [spot(*at) for _, at, _ in names], covered, PANEL[0])
+
+    if kinds:
+        apart = [(abs(np.log(point[1] / point[2])), name, point) for name, points in series.items() for point in points]
+        for _, name, (batch, predicted, measured) in sorted(apart, reverse=True):
+            rates = zip(KINDS, (predicted, measured), strict=True)
+            words = [(word, (batch, rate), colors[name]) for word, rate in rates]
+            if all(abs(side[3]) < FAR for side in sides(names + words)[-2:]):
+                names += words
+                break
+    for (name, at, color), (across, upright, dx, dy) in zip(names, sides(names), strict=True):
+        axes.annotate(
+            name,
+            at,
+            xytext=(dx, dy),
+            textcoords="offset points",
+            ha=across,
+            va=upright,
+            color=color,
+            size=8.5,
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0} if abs(dy) > FAR else None,
+        )
 
 
 def _columns(figure: Figure, count: int) -> list[Axes]:
     return list(figure.subplots(count, 1, squeeze=False)[:, 0])
-
-
-def _legend(axes: Axes, looks: Mapping[str, tuple[str, str]], first: tuple[float, float]) -> None:
-    """Name the series in their colours and with their marks, from a place of the panel downwards."""
-    for row, (name, (color, marker)) in enumerate(looks.items()):
-        height = first[1] - 0.085 * row
-        axes.plot(first[0], height, marker, color=color, markersize=5.5, transform=axes.transAxes)
-        axes.text(first[0] + 0.03, height, name, color=color, va="center", size=8.5, transform=axes.transAxes)

@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from softlookup.figures.cost import with_unit
 from softlookup.figures.theme import Palette
+
+NAME = 0.0155
+"""Width of a letter of a part's name, as a share of the panel's."""
 
 
 def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.ndarray, *, palette: Palette) -> Figure:
@@ -62,10 +66,10 @@ def memory_by_part(
         limits: Names of devices and the bytes that they hold.
 
     Returns:
-        One panel with a bar for each case; parts are named above the first bar in their colour.
+        One panel with a bar for each case; a part is named above or below the bar where it is largest.
     """
     parts = list(next(iter(cases.values())))
-    figure = Figure(figsize=(5.8, 1.5 + 0.5 * len(cases)))
+    figure = Figure(figsize=(5.8, 1.1 + 0.55 * len(cases)))
     descriptions = [
         f"{name}: {', '.join(f'{part} {with_unit(size)}' for part, size in sizes.items() if size)}, in all "
         f"{with_unit(sum(sizes.values()))}"
@@ -86,13 +90,25 @@ def memory_by_part(
             axes.barh(row, case[part] / 1e9, left=left / 1e9, height=0.62, **look)
             left += case[part]
         axes.text((left + 0.01 * longest) / 1e9, row, f"{left / 1e9:,.0f} GB", va="center", size=9)
-    handles: list[Any] = [axes.barh(0, 0, **look) for _, look in zip(parts, styles, strict=False)]
-    figure.legend(handles, parts, loc="outside upper center", ncols=3, fontsize=8.5, handlelength=1.2)
+    span = 1.16 * longest
+    written: dict[int, list[tuple[float, float]]] = {}  # what stands between two bars, from where to where
     for name, size in limits:
         axes.axvline(size / 1e9, color=palette.alarm, linewidth=1.4, linestyle="--")
         axes.text(size / 1e9, len(cases) - 0.5, f" {name}", color=palette.alarm, va="bottom", ha="left", size=8.5)
+        written.setdefault(len(cases), []).append((size, size + span * NAME * len(name)))
+    for part in parts:
+        row, case = max(enumerate(cases.values()), key=lambda pair: pair[1][part])
+        left = sum(case[earlier] for earlier in parts[: parts.index(part)])
+        wide = span * NAME * len(part)
+        left += max(0.0, (case[part] - wide) / 2)
+        gaps = [gap for gap in (row, row + 1) if all(left > b or a > left + wide for a, b in written.get(gap, []))]
+        gap = gaps[0] if gaps else row
+        written.setdefault(gap, []).append((left, left + wide))
+        above = gap == row
+        label = axes.text(left / 1e9, row + (-0.34 if above else 0.34), part, va="bottom" if above else "top", size=8.5)
+        label.set_path_effects([withStroke(linewidth=2, foreground=palette.paper)])  # a limit's line may cross it
     axes.set_yticks(range(len(cases)), list(cases))
-    axes.set_ylim(len(cases) - 0.35, -0.6)
-    axes.set_xlim(0, 1.16 * longest / 1e9)
+    axes.set_ylim(len(cases) - 0.35, -0.72)
+    axes.set_xlim(0, span / 1e9)
     axes.set_xlabel("GB")
     return figure

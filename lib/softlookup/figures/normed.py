@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from softlookup.figures.theme import Palette
 
@@ -20,13 +20,14 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
 
     Returns:
         One panel for each stage, all on one scale, one below the other; a band for each token, in it a mark for each
-        number, each feature at a height of its own, and a stroke at the mean. A legend names the marks.
+        number, each feature at a height of its own, and a stroke at the mean. The widest band names them.
 
     Raises:
         ValueError: If a stage has not one row for each word.
     """
-    figure = Figure(figsize=(4.3, 1.0 + (0.5 + 0.42 * len(words)) * len(stages)))  # as wide as a phone
+    figure = Figure(figsize=(4.3, 0.75 + (0.5 + 0.42 * len(words)) * len(stages)))  # as wide as a phone
     panels = figure.subplots(len(stages), 1, sharey=True, sharex=True, squeeze=False)[:, 0]
+    widest = int(np.argmax(np.ptp(np.asarray(stages[0][1], dtype=float), axis=1)))
     descriptions = []
     features = 0
     for axes, (name, numbers) in zip(panels, stages, strict=True):
@@ -39,8 +40,11 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
         heights = np.linspace(-0.27, 0.27, features) if features > 1 else np.zeros(1)
         for row, line in enumerate(numbers):
             for d, (number, height) in enumerate(zip(line, heights, strict=True)):
-                color, mark = _look(d, palette)
+                color, mark = palette.series[d % len(palette.series)], _MARKS[d % len(_MARKS)]
                 axes.plot(number, row + height, mark, color=color, markersize=4.5)
+                if axes is panels[0] and row == widest:
+                    away = {"xytext": (5, 0), "textcoords": "offset points"}
+                    axes.annotate(str(d + 1), (number, row + height), va="center", color=color, size=8.5, **away)
             axes.plot([line.mean()] * 2, [row - 0.38, row + 0.38], color=palette.ink, linewidth=1.4, zorder=1)
         for row in range(1, len(words)):
             axes.axhline(row - 0.5, color=palette.faint, linewidth=0.6, zorder=0)
@@ -49,12 +53,8 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
         axes.set_yticks(range(len(words)), words)
         axes.set_ylim(len(words) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
-    named = [
-        Line2D([], [], linestyle="", marker=mark, color=color, markersize=4.5, label=f"feature {d + 1}")
-        for d, (color, mark) in ((d, _look(d, palette)) for d in range(features))
-    ]
-    named.append(Line2D([], [], color=palette.ink, linewidth=1.4, label="mean"))
-    figure.legend(handles=named, loc="outside lower center", ncols=3, fontsize=8.5)
+    panels[-1].set_xlabel(f"value of each feature, 1 to {features}")
+    _name_mean(panels[0], widest, np.asarray(stages[0][1], dtype=float)[widest])
     figure.set_label(
         f"The numbers of {len(words)} tokens, a band for each token, with a line at its mean, in {len(stages)} stages. "
         f"{'; '.join(descriptions)}."
@@ -62,6 +62,10 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
     return figure
 
 
-def _look(feature: int, palette: Palette) -> tuple[str, str]:
-    """The colour and the mark of a feature."""
-    return palette.series[feature % len(palette.series)], _MARKS[feature % len(_MARKS)]
+def _name_mean(axes: Axes, row: int, numbers: np.ndarray) -> None:
+    """Write "mean" on that side of a band's stroke where the next number is farther away."""
+    mean = numbers.mean()
+    left = mean - max(numbers[numbers < mean], default=mean)
+    right = min(numbers[numbers > mean], default=mean) - mean
+    away, side = (-4, "right") if left > right else (4, "left")
+    axes.annotate("mean", (mean, row), xytext=(away, 0), textcoords="offset points", ha=side, va="center", size=8.5)

@@ -43,7 +43,8 @@ def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15,
         within: How far from 1 the shaded band goes; marks outside it carry their names.
 
     Returns:
-        One panel with logarithmic axes; marks are medians, bars go from quartile to quartile.
+        One panel with logarithmic axes; marks are medians, bars go from quartile to quartile. Each kind is named at the
+        bar that reaches highest.
     """
     figure = Figure(figsize=(5.6, 3.9))
     axes = figure.subplots()
@@ -52,7 +53,7 @@ def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15,
         for _, at, _, low, high in rows:
             axes.plot([at, at], [low, high], color=color, linewidth=1.8, alpha=0.5, solid_capstyle="round")
         intensities, middles = [row[1] for row in rows], [row[2] for row in rows]
-        axes.plot(intensities, middles, marker, color=color, markersize=5, alpha=0.85, zorder=3, label=kind)
+        axes.plot(intensities, middles, marker, color=color, markersize=5, alpha=0.85, zorder=3)
         worst = max(rows, key=lambda row: row[2])
         descriptions.append(
             f"{kind}: {len(rows)} computations, median error {100 * np.median(np.abs(np.array(middles) - 1)):.1f} %, "
@@ -61,23 +62,22 @@ def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15,
     figure.set_label(f"Measured time over predicted time. {'; '.join(descriptions)}.")
     every = [row for rows in groups.values() for row in rows]
     span = min(row[1] for row in every) / 1.6, 2.5 * max(row[1] for row in every)
-    reach = 0.94 * min(1 - within, *(row[3] for row in every)), 1.1 * max(1 + within, *(row[4] for row in every))
+    reach = 0.94 * min(1 - within, *(row[3] for row in every)), 1.15 * max(1 + within, *(row[4] for row in every))
     axes.set(xscale="log", yscale="log", xlim=span, ylim=reach)
     axes.axhspan(1 - within, 1 + within, color=palette.faint, alpha=0.55, linewidth=0, zorder=0)
     axes.axhline(1, color=palette.ink, linewidth=1, zorder=1)
-    name_outliers(axes, groups, within, palette)
+    name_marks(axes, groups, within, palette)
     powers = range(int(np.ceil(np.log10(span[0]))), int(np.floor(np.log10(span[1]))) + 1)
     axes.set_xticks([10.0**p for p in powers], [f"{10.0**p:g}" for p in powers])
     ticks = [tick for tick in (0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10) if reach[0] <= tick <= reach[1]]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.legend(loc="upper right", fontsize=8.5, labelcolor="linecolor", handletextpad=0.2)
     axes.set(xlabel="arithmetic intensity (FLOP/byte)", ylabel="measured / predicted time")
     return figure
 
 
-def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float, palette: Palette) -> None:
-    """Write the names of the marks outside the band beside them, where they cover nothing."""
+def name_marks(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float, palette: Palette) -> None:
+    """Write each kind at its highest bar, and the names of the marks outside the band, where they cover nothing."""
     size = np.array(PANEL)
     low, high = np.log([(axes.get_xlim()[i], axes.get_ylim()[i]) for i in (0, 1)])
 
@@ -85,27 +85,27 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
         x, y = (np.log((at, ratio)) - low) / (high - low) * size
         return float(x), float(y)
 
-    outside = [
-        (row, color)
-        for rows, color in zip(groups.values(), palette.series, strict=False)
-        for row in rows
-        if abs(row[2] - 1) > within
-    ]
-    outside.sort(key=lambda outlier: abs(outlier[0][2] - 1))  # the nearest to the band have the least room
+    kinds, outside = [], []
+    for (kind, rows), color in zip(groups.items(), palette.series, strict=False):
+        highest = max(rows, key=lambda row: row[4])
+        kinds.append((kind, (highest[1], highest[4]), color))
+        outside += [(row[0], row[1:3], color) for row in rows if abs(row[2] - 1) > within]
+    outside.sort(key=lambda outlier: abs(outlier[1][1] - 1))  # the nearest to the band have the least room
+    names = kinds + outside
     marks = [spot(at, ratio) for rows in groups.values() for _, at, *ratios in rows for ratio in ratios]
-    spots = [spot(*row[1:3]) for row, _ in outside]
-    sides = place_names([row[0] for row, _ in outside], spots, marks, float(size[0]))
-    for (row, color), (across, upright, dx, dy) in zip(outside, sides, strict=True):
+    sides = place_names([name for name, *_ in names], [spot(*at) for _, at, _ in names], marks, float(size[0]))
+    for (name, at, color), (across, upright, dx, dy) in zip(names, sides, strict=True):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
         axes.annotate(
-            row[0],
-            row[1:3],
+            name,
+            at,
             xytext=(dx, dy),
             textcoords="offset points",
             ha=across,
             va=upright,
             color=color,
             size=NAME_SIZE,
+            weight="bold" if name in groups else "normal",
             arrowprops=line if abs(dy) > 8 else None,
         )
 

@@ -31,9 +31,8 @@ const PREFIXES = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], 
 /** Three digits and a prefix: "13.5 GB". */
 function unit(number, name) {
   const [size, prefix] = PREFIXES.find(([one]) => number >= 0.9995 * one) ?? PREFIXES.at(-1);
-  return `${Number((number / size).toPrecision(3))} ${prefix}${name}`;
+  return `${three(number / size)} ${prefix}${name}`;
 }
-const three = (number) => String(Number(number.toPrecision(3)));
 
 // The picture: a roof on logarithmic axes.
 const BOX = { width: 440, height: 250, left: 66, right: 12, top: 14, bottom: 40 };

@@ -30,6 +30,7 @@ function render({ model, el }) {
   const back = make("button", { type: "button", onclick: () => { step -= 1; draw(); } }, "◂ back");
   const next = make("button", { type: "button", onclick: () => { step += 1; draw(); } }, "next step ▸");
   const end = make("button", { type: "button", onclick: () => { step = last(); draw(); } }, "to the end");
+  const stepInput = unseen(`${id}-step`, (value) => { step = Number(value) || 1; load(); });
   const penalty = make("select", { id: `${id}-alpha`, onchange: () => { alpha = Number(penalty.value); load(); } },
     alphas.map((one) => make("option", { value: one, ...(one === alpha ? { selected: "" } : {}) }, String(one))));
   const words = make("p", { class: "bmt-words", "aria-live": "polite", "aria-atomic": "true" });
@@ -91,6 +92,7 @@ function render({ model, el }) {
     title.textContent = heading;
     back.disabled = step === 1;
     next.disabled = end.disabled = step === last();
+    stepInput.value = step;
     widths.forEach((button, i) => button.setAttribute("aria-pressed", String(i === model.get("chosen"))));
     const before = step === 1 ? "the start" : `${parents.size} of the texts of the step before`;
     words.replaceChildren(`Step ${step} of ${last()}, beam width ${search.beams}. The texts that are kept continue ${before}. `,
@@ -102,7 +104,7 @@ function render({ model, el }) {
 
   function load() {
     search = searches[model.get("chosen")];
-    step = Math.min(step ?? 1, last());
+    step = Math.max(1, Math.min(step ?? 1, last()));
     draw();
   }
 
@@ -111,7 +113,7 @@ function render({ model, el }) {
     make("p", { class: "bmt-title" }, strong(model.get("title"))),
     make("div", { class: "bmt-bar", role: "group", "aria-label": "Width of the beam" }, "beam width ", widths),
     make("div", { class: "bmt-bar" }, back, next, end), words, tree, table,
-    make("div", { class: "bmt-bar bmt-penalty" }, make("label", { for: penalty.id }, "length penalty α ", penalty)), title, ends);
+    make("div", { class: "bmt-bar bmt-penalty" }, make("label", { for: penalty.id }, "length penalty α ", penalty)), title, ends, stepInput);
   el.replaceChildren(root);
   load();
   return follow(model, ["chosen"], load);

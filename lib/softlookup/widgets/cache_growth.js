@@ -46,6 +46,7 @@ function render({ model, el }) {
     make("button", { type: "button", "data-cached": value, onclick: () => { cached = value; draw(); } }, title));
   const back = make("button", { type: "button", onclick: () => { step -= 1; draw(); } }, "◂ back");
   const next = make("button", { type: "button", onclick: () => { step += 1; draw(); } }, "next pass ▸");
+  const stepInput = unseen(`${id}-step`, (value) => { step = Math.max(1, Math.min(last, Number(value) || 1)); draw(); });
   const words = make("p", { class: "kvc-words", "aria-live": "polite", "aria-atomic": "true" });
   const board = make("div", { class: "kvc-board", tabindex: 0, role: "group", "aria-label": "Tokens, and what is cached of them" });
   const numbers = make("tbody", {});
@@ -68,6 +69,7 @@ function render({ model, el }) {
     board.scrollLeft = Math.max(0, (board.scrollWidth / tokens.length) * (now.length + 1.5) - board.clientWidth);
     back.disabled = step === 1;
     next.disabled = step === last;
+    stepInput.value = step;
     for (const button of mode) button.setAttribute("aria-pressed", String(button.dataset.cached === String(cached)));
     const inNow = now.through === 1 ? "One token goes" : `${now.through} tokens go`;
     const phase = step === 1 ? "This is the prefill: the prompt is read. " : "";
@@ -81,7 +83,7 @@ function render({ model, el }) {
   const root = make("div", { class: "slf slf-buttons kvc", role: "group", "aria-label": "KV cache, step by step" },
     make("div", { class: "kvc-bar", role: "group", "aria-label": "With or without a cache" }, mode),
     make("div", { class: "kvc-sizes" }, Object.values(sizes).map((one) => one.box)),
-    make("div", { class: "kvc-bar" }, back, next), words, board,
+    make("div", { class: "kvc-bar" }, back, next, stepInput), words, board,
     make("table", { class: "slf-table kvc-table" },
       make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col" }, "this pass"), make("th", { scope: "col" }, "so far"))), numbers));
   el.replaceChildren(root);

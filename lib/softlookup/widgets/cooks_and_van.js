@@ -8,7 +8,6 @@ function render({ model, el }) {
   const APART = ["scores", "softmax", "mix"];
   const chosen = { model: 0, machine: 0, tokens: tokens.length - 1, fused: false, step: "q" };
 
-  const three = (number) => number.toLocaleString("en-GB", { maximumSignificantDigits: 3 });
   const us = (seconds) => (seconds < 1e-8 ? "under 0.01 µs" : `${three(1e6 * seconds)} µs`);
   const many = (number) => {
     const [size, word] = [[1e9, "billion"], [1e6, "million"], [1e3, "thousand"], [1, ""]].find(([one]) => number >= one);

@@ -28,7 +28,7 @@ function render({ model, el }) {
     if (!pressed.delete(change)) pressed.add(change).delete(other[change]);
     draw();
   } }, words));
-  const reset = make("button", { type: "button", class: "csw-reset", onclick: () => { pressed.clear(); draw(); } }, "as published");
+  const reset = make("button", { type: "button", class: "csw-reset", "data-change": "", onclick: () => { pressed.clear(); draw(); } }, "as published");
   const shown = make("output", { for: `${id}-length` });
   const slider = make("input", { id: `${id}-length`, type: "range", min: 0, max: lengths.length - 1, step: 1, value: lengths.length - 1, "data-ask": "length", oninput: () => draw() });
   const words = make("p", { class: "slf-words csw-words", "aria-live": "polite", "aria-atomic": "true" });

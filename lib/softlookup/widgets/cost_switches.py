@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from html import escape
 from itertools import product
-from typing import Any
 
 import traitlets
 
@@ -81,8 +80,12 @@ def describe(config: Config, changes: Collection[str], length: int) -> dict[str,
             f"changes are {', '.join(sorted(strange or set(changes)))}; "
             f"wanted some of {', '.join(CHANGES)}, and not both of heads and latent"
         )
-    record = described(config, changes)
-    positions = sum(cached_by_layer(config["num_hidden_layers"], length, changes))
+    return priced(described(config, changes), config["num_hidden_layers"], changes, length)
+
+
+def priced(record: dict[str, int], n_layers: int, changes: Collection[str], length: int) -> dict[str, int]:
+    """Work out the numbers of `describe` from what was described of the config: windows and bits come in here."""
+    positions = sum(cached_by_layer(n_layers, length, changes))
     bits = SCALED_BITS if "bits" in changes else 16
     return {
         "stored": 2 * record["total"],
@@ -150,7 +153,12 @@ class CostSwitches(InteractiveFigure):
             known = ", ".join(name for name, read_as in QUOTED.items() if read_as["model_type"] == "llama")
             raise ValueError(f"there is no config of type llama for {model!r}; wanted one of {known}")
         roof = hardware(machine)
-        every: list[dict[str, Any]] = [describe(config, changes, LENGTHS[-1]) for changes in every_choice()]
+        records: dict[str, dict[str, int]] = {}
+        every = []
+        for changes in every_choice():
+            name = "+".join(change for change in changes if change not in {"windows", "bits"})
+            records[name] = record = records.get(name) or described(config, changes)
+            every.append(priced(record, config["num_hidden_layers"], changes, LENGTHS[-1]))
         super().__init__(
             name=model,
             card={
@@ -159,11 +167,7 @@ class CostSwitches(InteractiveFigure):
                 "bandwidth": roof.bandwidth_bytes_per_s,
                 "peak": roof.peak_flops_per_s("bfloat16"),
             },
-            records={
-                "+".join(changes): described(config, changes)
-                for changes in every_choice()
-                if not {"windows", "bits"} & set(changes)
-            },
+            records=records,
             changes=[[name, words] for name, words in CHANGES.items()],
             lengths=list(LENGTHS),
             fixed={

@@ -53,7 +53,7 @@ function render({ model, el }) {
   }
   const chooser = make("select", { id: `${id}-example`, onchange: () => keeping("chosen", chooser.selectedIndex) },
     model.get("records").map(([one]) => make("option", {}, one.title)));
-  const radios = ORDERS.map((name, i) => make("input", { type: "radio", name: `${id}-order`, id: `${id}-order-${i}`, onchange: () => keeping("order", i) }));
+  const radios = ORDERS.map((name, i) => make("input", { type: "radio", name: `${id}-order`, value: i, id: `${id}-order-${i}`, onchange: () => keeping("order", i) }));
   const orders = make("fieldset", { class: "ens-orders" }, make("legend", {}, "Order"),
     ORDERS.map((name, i) => make("label", { for: radios[i].id }, radios[i], ` ${name}`)));
 

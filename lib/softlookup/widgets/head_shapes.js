@@ -153,6 +153,7 @@ function render({ model, el }) {
 
   const own = make("option", {}, "your own sizes"); // shown where a size of the preset was changed
   const chooser = make("select", { id: `${id}-preset`, onchange: () => {
+    if (chooser.selectedIndex >= presets.length) return undefined;
     if (chooser.selectedIndex === model.get("chosen")) return choose(); // back to where the changes began
     model.set("chosen", chooser.selectedIndex);
     return model.save_changes();

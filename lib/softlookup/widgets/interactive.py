@@ -1,5 +1,6 @@
 """What every interactive figure is: a script, a stylesheet, and what a reader sees where neither runs."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,18 @@ import traitlets
 HERE = Path(__file__).parent
 
 
+def without_comments(text: str) -> str:
+    """Leave out of a script or stylesheet the comments that stand on lines of their own: pages load them each time.
+
+    Args:
+        text: JavaScript or CSS.
+    """
+    return re.sub(r"(?m)^ *(//.*|/\*((?!\*/)[\s\S])*\*/)\n", "", text)
+
+
 def _with_shared(path: Path) -> str:
     """Put what all figures share before a figure's own script or stylesheet: a browser gets each figure as one text."""
-    return (HERE / f"shared{path.suffix}").read_text("utf-8") + path.read_text("utf-8")
+    return without_comments((HERE / f"shared{path.suffix}").read_text("utf-8") + path.read_text("utf-8"))
 
 
 class InteractiveFigure(anywidget.AnyWidget):

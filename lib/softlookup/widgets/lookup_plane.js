@@ -62,12 +62,14 @@ function render({ model, el }) {
   const presets = store.queries.map(({ name, at }) =>
     make("button", { type: "button", class: "slp-preset", onclick: () => change("query", [...at]) }, name));
   const kinds = [["dot product", false], ["cosine", true]].map(([name, cosine]) => {
-    const input = make("input", { type: "radio", name: `${id}-kind`, onchange: () => change("cosine", cosine) });
+    const input = make("input", { type: "radio", name: `${id}-kind`, value: name.split(" ")[0], onchange: () => change("cosine", cosine) });
     return { input, cosine, label: make("label", {}, input, ` ${name}`) };
   });
   const bar = make("div", { class: "slp-bar" },
     make("div", { role: "group", "aria-label": "Queries", class: "slp-presets" }, make("span", {}, "Query"), presets),
     make("div", { role: "radiogroup", "aria-label": "Compare by", class: "slp-kinds" }, make("span", {}, "Compare by"), kinds.map((one) => one.label)));
+
+  const queryInput = unseen(`${id}-query`, (value) => moveTo(value.split(" ").map((number) => Number(number) || 0)));
 
   // The plane of keys, with the query in it.
   const ground = make("canvas", { width: CELLS, height: CELLS, "aria-hidden": "true" });
@@ -160,6 +162,7 @@ function render({ model, el }) {
     const cosine = model.get("cosine");
     const tau = taus[model.get("place")];
     const found = lookUp(k, v, query, tau, cosine);
+    queryInput.value = query.join(" ");
     set(root, { "data-x": query[0], "data-y": query[1], "data-tau": tau });
     const at = asks.place(query);
     set(handle, { transform: `translate(${at[0]} ${at[1]})`, "aria-valuenow": query[0], "aria-valuetext": `${store.axes[0]} ${short(query[0])}, ${store.axes[1]} ${short(query[1])}` });
@@ -220,7 +223,7 @@ function render({ model, el }) {
   });
 
   const hint = make("p", { class: "slp-hint" }, "Drag q, or tap the plane. From the keyboard, the arrow keys move q, Shift makes the steps larger, and Home goes to the origin.");
-  const root = make("div", { class: "slf slp", role: "group", "aria-label": "A soft lookup in the plane" }, bar, planes, hint, table, heat, words);
+  const root = make("div", { class: "slf slp", role: "group", "aria-label": "A soft lookup in the plane" }, bar, planes, hint, table, heat, words, queryInput);
   el.replaceChildren(root);
   draw();
   const end = follow(model, ["query", "place", "cosine"], draw);

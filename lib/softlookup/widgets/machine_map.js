@@ -157,9 +157,10 @@ function render({ model, el }) {
   const earlier = make("button", { type: "button", "aria-label": "previous word", onclick: () => move(-1) }, "‹");
   const later = make("button", { type: "button", "aria-label": "next word", onclick: () => move(1) }, "›");
   const tools = make("div", { class: "slm-tools" }, make("span", { class: "slm-words" }, earlier, wordLabel, later), layers);
+  const inputs = ["place", "word", "step"].map((trait) => unseen(`${id}-${trait}`, (value) => set({ [trait]: within(Number(value) || 0, trait === "place" ? parts : { length: Infinity }) })));
   const back = make("button", { type: "button", class: "slm-back", onclick: () => follow(-1) }, "← Back");
   const next = make("button", { type: "button", class: "slm-next", onclick: () => follow(1) }, "Next →");
-  const panel = make("div", { class: "slm-panel" }, tools, live, rows, where, make("div", { class: "slm-foot" }, back, next));
+  const panel = make("div", { class: "slm-panel" }, tools, live, rows, where, make("div", { class: "slm-foot" }, back, next, inputs));
 
   /** Go along the path; past its end the word is written and the decoder begins with one more. */
   function follow(by) {
@@ -238,6 +239,7 @@ function render({ model, el }) {
     chooser.selectedIndex = model.get("chosen");
     result.textContent = `becomes: ${run().translation}`;
     const chosen = { layer: model.get("layer"), word: within(model.get("word"), run().source), step: within(model.get("step"), run().target.slice(0, -1)) };
+    [place, chosen.word, chosen.step].forEach((value, i) => { inputs[i].value = value; });
     buttons.forEach((button, i) => {
       button.tabIndex = i === place ? 0 : -1;
       if (i === place) button.setAttribute("aria-current", "step");

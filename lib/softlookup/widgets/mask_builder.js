@@ -60,16 +60,25 @@ function render({ model, el }) {
   const buttons = Object.fromEntries(Object.entries(MASKS).map(([key, title]) => [key,
     make("button", { type: "button", class: "msk-preset", "data-mask": key, onclick: () => choose(key) }, title)]));
 
+  const maskInput = unseen(`${id}-cells`, (value) => {
+    if (!/^[01]+$/.test(value) || value.length !== mask.length ** 2) return;
+    mask = mask.map((row, t) => row.map((_, s) => value[t * mask.length + s] === "1"));
+    name = null;
+    draw("Press a cell of the mask to change it.");
+  });
+
   /** Two keys and a number, for the window and the prefix. */
   function stepper(title, get, set) {
     const shown = make("output", { class: "msk-count", "aria-label": title }, String(get()));
     const step = (by) => {
       set(Math.max(1, Math.min(look.tokens.length, get() + by)));
-      shown.textContent = get();
+      shown.textContent = count.value = get();
       if (name === title) choose(title);
       else words.textContent = `The ${title} now has ${get()} ${get() === 1 ? "token" : "tokens"}; press “${title}” to see this mask.`;
     };
-    return make("span", { class: "msk-stepper" }, buttons[title],
+    const count = unseen(`${id}-${title}`, (value) => step((Number(value) || get()) - get()));
+    count.value = get();
+    return make("span", { class: "msk-stepper" }, buttons[title], count,
       make("button", { type: "button", "aria-label": `${title}: one less`, onclick: () => step(-1) }, "−"), shown,
       make("button", { type: "button", "aria-label": `${title}: one more`, onclick: () => step(1) }, "+"));
   }
@@ -148,6 +157,7 @@ function render({ model, el }) {
       td.textContent = show(outputs[td.dataset.row][td.dataset.column]);
     }
     for (const [key, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String(key === name));
+    maskInput.value = name ? "" : mask.flat().map(Number).join("");
     const blind = mask.flatMap((row, t) => (row.some(Boolean) ? [] : [t]));
     const future = mask.flatMap((row, t) => row.filter((may, s) => may && s > t)).length;
     const padded = mask.flatMap((row) => row.filter((may, s) => may && !look.real[s])).length;
@@ -218,7 +228,7 @@ function render({ model, el }) {
 
   const root = make("div", { class: "slf slf-buttons msk", role: "group", "aria-label": "A mask, and what it does to the weights" },
     make("div", { class: "msk-bar" }, make("label", { for: chooser.id }, "Sentence ", chooser), make("label", { for: polarity.id }, "Written as ", polarity)),
-    bar, words, board, warnings);
+    bar, words, board, warnings, maskInput);
   el.replaceChildren(root);
   load();
   const end = follow(model, ["chosen"], load);

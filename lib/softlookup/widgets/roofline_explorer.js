@@ -186,7 +186,7 @@ function render({ model, el }) {
     groups = taken.map((label) => label.names);
     plot.replaceChildren(...nodes);
     rows.replaceChildren(...steps.map((one) => make("tr", { "data-name": one.name, "data-flops": one.flops, "data-bytes": one.bytes, "data-seconds": one.seconds, "data-bound": one.bound },
-      make("th", { scope: "row" }, make("button", { type: "button", onclick: () => choose(one.name) }, one.name)),
+      make("th", { scope: "row" }, make("button", { type: "button", "aria-pressed": "false", onclick: () => choose(one.name) }, one.name)),
       make("td", {}, short(one.flops)), make("td", {}, short(one.bytes)), make("td", {}, plainly(one.intensity)), make("td", {}, time(one.seconds)))));
     const all = steps.reduce((sum, one) => sum + one.seconds, 0);
     const waiting = steps.filter((one) => one.bound === "memory").reduce((sum, one) => sum + one.seconds, 0);

@@ -17,6 +17,11 @@ const minus = (number) => String(number).replace("-", "−");
 /** Two decimals, a true minus, and no minus before zero. */
 const show = (number) => minus((Math.abs(number) < 0.005 ? 0 : number).toFixed(2));
 const whole = (number) => number.toLocaleString("en-GB");
+/** Three digits, with commas at thousands. */
+const three = (number) => Number(number.toPrecision(3)).toLocaleString("en-GB", { maximumSignificantDigits: 3 });
+
+/** What no control shows, such as a step: a hidden input, so that a link to the figure has it too (widgets.js of the book). */
+const unseen = (id, set) => make("input", { type: "hidden", id, onchange: ({ target }) => set(target.value) });
 
 let figures = 0;
 /** An id of its own for each figure of a page. */

@@ -9,7 +9,6 @@ const COMPUTATIONS = [
 ];
 const LANES = ["moving", "computing"];
 
-const three = (number) => Number(number.toPrecision(3)).toLocaleString("en-GB", { maximumSignificantDigits: 3 });
 /** Three digits and a prefix: "50.3 MB". */
 function amount(number, unit) {
   const [size, prefix] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([limit]) => number >= 0.9995 * limit) ?? [1, ""];
