@@ -74,8 +74,8 @@ function render({ model, el }) {
   const words = make("p", { class: "slf-words bat-words", "aria-live": "polite", "aria-atomic": "true" });
   const cells = {};
   const table = make("table", { class: "slf-table bat-table" },
-    make("thead", {}, make("tr", {}, make("td", {}), ["operations", "bytes", "FLOP/byte", "at most"].map((one) => make("th", { scope: "col" }, one)))),
-    make("tbody", {}, [["dense", "dense layers"], ["attention", "scores, mixing"]].map(([part, title]) => make("tr", { class: `bat-${part}` },
+    make("thead", {}, make("tr", {}, make("td", {}, "one layer"), ["operations", "bytes", "FLOP/byte", "at most"].map((one) => make("th", { scope: "col" }, one)))),
+    make("tbody", {}, [["dense", "dense"], ["attention", "scores, mixing"]].map(([part, title]) => make("tr", { class: `bat-${part}` },
       make("th", { scope: "row" }, title), ["flops", "bytes", "intensity", "rate"].map((key) => (cells[`${part}-${key}`] = make("td", { "data-cell": `${part}-${key}` })))))));
   const bar = make("div", { class: "bat-bytes", "aria-hidden": "true" }, make("span", { class: "bat-weights" }), make("span", { class: "bat-caches" }));
   const legend = make("p", { class: "bat-legend" });
@@ -101,8 +101,9 @@ function render({ model, el }) {
       parts.push(part === "dense" ? make("svg:circle", { class: "bat-point bat-dense", cx: x, cy: y, r: 7 })
         : make("svg:rect", { class: "bat-point bat-attention", x: x - 6, y: y - 6, width: 12, height: 12 }));
       const low = y > BOX.height - BOX.bottom - 24;
-      parts.push(text(x + 11, y + (part === "dense" ? (low ? -8 : 16) : (low ? -22 : 30)), `bat-name bat-${part}`, part === "dense" ? "dense" : "attention",
-        x > BOX.width - 90 ? "end" : "start"));
+      const left = part === "dense" && told.dense.intensity < told.ridge / 4; // beside the roof, where attention's name is not
+      parts.push(text(x + (left ? -11 : 11), y + (part === "dense" ? (left || low ? -8 : 16) : (low ? -22 : 30)), `bat-name bat-${part}`, part === "dense" ? "dense" : "attention",
+        left || x > BOX.width - 90 ? "end" : "start"));
     }
     picture.replaceChildren(...parts);
   }
@@ -127,7 +128,7 @@ function render({ model, el }) {
     picture.setAttribute("aria-label", said);
     const share = told.cache_bytes / (told.weight_bytes + told.cache_bytes);
     const work = chosen.stage === "writing" ? "one token of each sequence" : "all prompts";
-    words.replaceChildren(said, make("br"), strong(`It takes at least ${unit(told.seconds, "s")} for ${work}: the throughput is at most ${whole(Math.round(told.tokens_per_s))} tokens per second.`),
+    words.replaceChildren(said, make("br"), strong(`The whole model takes at least ${unit(told.seconds, "s")} for ${work}: the throughput is at most ${whole(Math.round(told.tokens_per_s))} tokens per second.`),
       told.fits ? "" : " All this does not fit into the memory of the machine: choose a smaller batch or fewer tokens.");
     bar.children[0].style.flexGrow = 1 - share;
     bar.children[1].style.flexGrow = share;
