@@ -243,8 +243,8 @@ def test_figure_is_byte_for_byte_the_same_when_drawn_again(drawn):
     again = render_svg(drawn.draw, DARK, *drawn.args)
     assert not re.search(r"20\d\d-\d\d|<dc:date>|Matplotlib v", again)
     if drawn.written("dark"):
-        held, expected = ElementTree.fromstring(drawn.written("dark")), ElementTree.fromstring(again)
-        assert ElementTree.tostring(held) == ElementTree.tostring(expected)
+        shown, expected = ElementTree.fromstring(drawn.written("dark")), ElementTree.fromstring(again)
+        assert ElementTree.tostring(shown) == ElementTree.tostring(expected)
 
 
 def test_figure_is_drawn_in_each_themes_own_ink(drawn):
