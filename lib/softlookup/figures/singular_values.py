@@ -12,7 +12,7 @@ def singular_values(updates: Mapping[str, Sequence[float] | np.ndarray], *, pale
     """Draw how far each of several updates moves each of its directions.
 
     Args:
-        updates: For each update, by its name, its singular values, all in the order of the first; up to three, of one length.
+        updates: For each of up to three updates, by its name, its singular values in one order of directions.
         palette: The colours to draw in.
 
     Returns:
@@ -40,6 +40,6 @@ def singular_values(updates: Mapping[str, Sequence[float] | np.ndarray], *, pale
         descriptions.append(f"{name}, from {numbers.max():.2f} to {numbers.min():.2f}")
     panels[0].set(ylabel="singular value", ylim=(0, 1.15 * max(1.0, *(numbers.max() for numbers in values.values()))))
     figure.set_label(
-        f"The {len(next(iter(values.values())))} singular values of a matrix, in one order of directions. {'; '.join(descriptions)}."
+        f"The {len(next(iter(values.values())))} singular values of a matrix, by direction. {'; '.join(descriptions)}."
     )
     return figure
