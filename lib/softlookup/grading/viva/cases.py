@@ -1,0 +1,259 @@
+"""Small inputs for tasks: arrays of two or three rows with one-digit numbers, worked through by hand in two minutes.
+
+The inputs of a check are large and have many digits. Here each task has a few lines that draw its arguments under the
+published convention; what cannot be drawn small is no matter for paper.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import CORE, Case
+from softlookup.checking.oracle import expected_results
+from softlookup.checking.questions import HOME_SEED, draw
+from softlookup.checking.variant import Variant
+
+Rng = np.random.Generator
+Arguments = tuple[Any, ...]
+
+SMALL, SHAPES = "small", "shapes"
+"""Labels: an input whose numbers are shown, and one of which the shapes alone are."""
+
+HEAD_WIDTH = 4
+"""A head width whose root is a whole number."""
+
+
+def small_cases(variant: Variant, rng: Rng) -> list[Case]:
+    """Draw small inputs of a task, each with a right answer.
+
+    Args:
+        variant: What is asked.
+        rng: Draws the numbers.
+
+    Returns:
+        Questions as the task's own, with fewer and rounder numbers, and last one of the task's own for its shapes; none
+        where the task has no small inputs.
+    """
+    drawn = _SMALL.get(variant.task.id)
+    if drawn is None:
+        return []
+    usual = next((case for case in draw(variant, HOME_SEED) if case.part == CORE and not case.gradients), None)
+    if usual is None:
+        return []
+    cases = []
+    for args in drawn(rng):
+        case = replace(usual, label=SMALL, args=args, tolerance=1e-4)
+        case = case if variant.convention is None else variant.convention.convert_case(case)
+        if _has_an_answer(variant, case):
+            cases.append(case)
+    if cases and sum(isinstance(arg, np.ndarray) and arg.ndim > 1 for arg in usual.args) > 0:
+        cases.append(replace(usual, label=SHAPES))
+    return cases
+
+
+def _has_an_answer(variant: Variant, case: Case) -> bool:
+    try:
+        right = expected_results(variant, case)
+    except Exception:  # a course's own variant of the task may take other arguments
+        return False
+    return all(array.size and not np.isnan(array.astype(np.float64)).any() for array in right)
+
+
+def _digits(rng: Rng, *shape: int, low: int = 0, high: int = 3) -> np.ndarray:
+    """One-digit numbers, not all of them alike."""
+    numbers = rng.integers(low, high + 1, size=shape).astype("float32")
+    if numbers.size > 1 and np.ptp(numbers) == 0:
+        numbers.flat[0] += 1
+    return numbers
+
+
+def _different_rows(rng: Rng, rows: int, columns: int, low: int = 0, high: int = 3) -> np.ndarray:
+    """A matrix that its transpose, and an exchange of its rows, would change."""
+    for _ in range(50):
+        matrix = _digits(rng, rows, columns, low=low, high=high)
+        unlike = len(np.unique(matrix, axis=0)) == rows and len(np.unique(matrix, axis=1).T) == columns
+        if unlike and (rows != columns or not np.array_equal(matrix, matrix.T)):
+            return matrix
+    return matrix
+
+
+def _sparse(rng: Rng, rows: int) -> np.ndarray:
+    """Vectors of the head width with two numbers that are not 0, so that a dot product is soon done."""
+    while True:
+        matrix = np.zeros((rows, HEAD_WIDTH), dtype="float32")
+        for row in matrix:
+            row[rng.choice(HEAD_WIDTH, 2, replace=False)] = rng.choice([1, 2, 2, 3], 2)
+        if len(np.unique(matrix, axis=0)) == rows:
+            return matrix
+
+
+def _scores_of(rng: Rng, rows: int, keys: int) -> tuple[np.ndarray, np.ndarray]:
+    """Queries and keys whose scores differ within every row, by no more than a few."""
+    for _ in range(200):
+        q, k = _sparse(rng, rows), _sparse(rng, keys)
+        scores = q @ k.T
+        if all(len(set(row)) == keys for row in scores.tolist()) and np.ptp(scores) <= 9:
+            return q, k
+    return q, k
+
+
+def _causal(size: int) -> np.ndarray:
+    return np.tril(np.ones((size, size), dtype=bool))
+
+
+def _mask(rng: Rng, rows: int, keys: int, blind: bool = False) -> np.ndarray:
+    """A mask that hides one key of every query, each another one; the last query sees nothing if it is blind."""
+    mask = np.ones((rows, keys), dtype=bool)
+    for row, hidden in zip(mask, np.resize(rng.permutation(keys), rows), strict=True):
+        row[hidden] = keys < 3 and blind
+    if blind:
+        mask[-1] = False
+    return mask
+
+
+def _weights(rng: Rng, rows: int, keys: int) -> np.ndarray:
+    """Rows of quarters with sum 1, no two alike."""
+    for _ in range(50):
+        weights = rng.multinomial(4, np.full(keys, 1 / keys), size=rows).astype("float32") / 4
+        if len(np.unique(weights, axis=0)) == rows and (weights.sum(0) != 1).any():
+            return weights
+    return weights
+
+
+def _sure_weights(rng: Rng) -> np.ndarray:
+    """Two rows of weights, none of them 0."""
+    first = rng.permutation([1, 2, 3])[:2] / 4
+    return np.stack([first, 1 - first], axis=-1)
+
+
+def _probabilities(rng: Rng) -> np.ndarray:
+    """Four probabilities in tenths, no two alike, in any order."""
+    return rng.permutation([0.4, 0.3, 0.2, 0.1])
+
+
+def _attention(rng: Rng) -> list[Arguments]:
+    return [
+        (*_scores_of(rng, 2, 2), _different_rows(rng, 2, 2, high=4)),
+        (*_scores_of(rng, 2, 2), _different_rows(rng, 2, 2, high=4), _causal(2)),
+        (*_scores_of(rng, 2, 2), _different_rows(rng, 2, 2, high=4), _mask(rng, 2, 2, blind=True)),
+    ]
+
+
+def _weighing(rng: Rng) -> list[Arguments]:
+    return [
+        _scores_of(rng, 2, 3),
+        (*_scores_of(rng, 2, 2), _causal(2)),
+        (*_scores_of(rng, 2, 3), _mask(rng, 2, 3, blind=True)),
+    ]
+
+
+def _masked_softmax(rng: Rng) -> list[Arguments]:
+    scores = rng.permutation([0, 1, 2, 3, 4, 6]).reshape(2, 3).astype("float32")
+    return [(scores, _mask(rng, 2, 3)), (scores, _mask(rng, 2, 3, blind=True)), (scores[:, :2], _causal(2))]
+
+
+def _padded(rng: Rng, rows: int, length: int) -> np.ndarray:
+    ids = rng.integers(1, 10, size=(rows, length))
+    for row in ids:
+        row[int(rng.integers(2, length)) :] = 0
+    return ids
+
+
+def _hidden_tokens(rng: Rng) -> list[Arguments]:
+    ids, other = (rng.integers(11, 50, size=(1, 5)) for _ in range(2))
+    special = np.array([[True, False, False, False, False]])
+    u = np.array([[0.1, *rng.permutation([0.3, 0.43, 0.48, 0.7])]])
+    return [(ids, special, u, other, 4, 0.5)]
+
+
+def _texts(rng: Rng) -> list[Arguments]:
+    ids = np.array([[3, 1, 2, 5], [4, 5, 1, 3]])
+    log_p = -_digits(rng, 2, 4, low=1, high=4)
+    return [(log_p, ids, 2, 0.0), (log_p, ids, 5, 0.0)]
+
+
+def _beams(rng: Rng) -> list[Arguments]:
+    totals = -rng.permutation([1, 3]).astype("float32")
+    log_p = -rng.permutation([1, 2, 4, 6, 9, 12]).reshape(2, 3).astype("float32") / 2
+    return [(totals, log_p, 2), (totals, log_p, 3)]
+
+
+def _lookups(rng: Rng) -> list[Arguments]:
+    return [(_different_rows(rng, 2, 2), _different_rows(rng, 2, 2), _different_rows(rng, 2, 2, high=4))]
+
+
+def _projected(rng: Rng) -> list[Arguments]:
+    return [(_different_rows(rng, 2, 2), *(_different_rows(rng, 2, 2, high=2) for _ in range(3)))]
+
+
+def _steps_of_scores(rng: Rng) -> np.ndarray:
+    return rng.permutation([0, 1, 2, 4]).reshape(2, 2).astype("float32")
+
+
+def _real(rng: Rng) -> np.ndarray:
+    real = np.ones((2, 4), dtype=bool)
+    real[0, : int(rng.integers(1, 3))] = False
+    return real
+
+
+def _logits_rows(rng: Rng) -> np.ndarray:
+    return np.stack([rng.permutation([0, 1, 2, 4]), rng.permutation([0, 1, 3, 5])]).astype("float32")
+
+
+_SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
+    "02.mix": lambda rng: [(_digits(rng, 2, 2), _different_rows(rng, 2, 2))],
+    "02.similarity": lambda rng: [(_different_rows(rng, 2, 2), _different_rows(rng, 3, 2))],
+    "02.weights": lambda rng: [(_steps_of_scores(rng), 2.0), (_steps_of_scores(rng), 0.5)],
+    "02.lookup": _lookups,
+    "02.limit": lambda rng: [(_steps_of_scores(rng), _different_rows(rng, 2, 2))],
+    "04.project": _projected,
+    "04.scores": lambda rng: [
+        (_different_rows(rng, 2, 2), _different_rows(rng, 2, 2)),
+        (_different_rows(rng, 2, 2), _different_rows(rng, 3, 2)),
+    ],
+    "04.scale": lambda rng: [(2 * _different_rows(rng, 2, 2, high=4), 4), (_different_rows(rng, 2, 2, high=8), 16)],
+    "04.softmax": lambda rng: [(_steps_of_scores(rng),), (rng.permutation([0, 1, 3]).astype("float32"),)],
+    "04.mix": lambda rng: [(_weights(rng, 2, 2), _different_rows(rng, 2, 2, high=8))],
+    "04.column": lambda rng: [
+        (*(part[0] if at == 0 else part for at, part in enumerate(_scores_of(rng, 1, 2))), _different_rows(rng, 2, 2))
+    ],
+    "04.weights": _weighing,
+    "04.attention": _attention,
+    "04.spread": lambda rng: [(int(rng.choice([4, 9, 16])), 1.0, float(rng.choice([2, 3])))],
+    "04.cost": lambda rng: [(2, int(rng.choice([3, 5])), int(rng.choice([4, 10])), 2)],
+    "04.softmax-backward": lambda rng: [(_sure_weights(rng), _different_rows(rng, 2, 2, high=4))],
+    "05.split": lambda rng: [(np.arange(8, dtype="float32").reshape(1, 2, 4), 2)],
+    "05.merge": lambda rng: [(np.arange(8, dtype="float32").reshape(1, 2, 2, 2),)],
+    "05.grouped": lambda rng: [(_digits(rng, 1, 2, 1, 2), 4)],
+    "08.causal": lambda rng: [(3, 3), (2, 3), (2, 4)],
+    "08.padding": lambda rng: [(_padded(rng, 2, 4), 0)],
+    "08.combine": lambda rng: [(_padded(rng, 1, 3), 0)],
+    "08.convert": lambda rng: [(_digits(rng, 2, 3), _mask(rng, 2, 3))],
+    "08.masked-softmax": _masked_softmax,
+    "08.leak": lambda rng: [(np.stack([_causal(3), _causal(3)]),), (np.stack([_mask(rng, 3, 3), _causal(3)]),)],
+    "08.labels": lambda rng: [([rng.integers(11, 20, size=n).tolist() for n in (2, 1)], 1, 2, 0)],
+    "08.masked-tokens": _hidden_tokens,
+    "10.next": lambda rng: [(rng.permutation(12).reshape(2, 2, 3).astype("float32"), rng.permutation([1, 2]))],
+    "10.greedy": lambda rng: [
+        (np.stack([rng.permutation(4) for _ in range(4)]).astype("float32"), np.array([0]), 3, 3),
+    ],
+    "10.temperature": lambda rng: [(_logits_rows(rng)[:, :2], 2.0), (_logits_rows(rng)[:, :3], 0)],
+    "10.top-k": lambda rng: [(_logits_rows(rng), 2)],
+    "10.top-p": lambda rng: [
+        (_probabilities(rng)[None], 0.6),
+        (np.stack([_probabilities(rng), _probabilities(rng)]), 0.8),
+    ],
+    "10.draw": lambda rng: [
+        (np.stack([_probabilities(rng), _probabilities(rng)]), rng.choice([0.25, 0.45, 0.65, 0.85], 2, replace=False))
+    ],
+    "10.score": _texts,
+    "10.beam-step": _beams,
+    "10.append": lambda rng: [
+        (*(_digits(rng, 2, 1, 1, 2, high=9) for _ in range(4)), np.array([1, 0])),
+    ],
+    "10.positions": lambda rng: [(_real(rng), 2)],
+    "10.cache-bytes": lambda rng: [(2, 8, 2, 4, 1, 10, 2)],
+    "10.cost": lambda rng: [(int(rng.choice([2, 3])), 3)],
+}

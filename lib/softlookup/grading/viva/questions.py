@@ -1,0 +1,356 @@
+"""The kinds of questions that can be asked of a trial; each answer is what a program gave, and so is every option."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from softlookup.checking.compare import same
+from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
+from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.oracle import mistaken
+from softlookup.checking.published import answer
+from softlookup.checking.questions import HOME_SEED, questions
+from softlookup.checking.variant import Variant
+from softlookup.grading.viva.cases import SHAPES, SMALL
+from softlookup.grading.viva.running import Outcome, Program, Trial
+from softlookup.grading.viva.shown import STOPS, apart, array_text, inputs_text, result_text, shapes_text
+from softlookup.grading.viva.words import RULES, verdict_words
+
+OPTIONS = 4
+LETTERS = "ABCD"
+RESULT, EDIT, CHECK, SHAPE, PLACE = "result", "edit", "check", "shape", "place"
+
+_SHAPE_TRAVELS, _CHECK_TRAVELS, _PLACE_TRAVELS = 1, 2, 2
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question with four options.
+
+    Attributes:
+        kind: What is asked for.
+        task: The task's id.
+        published: Whether it is about the published answer.
+        code: The function with numbered lines, as it is to be shown.
+        before: What is said above the code.
+        call: The inputs of the call; empty where there are none.
+        after: What is asked.
+        options: Four answers, each what some program gave.
+        key: Which of them is right.
+        why: What the edit does, and what the check says of it.
+        mention: What a good explanation mentions.
+        line: The line that is in question, counted from the ``def``.
+        travels: How many operations stand between that line and the result.
+        about: Names the edit, so that no two questions of a sheet are on the same.
+    """
+
+    kind: str
+    task: str
+    published: bool
+    code: str
+    before: str
+    call: str
+    after: str
+    options: tuple[str, ...]
+    key: int
+    why: str
+    mention: str
+    line: int
+    travels: int
+    about: tuple[str, ...]
+
+    @property
+    def difficulty(self) -> int:
+        """From 1 to 3, by how far the change travels."""
+        return 1 + (self.travels >= 2) + (self.travels >= 5)
+
+    @property
+    def letter(self) -> str:
+        """The letter of the right answer."""
+        return LETTERS[self.key]
+
+
+def questions_on(trial: Trial, rng: np.random.Generator) -> list[Question]:
+    """All questions that a trial gives, in an order that is drawn."""
+    kinds: tuple[Callable[[Trial, np.random.Generator], Iterator[Question]], ...] = (
+        *(_results, _edits, _checks, _shapes, _places),
+    )
+    made = [question for kind in kinds for question in kind(trial, rng)]
+    return [made[at] for at in rng.permutation(len(made))]
+
+
+def _whose(trial: Trial) -> str:
+    return "the published" if trial.published else "your"
+
+
+def _question(
+    trial: Trial, kind: str, code: str, program: Program | None, options: Sequence[str], rng, **texts
+) -> Question:  # type: ignore[no-untyped-def]
+    """A question whose right option comes first, with its options in an order that is drawn."""
+    order = rng.permutation(len(options))
+    mutant = program.mutant if program else None
+    why, mention = RULES[mutant.rule] if mutant else ("", "")
+    defaults = {
+        "before": "",
+        "call": "",
+        "why": why[:1].upper() + why[1:].rstrip(".") + ".",
+        "mention": mention,
+        "line": mutant.line if mutant else 0,
+        "travels": mutant.travels if mutant else 0,
+        "about": _about(trial, program) if program else (),
+    }
+    return Question(
+        kind=kind,
+        task=trial.check.task.id,
+        published=trial.published,
+        code=code,
+        options=tuple(options[at] for at in order),
+        key=int(np.flatnonzero(order == 0)[0]),
+        **{**defaults, **texts},
+    )
+
+
+def known_mistake(trial: Trial, question: Question) -> str:
+    """What the course says of a known mistake that gives the same as an edit, on all inputs; empty if none does."""
+    variant = trial.check.variant
+    program = next((each for each in trial.mutants if each.mutant and question.about == _about(trial, each)), None)
+    for mistake in variant.task.mistakes if program else ():
+        results = [mistaken(variant, (mistake.slug,), case) for case in trial.cases] if mistake.edits else [None]
+        if None not in results and all(map(_gives, program.outcomes, results, trial.cases)):  # type: ignore[union-attr]
+            return mistake.says
+    return ""
+
+
+def _gives(outcome: Outcome | None, result: Arrays, case: Case) -> bool:
+    return outcome is not None and outcome.arrays is not None and same(outcome.arrays, result, case)
+
+
+def _about(trial: Trial, program: Program) -> tuple[str, ...]:
+    mutant = program.mutant
+    return (trial.check.task.id, str(mutant.line), mutant.after) if mutant else (trial.check.task.id,)
+
+
+def _cases(trial: Trial, label: str) -> Iterator[tuple[int, Case]]:
+    return ((at, case) for at, case in enumerate(trial.cases) if case.label == label)
+
+
+def _distinct(
+    first: tuple[Outcome, Program], others: Sequence[tuple[Outcome, Program]]
+) -> list[tuple[Outcome, Program]]:
+    """An outcome and three others, all of them far apart; results of its own shape before those of another."""
+
+    def shape(outcome: Outcome) -> object:
+        return None if outcome.arrays is None else [array.shape for array in outcome.arrays]
+
+    chosen = [first]
+    for outcome, program in sorted(others, key=lambda other: shape(other[0]) != shape(first[0])):
+        if len(chosen) < OPTIONS and all(apart(outcome.arrays, each.arrays) for each, _ in chosen):
+            chosen.append((outcome, program))
+    return chosen
+
+
+def _fitting(trial: Trial, at: int, programs: Sequence[Program]) -> list[tuple[Outcome, Program]]:
+    """The programs whose outcome for an input fits into an option."""
+    names = trial.check.variant.returns
+    outcomes = [(program.outcomes[at], program) for program in programs]
+    return [(outcome, program) for outcome, program in outcomes if outcome and result_text(outcome.arrays, names)]
+
+
+def _shuffled(programs: Sequence[Program], rng: np.random.Generator) -> list[Program]:
+    return [programs[at] for at in rng.permutation(len(programs))]
+
+
+def _results(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+    """Which of four results does a changed line lead to?"""
+    names, variant = trial.check.variant.returns, trial.check.variant
+    for at, case in _cases(trial, SMALL):
+        for key_outcome, program in _fitting(trial, at, trial.mutants):
+            others = _fitting(trial, at, [trial.original, *_shuffled(trial.mutants, rng)])
+            chosen = _distinct((key_outcome, program), others)
+            if len(chosen) < OPTIONS or not apart(key_outcome.arrays, trial.original.outcomes[at].arrays):  # type: ignore[union-attr]
+                continue
+            yield _question(
+                trial,
+                RESULT,
+                trial.function.shown(program.mutant),
+                program,
+                [result_text(outcome.arrays, names) for outcome, _ in chosen],
+                rng,
+                before=f"In {_whose(trial)} `{trial.function.name}`, {_changed(program)}",
+                call=inputs_text(variant, case),
+                after="What does the changed function return?",
+            )
+
+
+def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+    """Which of four edits leads to a result?"""
+    names, variant = trial.check.variant.returns, trial.check.variant
+    for at, case in _cases(trial, SMALL):
+        for key_outcome, program in _fitting(trial, at, trial.mutants):
+            if key_outcome.arrays is None or not apart(key_outcome.arrays, trial.original.outcomes[at].arrays):  # type: ignore[union-attr]
+                continue
+            others = [
+                pair
+                for pair in _fitting(trial, at, _shuffled(trial.mutants, rng))
+                if apart(pair[0].arrays, trial.original.outcomes[at].arrays)  # type: ignore[union-attr]
+            ]
+            chosen = _distinct((key_outcome, program), others)
+            lines = [_becomes(each) for _, each in chosen]
+            if len(chosen) < OPTIONS or len(set(lines)) < OPTIONS:
+                continue
+            yield _question(
+                trial,
+                EDIT,
+                trial.function.shown(),
+                program,
+                lines,
+                rng,
+                before=f"One line of {_whose(trial)} `{trial.function.name}` was changed.",
+                call=inputs_text(variant, case),
+                after="The changed function returns\n\n"
+                + _fenced(result_text(key_outcome.arrays, names))
+                + "\n\nWhich change was it?",
+            )
+
+
+def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+    """Does the check still pass, and if not, what does it find?"""
+    judged = [program for program in trial.mutants if program.checked is not None]
+    if sum(bool(program.checked and program.checked.wrong) for program in judged) < 2:
+        return  # a function that no edit changes is not the one that is shown
+    texts = [verdict_words(program.checked.wrong) for program in judged if program.checked]
+    pool = list(
+        dict.fromkeys([text for text in (verdict_words(()), *texts, *_other_verdicts(trial.check.variant)) if text])
+    )
+    for program in judged:
+        text = verdict_words(program.checked.wrong) if program.checked else ""
+        others = [other for other in pool if other != text]
+        if not text or len(others) < OPTIONS - 1:
+            continue
+        others = [others[at] for at in rng.permutation(len(others))[: OPTIONS - 1]]
+        yield _question(
+            trial,
+            CHECK,
+            trial.function.shown(program.mutant),
+            program,
+            [text, *others],
+            rng,
+            before=f"In {_whose(trial)} `{trial.function.name}`, {_changed(program)}",
+            after="What does the check of the task find in the changed function?",
+            travels=max(_CHECK_TRAVELS, program.mutant.travels) if program.mutant else 0,
+        )
+
+
+@cache
+def _other_verdicts(variant: Variant) -> tuple[str, ...]:
+    """What the check says of the published answer with each of the task's known mistakes."""
+    drawn = questions(variant, HOME_SEED)
+    texts = []
+    for mistake in variant.task.mistakes:
+        try:
+            student = LocalStudent(variant, answer(variant, (mistake.slug,)))
+            result = judge(variant, student, task_questions=drawn, names=False)
+        except Exception:  # a mistake that shows in no numbers, or takes too long
+            continue
+        marks = [mark for _, mark in result.cases]
+        wrong = {case.part for case, mark in zip(drawn.cases, marks, strict=False) if mark != "right"}
+        texts.append(verdict_words({CORE if part == SINGLE else part for part in wrong}))
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _shapes(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+    """Which shape has the result of a changed function?"""
+    for at, case in _cases(trial, SHAPES):
+        pool = {
+            _shape(outcome): None for program in (trial.original, *trial.mutants) if (outcome := program.outcomes[at])
+        }
+        for program in trial.mutants:
+            outcome = program.outcomes[at]
+            if outcome is None or _shape(outcome) == _shape(trial.original.outcomes[at]):  # type: ignore[arg-type]
+                continue
+            others = [text for text in pool if text != _shape(outcome)]
+            if len(others) < OPTIONS - 1:
+                continue
+            others = [others[number] for number in rng.permutation(len(others))[: OPTIONS - 1]]
+            yield _question(
+                trial,
+                SHAPE,
+                trial.function.shown(program.mutant),
+                program,
+                [_shape(outcome), *others],
+                rng,
+                before=f"In {_whose(trial)} `{trial.function.name}`, {_changed(program)}",
+                call=shapes_text(trial.check.variant, case),
+                after="Which shape does the result have?",
+                travels=max(_SHAPE_TRAVELS, program.mutant.travels) if program.mutant else 0,
+            )
+
+
+def _shape(outcome: Outcome) -> str:
+    return STOPS if outcome.arrays is None else ", ".join(str(tuple(array.shape)) for array in outcome.arrays)
+
+
+def _places(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+    """Where in the run does a number stand?"""
+    for at, case in _cases(trial, SMALL):
+        cells: list[tuple[float, str, int, str]] = []
+        for program in trial.values:
+            outcome = program.outcomes[at]
+            array = outcome.arrays[0] if outcome and outcome.arrays else None
+            if array is None or array.dtype.kind not in "iuf" or not 1 <= array.ndim <= 2 or array.size > 12:
+                continue
+            for index in np.ndindex(array.shape):
+                where = f"{program.name}[{', '.join(map(str, index))}]"
+                cells.append((float(array[index]), where, program.line, f"after line {program.line}"))
+        order = [cells[number] for number in rng.permutation(len(cells))]
+        for value, where, line, when in order[:3]:
+            if not np.isfinite(value) or value == 0 or 4 * value != round(4 * value):
+                continue
+            others: list[tuple[float, str, int, str]] = []
+            for cell in sorted(order, key=lambda cell: cell[1].split("[")[0] != where.split("[")[0]):
+                values = [value, *(other[0] for other in others)]
+                if all(abs(cell[0] - other) > 0.08 for other in values) and len(others) < OPTIONS - 1:
+                    others.append(cell)
+            if len(others) < OPTIONS - 1:
+                continue
+            texts = [
+                f"{cell_where} {cell_when}" for _, cell_where, _, cell_when in [(value, where, line, when), *others]
+            ]
+            yield _question(
+                trial,
+                PLACE,
+                trial.function.shown(),
+                None,
+                texts,
+                rng,
+                before=f"{_whose(trial).capitalize()} `{trial.function.name}` is called, unchanged.",
+                call=inputs_text(trial.check.variant, case),
+                after=f"Which of these is {array_text(np.array(value))}? Indices count from 0.",
+                why=f"{where} is {array_text(np.array(value))} {when}.",
+                mention="what the rows and columns of this array stand for, and from which inputs this entry is computed",
+                line=line,
+                travels=_PLACE_TRAVELS,
+                about=(trial.check.task.id, PLACE),
+            )
+
+
+def _changed(program: Program) -> str:
+    mutant = program.mutant
+    assert mutant is not None
+    return f"line {mutant.line} is taken out." if not mutant.after else f"line {mutant.line} is changed."
+
+
+def _becomes(program: Program) -> str:
+    mutant = program.mutant
+    assert mutant is not None
+    return f"line {mutant.line} is taken out" if not mutant.after else f"{mutant.line}:  {mutant.after.strip()}"
+
+
+def _fenced(text: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
