@@ -17,19 +17,23 @@ _A_TASK = 0.4
 _STOPPING = 0.2
 
 
-def choose(questions: Sequence[Question], count: int) -> list[Question]:
+def choose(
+    questions: Sequence[Question], count: int, before: Sequence[Question] = (), *, at_any_rate: bool = True
+) -> list[Question]:
     """Choose questions for a sheet.
 
     Args:
         questions: All that there are, in an order that was drawn.
-        count: How many are wanted.
+        count: How many the sheet is to have.
+        before: Those that stand on it already.
+        at_any_rate: Whether kinds and tasks may come too often where there are no others.
 
     Returns:
-        Them, in the order of the tasks: no edit twice, no kind and no task too often, with a difficulty of 2 on
-        average as nearly as it can be had; fewer where there are no more.
+        All that stand on it then, in the order of the tasks: no edit twice, no kind and no task too often, with a
+        difficulty of 2 on average as nearly as it can be had; fewer where there are no more.
     """
-    chosen: list[Question] = []
-    for strict in (True, False):
+    chosen = list(before)
+    for strict in (True, False)[: 1 + at_any_rate]:
         while len(chosen) < count:
             available = [question for question in questions if _may(question, chosen, count, strict)]
             if not available:

@@ -1,6 +1,5 @@
 """The kinds of questions that can be asked of a trial; each answer is what a program gave, and so is every option."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -37,7 +36,8 @@ class Question:
         published: Whether it is about the published answer.
         code: The function with numbered lines, as it is to be shown.
         before: What is said above the code.
-        call: The inputs of the call; empty where there are none.
+        call: The inputs of the call, each with its name; empty where there are none.
+        gives: What the changed function returned; empty where that is asked.
         after: What is asked.
         options: Four answers, each what some program gave.
         key: Which of them is right.
@@ -53,7 +53,8 @@ class Question:
     published: bool
     code: str
     before: str
-    call: str
+    call: tuple[str, ...]
+    gives: str
     after: str
     options: tuple[str, ...]
     key: int
@@ -96,7 +97,8 @@ def _question(
     why, mention = RULES[mutant.rule] if mutant else ("", "")
     defaults = {
         "before": "",
-        "call": "",
+        "call": (),
+        "gives": "",
         "why": why[:1].upper() + why[1:].rstrip(".") + ".",
         "mention": mention,
         "line": mutant.line if mutant else 0,
@@ -211,9 +213,8 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
                 rng,
                 before=f"One line of {_whose(trial)} `{trial.function.name}` was changed.",
                 call=inputs_text(variant, case),
-                after="The changed function returns\n\n"
-                + _fenced(result_text(key_outcome.arrays, names))
-                + "\n\nWhich change was it?",
+                gives=result_text(key_outcome.arrays, names),
+                after="Which change was it?",
             )
 
 
@@ -226,11 +227,16 @@ def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
     pool = list(
         dict.fromkeys([text for text in (verdict_words(()), *texts, *_other_verdicts(trial.check.variant)) if text])
     )
-    for program in judged:
+    plain, spoiled = verdict_words({CORE}), False
+    for program in _shuffled(judged, rng):
         text = verdict_words(program.checked.wrong) if program.checked else ""
         others = [other for other in pool if other != text]
         if not text or len(others) < OPTIONS - 1:
             continue
+        if text == plain:  # most edits spoil everything, which is soon seen: one of them is enough
+            if spoiled:
+                continue
+            spoiled = True
         others = [others[at] for at in rng.permutation(len(others))[: OPTIONS - 1]]
         yield _question(
             trial,
@@ -329,7 +335,7 @@ def _places(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
                 rng,
                 before=f"{_whose(trial).capitalize()} `{trial.function.name}` is called, unchanged.",
                 call=inputs_text(trial.check.variant, case),
-                after=f"Which of these is {array_text(np.array(value))}? Indices count from 0.",
+                after=f"Which of these numbers is {array_text(np.array(value))}? Indices count from 0.",
                 why=f"{where} is {array_text(np.array(value))} {when}.",
                 mention="what the rows and columns of this array stand for, and from which inputs this entry is computed",
                 line=line,
@@ -348,9 +354,3 @@ def _becomes(program: Program) -> str:
     mutant = program.mutant
     assert mutant is not None
     return f"line {mutant.line} is taken out" if not mutant.after else f"{mutant.line}:  {mutant.after.strip()}"
-
-
-def _fenced(text: str) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{text}\n{fence}"

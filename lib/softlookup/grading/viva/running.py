@@ -4,6 +4,7 @@ Nothing of a submission, and no edit of it, runs anywhere else. What comes back 
 ``sandbox/outside/session.py`` has checked; only what two runs in two processes agree on is kept.
 """
 
+import socket
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -124,14 +125,15 @@ class VivaExaminer:
 
     Args:
         settings: The assignment, the seed, the limits.
+        zygote: The connection to a copy of a zygote, made by ``judging.zygotes.Shared``; None starts a zygote.
 
     Raises:
         CourseError: If the sandbox does not start, or the release is no notebook.
     """
 
-    def __init__(self, settings: RunSettings) -> None:
+    def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
         self.assignment = Assignment(settings)
-        self.forks = Forks(settings, self.assignment.release, self.assignment.catalogue)
+        self.forks = Forks(settings, self.assignment.release, self.assignment.catalogue, zygote)
 
     def __enter__(self) -> "VivaExaminer":
         return self
@@ -174,8 +176,9 @@ class VivaExaminer:
                     cell.source = solution(asked[grade_id(cell)].variant)
         rng = generator(settings, student)
         plans = [plan for cell in cells if (plan := _plan(cell, asked.get(grade_id(cell)), published, rng))]
-        order = [plans[at] for at in rng.permutation(len(plans))]
-        return _Passes(self, cells, order, most).trials()
+        points = np.array([plan.check.task.points for plan in plans], dtype=float)
+        order = rng.choice(len(plans), len(plans), replace=False, p=points / points.sum()) if plans else []
+        return _Passes(self, cells, [plans[at] for at in order], most).trials()
 
 
 def generator(settings: RunSettings, student: str, *more: int) -> np.random.Generator:

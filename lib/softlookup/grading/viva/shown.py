@@ -63,20 +63,22 @@ def _beside(name: str, block: str) -> str:
     return name + block.replace("\n", "\n" + " " * len(name))
 
 
-def inputs_text(variant: Variant, case: Case) -> str:
-    """The arguments of a call, one below the other."""
-    return "\n".join(
+def inputs_text(variant: Variant, case: Case) -> tuple[str, ...]:
+    """The arguments of a call, each with its name."""
+    return tuple(
         _beside(f"{name} = ", _argument(value))
         for name, value in zip(variant.input_names(case), case.args, strict=True)
     )
 
 
-def shapes_text(variant: Variant, case: Case) -> str:
-    """The shapes of the arguments of a call; numbers as they are."""
+def shapes_text(variant: Variant, case: Case) -> tuple[str, ...]:
+    """The shapes of the arguments of a call, each with its name; numbers as they are."""
     parts = []
     for name, value in zip(variant.input_names(case), case.args, strict=True):
-        parts.append(f"{name}: {tuple(value.shape)}" if isinstance(value, np.ndarray) else f"{name} = {value}")
-    return "\n".join(parts)
+        parts.append(
+            f"{name} has the shape {tuple(value.shape)}" if isinstance(value, np.ndarray) else f"{name} = {value}"
+        )
+    return tuple(parts)
 
 
 def _argument(value: object) -> str:
