@@ -6,6 +6,7 @@ published convention; what cannot be drawn small is no matter for paper.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def small_cases(variant: Variant, rng: Rng) -> list[Case]:
     drawn = _SMALL.get(variant.task.id)
     if drawn is None:
         return []
-    usual = next((case for case in draw(variant, HOME_SEED) if case.part == CORE and not case.gradients), None)
+    usual = _usual(variant)
     if usual is None:
         return []
     cases = []
@@ -51,6 +52,12 @@ def small_cases(variant: Variant, rng: Rng) -> list[Case]:
     if cases and sum(isinstance(arg, np.ndarray) and arg.ndim > 1 for arg in usual.args) > 0:
         cases.append(replace(usual, label=SHAPES))
     return cases
+
+
+@lru_cache(maxsize=256)
+def _usual(variant: Variant) -> Case | None:
+    """The first ordinary question of a task's check."""
+    return next((case for case in draw(variant, HOME_SEED) if case.part == CORE and not case.gradients), None)
 
 
 def _has_an_answer(variant: Variant, case: Case) -> bool:

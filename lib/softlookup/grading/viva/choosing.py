@@ -10,7 +10,7 @@ from softlookup.grading.viva.shown import STOPS
 MIDDLE = 2
 """The difficulty that the questions of a sheet have on average, from 1 to 3."""
 
-_SHARES = {RESULT: 0.4, CHECK: 0.3, EDIT: 0.2, SHAPE: 0.2, PLACE: 0.2}
+_SHARES = {RESULT: 0.6, CHECK: 0.4, EDIT: 0.4, SHAPE: 0.2, PLACE: 0.2}
 """How much of a sheet one kind may be at most."""
 
 _A_TASK = 0.4
@@ -47,6 +47,8 @@ def _may(question: Question, chosen: Sequence[Question], count: int, strict: boo
         return False
     if not strict:
         return True
+    if any(question.task == other.task and question.kind == other.kind for other in chosen):
+        return False
     kinds, tasks = Counter(other.kind for other in chosen), Counter(other.task for other in chosen)
     stopping = sum(_stops(other) for other in chosen)
     return (

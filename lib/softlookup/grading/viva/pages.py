@@ -25,7 +25,8 @@ body { background: #fff; color: #111; font: 15px/1.45 system-ui, sans-serif; mar
 h1 { font-size: 1.3rem; margin: 0 0 .2rem; }
 h2 { font-size: 1rem; margin: 0 0 .3rem; }
 p { margin: .3rem 0; }
-pre { font: 12.5px/1.4 ui-monospace, "IBM Plex Mono", monospace; margin: .3rem 0; padding: .3rem .5rem; white-space: pre-wrap; }
+pre { font: 12.5px/1.4 ui-monospace, "IBM Plex Mono", monospace; margin: .3rem 0; padding: .3rem .5rem;
+      white-space: pre-wrap; }
 pre.code { font-size: 11.5px; background: #f4f4f2; border-left: 3px solid #999; }
 del, ins { background: none; color: inherit; text-decoration: none; }
 del { color: #8a1c1c; }
@@ -33,7 +34,7 @@ ins { color: #10571f; font-weight: 700; }
 .given { color: #444; font-size: .9rem; }
 .row { display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
 .row > * { min-width: 0; }
-.row > span { padding-top: .35rem; }
+.row > pre { margin: 0; padding: .1rem 0; }
 article { break-after: page; margin-bottom: 3rem; }
 article:last-child { break-after: auto; }
 section { border-top: 1px solid #bbb; break-inside: avoid; margin-top: .8rem; padding-top: .6rem; }
@@ -78,8 +79,8 @@ def sheet(viva: Viva) -> str:
     sections = "".join(_question(number, question) for number, question in enumerate(viva.questions, 1))
     return (
         f"<article>{_head(viva, 'Questions on your code')}"
-        f'<p class="given">{count} questions, about {count * MINUTES_EACH} minutes. One answer to each is right: circle '
-        f"its letter. {_powers(viva.questions)}</p>{sections}</article>\n"
+        f'<p class="given">{count} questions, about {count * MINUTES_EACH} minutes. One answer to each is right: '
+        f"circle its letter. {_powers(viva.questions)}</p>{sections}</article>\n"
     )
 
 
@@ -110,20 +111,17 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
             links.append(f'<a href="{escape(feedback)}#{escape(cell)}">the line in the graded notebook</a>')
         if book and (address := _section(question.task)):
             links.append(f'<a href="{escape(book)}/{escape(address)}">the section in the book</a>')
-        sections.append(
-            _question(
-                number,
-                question,
-                right=question.key,
-                more=f"<dl><dt>Answer</dt><dd>{question.letter}. {escape(question.why)}</dd>"
-                f"<dt>A good explanation mentions</dt><dd>{escape(question.mention)}.</dd>"
-                f"<dt>Look at</dt><dd>line {question.line} of {escape(question.task)}{', '.join(['', *links])}</dd></dl>",
-            )
+        where = ", ".join([f"line {question.line} of {escape(question.task)}", *links])
+        answer = (
+            f"<dl><dt>Answer</dt><dd>{question.letter}. {escape(question.why)}</dd>"
+            f"<dt>A good explanation mentions</dt><dd>{escape(question.mention)}.</dd>"
+            f"<dt>Look at</dt><dd>{where}</dd></dl>"
         )
+        sections.append(_question(number, question, question.key, answer))
     return (
         f"<article>{_head(viva, 'For the examiner')}"
-        '<p class="given">Show the code and ask for the result first; the options are for when no answer comes. Then ask '
-        f"why. {_powers(viva.questions)}</p>{''.join(sections)}</article>\n"
+        '<p class="given">Show the code and ask for the result first; the options are for when no answer comes. '
+        f"Then ask why. {_powers(viva.questions)}</p>{''.join(sections)}</article>\n"
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -89,13 +90,19 @@ def _whose(trial: Trial) -> str:
 
 
 def _question(
-    trial: Trial, kind: str, code: str, program: Program | None, options: Sequence[str], rng, **texts
-) -> Question:  # type: ignore[no-untyped-def]
+    trial: Trial,
+    kind: str,
+    code: str,
+    program: Program | None,
+    options: Sequence[str],
+    rng: np.random.Generator,
+    **texts: Any,
+) -> Question:
     """A question whose right option comes first, with its options in an order that is drawn."""
     order = rng.permutation(len(options))
     mutant = program.mutant if program else None
     why, mention = RULES[mutant.rule] if mutant else ("", "")
-    defaults = {
+    defaults: dict[str, Any] = {
         "before": "",
         "call": (),
         "gives": "",
@@ -120,15 +127,19 @@ def known_mistake(trial: Trial, question: Question) -> str:
     """What the course says of a known mistake that gives the same as an edit, on all inputs; empty if none does."""
     variant = trial.check.variant
     program = next((each for each in trial.mutants if each.mutant and question.about == _about(trial, each)), None)
-    for mistake in variant.task.mistakes if program else ():
-        results = [mistaken(variant, (mistake.slug,), case) for case in trial.cases] if mistake.edits else [None]
-        if None not in results and all(map(_gives, program.outcomes, results, trial.cases)):  # type: ignore[union-attr]
+    for mistake in variant.task.mistakes:
+        results = (
+            [mistaken(variant, (mistake.slug,), case) for case in trial.cases] if program and mistake.edits else [None]
+        )
+        if program and all(map(_gives, program.outcomes, results, trial.cases)):
             return mistake.says
     return ""
 
 
-def _gives(outcome: Outcome | None, result: Arrays, case: Case) -> bool:
-    return outcome is not None and outcome.arrays is not None and same(outcome.arrays, result, case)
+def _gives(outcome: Outcome | None, result: Arrays | None, case: Case) -> bool:
+    return (
+        result is not None and outcome is not None and outcome.arrays is not None and same(outcome.arrays, result, case)
+    )
 
 
 def _about(trial: Trial, program: Program) -> tuple[str, ...]:
@@ -224,9 +235,9 @@ def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
     if sum(bool(program.checked and program.checked.wrong) for program in judged) < 2:
         return  # a function that no edit changes is not the one that is shown
     texts = [verdict_words(program.checked.wrong) for program in judged if program.checked]
-    pool = list(
-        dict.fromkeys([text for text in (verdict_words(()), *texts, *_other_verdicts(trial.check.variant)) if text])
-    )
+    pool = list(dict.fromkeys([text for text in (verdict_words(()), *texts) if text]))
+    if len(pool) < OPTIONS:
+        pool = list(dict.fromkeys([*pool, *_other_verdicts(trial.check.variant)]))
     plain, spoiled = verdict_words({CORE}), False
     for program in _shuffled(judged, rng):
         text = verdict_words(program.checked.wrong) if program.checked else ""
@@ -337,7 +348,7 @@ def _places(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
                 call=inputs_text(trial.check.variant, case),
                 after=f"Which of these numbers is {array_text(np.array(value))}? Indices count from 0.",
                 why=f"{where} is {array_text(np.array(value))} {when}.",
-                mention="what the rows and columns of this array stand for, and from which inputs this entry is computed",
+                mention="what the axes of this array stand for, and from which inputs this entry is computed",
                 line=line,
                 travels=_PLACE_TRAVELS,
                 about=(trial.check.task.id, PLACE),

@@ -7,7 +7,7 @@ Nothing of a submission, and no edit of it, runs anywhere else. What comes back 
 import socket
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
@@ -175,10 +175,17 @@ class VivaExaminer:
                 if grade_id(cell) in asked:
                     cell.source = solution(asked[grade_id(cell)].variant)
         rng = generator(settings, student)
-        plans = [plan for cell in cells if (plan := _plan(cell, asked.get(grade_id(cell)), published, rng))]
-        points = np.array([plan.check.task.points for plan in plans], dtype=float)
-        order = rng.choice(len(plans), len(plans), replace=False, p=points / points.sum()) if plans else []
-        return _Passes(self, cells, [plans[at] for at in order], most).trials()
+        cells_of_tasks = [cell for cell in cells if grade_id(cell) in asked and cell.cell_type == "code"]
+        points = np.array([asked[grade_id(cell)].task.points for cell in cells_of_tasks], dtype=float)
+        order = (
+            rng.choice(len(points), len(points), replace=False, p=points / points.sum()).tolist() if len(points) else []
+        )
+        plans = (
+            plan
+            for at in order
+            if (plan := _plan(cells_of_tasks[at], asked[grade_id(cells_of_tasks[at])], published, settings, student))
+        )
+        return _Passes(self, cells, plans, most).trials()
 
 
 def generator(settings: RunSettings, student: str, *more: int) -> np.random.Generator:
@@ -187,13 +194,16 @@ def generator(settings: RunSettings, student: str, *more: int) -> np.random.Gene
     return np.random.default_rng([settings.seed, *names, *more])
 
 
-def _plan(cell: NotebookNode, check: ReleasedCheck | None, published: bool, rng: np.random.Generator) -> Trial | None:
+def _plan(
+    cell: NotebookNode, check: ReleasedCheck, published: bool, settings: RunSettings, student: str
+) -> Trial | None:
     """What is to be run for one task; None where there is nothing to ask."""
-    if check is None or not is_solution(cell) or cell.cell_type != "code":
+    function = function_in(cell.source, check.task.name) if is_solution(cell) else None
+    if function is None:
         return None
-    function = function_in(cell.source, check.task.name)
-    cases = small_cases(check.variant, rng) if function is not None else []
-    if function is None or not cases:
+    rng = generator(settings, student, zlib.crc32(check.task.id.encode()))
+    cases = small_cases(check.variant, rng)
+    if not cases:
         return None
     mutants = function.mutants
     if len(mutants) > MOST_MUTANTS:
@@ -212,7 +222,9 @@ def _plan(cell: NotebookNode, check: ReleasedCheck | None, published: bool, rng:
 class _Passes:
     """Two passes over a submission, each in a process of its own; only what agrees is left."""
 
-    def __init__(self, examiner: VivaExaminer, cells: Sequence[NotebookNode], plans: list[Trial], most: int) -> None:
+    def __init__(
+        self, examiner: VivaExaminer, cells: Sequence[NotebookNode], plans: Iterator[Trial], most: int
+    ) -> None:
         self.assignment, self.forks, self.cells = examiner.assignment, examiner.forks, cells
         self.limits, self.plans, self.most = examiner.assignment.settings.limits, plans, most
         self.until = time.monotonic() + self.limits.total_s
@@ -228,13 +240,17 @@ class _Passes:
             (trial for trial in both if trial is not None), key=lambda trial: at.get(trial.check.task.slug, -1)
         )
 
-    def _pass(self, plans: Sequence[Trial], most: int) -> Iterator[Trial]:
+    def _pass(self, plans: Iterable[Trial], most: int) -> Iterator[Trial]:
         self.begun, count = 0, 0
         try:
             for plan in plans:
-                if count < most and time.monotonic() < self.until and (trial := self._tried(plan)):
+                if time.monotonic() > self.until:
+                    return
+                if trial := self._tried(plan):
                     count += 1
                     yield trial
+                if count == most:
+                    return
         finally:
             self._end()
 
