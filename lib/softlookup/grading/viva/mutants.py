@@ -5,6 +5,7 @@ of two operands, a step of one, a line that is gone.
 """
 
 import ast
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,7 +121,7 @@ class Function:
             if mutant is None:
                 continue
             try:
-                tree = ast.parse(mutant.source)
+                tree = _parsed(mutant.source)
             except (SyntaxError, ValueError):
                 continue
             changed = _definition(tree, self.name)
@@ -175,7 +176,7 @@ def function_in(cell: str, name: str) -> Function | None:
     if len(cell) > 4 * MOST_CHARACTERS or not all(sign.isprintable() or sign == "\n" for sign in cell):
         return None
     try:
-        tree = ast.parse(cell)
+        tree = _parsed(cell)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     node = _definition(tree, name)
@@ -184,6 +185,13 @@ def function_in(cell: str, name: str) -> Function | None:
     function = Function(cell, name, node)
     short = len(function.lines) <= MOST_LINES and sum(map(len, function.lines)) <= MOST_CHARACTERS
     return function if short and max(map(len, function.lines)) <= WIDEST else None
+
+
+def _parsed(text: str) -> ast.Module:
+    """The tree of some code; what Python warns of in it is its writer's business."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def travels(function: ast.FunctionDef, node: ast.AST) -> int:
@@ -398,7 +406,7 @@ def _forms(text: str) -> list[str]:
 def _same(first: str, second: str) -> bool:
     """Whether two lines are the same statement."""
     try:
-        return ast.dump(ast.parse(first.strip())) == ast.dump(ast.parse(second.strip()))
+        return ast.dump(_parsed(first.strip())) == ast.dump(_parsed(second.strip()))
     except SyntaxError:
         return False
 
