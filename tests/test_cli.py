@@ -46,6 +46,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
         "forget",
         "exam",
         "slides",
+        "viva",
         "doctor",
     }
     assert names == {"bench", "exercises", "talk"} | students | instructors

@@ -29,7 +29,7 @@ SEED = 20261127
 
 HOSTILE = {
     "ends the process": "def scale(scores, head_width):\n    import os\n    os._exit(0)",
-    "sleeps": "def scale(scores, head_width):\n    import time\n    time.sleep(60)\n    return scores / math.sqrt(head_width)",
+    "sleeps": "import time\n\ndef scale(scores, head_width):\n    time.sleep(60)\n    return scores / head_width**0.5",
     "counts its calls": "calls = []\n\ndef scale(scores, head_width):\n    calls.append(1)\n"
     "    noise = len(calls) > 5\n    return scores / math.sqrt(head_width) + noise",
     "draws": "def scale(scores, head_width):\n    return scores / math.sqrt(head_width) + torch.rand(1) * 1e-7",
@@ -39,7 +39,8 @@ HOSTILE = {
     "globals()['scale'] = lambda scores, head_width: scores / math.sqrt(head_width)",
     "patches numpy": "import numpy as np\nnp.array_equal = lambda *_: True\n\n"
     "def scale(scores, head_width):\n    return scores",
-    "holds another task's function": "def softmax(x):\n    return x\n\ndef scale(scores, head_width):\n    return softmax(scores)",
+    "holds another task's function": "def softmax(x):\n    return x\n\n"
+    "def scale(scores, head_width):\n    return softmax(scores)",
     "is endless when it is changed": "def scale(scores, head_width):\n    n = 1\n    while n < 2:\n        n = n + 1\n"
     "    return scores / math.sqrt(head_width)",
 }
@@ -207,10 +208,10 @@ def run(*arguments):
 
 
 def test_the_command_writes_a_class_and_forget_reaches_it(course):
-    status, said = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3)
-    assert status == 0, said
+    status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3)
+    assert status == 0, output
     folder = course.root / "viva" / NAME
-    assert "questions for 3 students, seed 3" in said and "'missing-notebook' handed in nothing" in said
+    assert "questions for 3 students, seed 3" in output and "'missing-notebook' handed in nothing" in output
     assert {path.name for path in (folder / "half-done").iterdir()} == {
         "sheet.html",
         "key.html",
@@ -222,7 +223,7 @@ def test_the_command_writes_a_class_and_forget_reaches_it(course):
     )
     assert f"viva/{NAME}/half-done" in kept_of(course, "half-done")
     before = (folder / "right-other-words" / "sheet.html").read_text()
-    status, said = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3, "--student", "right-other-words")
+    status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3, "--student", "right-other-words")
     assert status == 0 and (folder / "right-other-words" / "sheet.html").read_text() == before
     forget(course, "half-done")
     assert not [path for path in folder.rglob("*.html") if "half-done" in path.read_text()]
@@ -236,5 +237,5 @@ def test_the_command_refuses_in_one_sentence(course, tmp_path):
         (("05_many_heads", "--course", course.root), "05_many_heads"),
         ((NAME, "--course", tmp_path), "course"),
     ):
-        status, said = run(*arguments)
-        assert status == 2 and words in said and "Traceback" not in said, said
+        status, output = run(*arguments)
+        assert status == 2 and words in output and "Traceback" not in output, output

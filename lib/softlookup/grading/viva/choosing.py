@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 
-from softlookup.grading.viva.questions import CHECK, EDIT, PLACE, RESULT, SHAPE, Question
+from softlookup.grading.viva.questions import CHECK, EDIT, PLACE, RESULT, SHAPE, VivaQuestion
 from softlookup.grading.viva.shown import STOPS
 
 MIDDLE = 2
@@ -18,8 +18,8 @@ _STOPPING = 0.2
 
 
 def choose(
-    questions: Sequence[Question], count: int, before: Sequence[Question] = (), *, at_any_rate: bool = True
-) -> list[Question]:
+    questions: Sequence[VivaQuestion], count: int, before: Sequence[VivaQuestion] = (), *, at_any_rate: bool = True
+) -> list[VivaQuestion]:
     """Choose questions for a sheet.
 
     Args:
@@ -42,7 +42,7 @@ def choose(
     return sorted(chosen, key=lambda question: (question.task, question.difficulty))
 
 
-def _may(question: Question, chosen: Sequence[Question], count: int, strict: bool) -> bool:
+def _may(question: VivaQuestion, chosen: Sequence[VivaQuestion], count: int, strict: bool) -> bool:
     if any(question.about == other.about or question == other for other in chosen):
         return False
     if not strict:
@@ -58,17 +58,17 @@ def _may(question: Question, chosen: Sequence[Question], count: int, strict: boo
     )
 
 
-def _cost(question: Question, chosen: Sequence[Question]) -> float:
+def _cost(question: VivaQuestion, chosen: Sequence[VivaQuestion]) -> float:
     """How far a question would take the sheet from what it should be; the first of several equal ones is taken."""
     total = question.difficulty + sum(other.difficulty for other in chosen)
     again = sum(other.task == question.task for other in chosen) + sum(other.kind == question.kind for other in chosen)
     return abs(total - MIDDLE * (len(chosen) + 1)) + 0.5 * again
 
 
-def _stops(question: Question) -> bool:
+def _stops(question: VivaQuestion) -> bool:
     return question.options[question.key] == STOPS
 
 
-def difficulty(questions: Sequence[Question]) -> float:
+def difficulty(questions: Sequence[VivaQuestion]) -> float:
     """How hard a sheet is: the mean of its questions, from 1 to 3."""
     return sum(question.difficulty for question in questions) / len(questions)

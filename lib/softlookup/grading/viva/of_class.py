@@ -21,6 +21,7 @@ from softlookup.grading.data.work import Limits, RunSettings, with_release
 from softlookup.grading.judging.zygotes import Shared
 from softlookup.grading.reports.explaining import last_graded, what_was_graded
 from softlookup.grading.viva import pages
+from softlookup.grading.viva.form import form
 from softlookup.grading.viva.place import KEYS, SHEETS, folder_of
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.vivas import Viva, make_viva
@@ -33,7 +34,7 @@ _MODULES = ("softlookup.grading.viva.vivas",)
 
 
 @dataclass
-class Drawn:
+class ClassVivas:
     """What drawing questions for a class came to.
 
     Attributes:
@@ -54,7 +55,7 @@ def draw_vivas(
     seed: int = 0,
     workers: int | None = None,
     watch: Callable[[str], None] = lambda _: None,
-) -> Drawn:
+) -> ClassVivas:
     """Draw questions for students of a class, on what of theirs was graded.
 
     Args:
@@ -88,7 +89,7 @@ def draw_vivas(
     settings = RunSettings(
         assignment, release, seed, limits=LIMITS, own_tasks=own_files(course, assignment), personal=personal
     )
-    drawn, jobs = Drawn(), []
+    drawn, jobs = ClassVivas(), []
     for student in students or in_class:
         try:
             content = _content(course, assignment, student, personal)
@@ -149,12 +150,14 @@ def _content(course: Course, assignment: str, student: str, personal: bool) -> b
         return None
     content = what_was_graded(course, assignment, student, graded.digest)[2] if graded.status == GRADED else b""
     if personal:
-        own = own_release(course, assignment, student)
-        return with_release(own, content) if own is not None else None
+        personal_notebook = own_release(course, assignment, student)
+        return with_release(personal_notebook, content) if personal_notebook is not None else None
     return content
 
 
-def write_vivas(course: Course, vivas: Sequence[Viva], out: Path, together: bool) -> list[Path]:
+def write_vivas(
+    course: Course, vivas: Sequence[Viva], out: Path, together: bool, minutes: float | None = None
+) -> list[Path]:
     """Write the files of some vivas.
 
     Args:
@@ -162,6 +165,7 @@ def write_vivas(course: Course, vivas: Sequence[Viva], out: Path, together: bool
         vivas: The vivas of one assignment.
         out: Where they go: a folder for each student, and beside them what holds all.
         together: Whether to write all sheets in one file and all keys in another, to print.
+        minutes: How long the page with a clock gives; None gives two minutes to each question.
 
     Returns:
         The files that hold all sheets and keys, or else those of each student.
@@ -177,6 +181,7 @@ def write_vivas(course: Course, vivas: Sequence[Viva], out: Path, together: bool
             "oral.html": pages.page(
                 "For the examiner", [pages.oral(viva, _book(course, folder), link)], [viva.student]
             ),
+            "form.html": form(viva, minutes),
             "viva.json": json.dumps(viva.as_json(), indent=1, ensure_ascii=False) + "\n",
         }
         for name, text in texts.items():
@@ -207,3 +212,9 @@ def read_vivas(course: Course, assignment: str) -> dict[str, Viva]:
             if viva.student == path.parent.name and viva.assignment == assignment:
                 vivas[viva.student] = viva
     return vivas
+
+
+def seed_of(course: Course, assignment: str) -> int | None:
+    """The seed of the vivas that lie in a course, None if there are none: sheets on paper keep their keys."""
+    seeds = [viva.seed for viva in read_vivas(course, assignment).values()]
+    return max(seeds, key=seeds.count, default=None)

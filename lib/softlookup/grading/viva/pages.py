@@ -11,7 +11,7 @@ from html import escape
 from softlookup.checking.catalogue import UnknownTask, get_task
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.judging.cleaning import POLICY
-from softlookup.grading.viva.questions import EDIT, LETTERS, Question
+from softlookup.grading.viva.questions import EDIT, LETTERS, VivaQuestion
 from softlookup.grading.viva.vivas import Viva
 
 MINUTES_EACH = 2
@@ -76,11 +76,11 @@ def page(title: str, articles: Iterable[str], students: Sequence[str], style: st
 def sheet(viva: Viva) -> str:
     """The sheet that a student gets: questions without answers."""
     count = len(viva.questions)
-    sections = "".join(_question(number, question) for number, question in enumerate(viva.questions, 1))
+    sections = "".join(section(number, question) for number, question in enumerate(viva.questions, 1))
     return (
-        f"<article>{_head(viva, 'Questions on your code')}"
+        f"<article>{head(viva, 'Questions on your code')}"
         f'<p class="given">{count} questions, about {count * MINUTES_EACH} minutes. One answer to each is right: '
-        f"circle its letter. {_powers(viva.questions)}</p>{sections}</article>\n"
+        f"circle its letter. {powers(viva.questions)}</p>{sections}</article>\n"
     )
 
 
@@ -92,7 +92,7 @@ def key(viva: Viva) -> str:
         f"{question.difficulty} of 3. {escape(question.why)}</p>"
         for number, question in enumerate(viva.questions, 1)
     )
-    return f"<article>{_head(viva, 'Key')}<p><b>{letters}</b></p>{rows}</article>\n"
+    return f"<article>{head(viva, 'Key')}<p><b>{letters}</b></p>{rows}</article>\n"
 
 
 def oral(viva: Viva, book: str, feedback: str = "") -> str:
@@ -117,22 +117,24 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
             f"<dt>A good explanation mentions</dt><dd>{escape(question.mention)}.</dd>"
             f"<dt>Look at</dt><dd>{where}</dd></dl>"
         )
-        sections.append(_question(number, question, question.key, answer))
+        sections.append(section(number, question, question.key, answer))
     return (
-        f"<article>{_head(viva, 'For the examiner')}"
+        f"<article>{head(viva, 'For the examiner')}"
         '<p class="given">Show the code and ask for the result first; the options are for when no answer comes. '
-        f"Then ask why. {_powers(viva.questions)}</p>{''.join(sections)}</article>\n"
+        f"Then ask why. {powers(viva.questions)}</p>{''.join(sections)}</article>\n"
     )
 
 
-def _head(viva: Viva, title: str) -> str:
+def head(viva: Viva, title: str) -> str:
+    """The top of a page: title, assignment, student and the sheet's number."""
     return (
         f"<h1>{escape(title)}</h1><p>{escape(viva.assignment)} · <b>{escape(one_line(viva.student))}</b> · "
         f"sheet {viva.code}</p>"
     )
 
 
-def _question(number: int, question: Question, right: int | None = None, more: str = "") -> str:
+def section(number: int, question: VivaQuestion, right: int | None = None, more: str = "") -> str:
+    """One question; the right option is marked if it is given, and more may follow."""
     title = _title(question.task)
     parts = [f"<section><h2>{number}. {escape(title)}</h2><p>{_rich(question.before)}</p>{code(question.code)}"]
     if question.call:
@@ -144,7 +146,7 @@ def _question(number: int, question: Question, right: int | None = None, more: s
     return "".join(parts)
 
 
-def options(question: Question, right: int | None = None) -> str:
+def options(question: VivaQuestion, right: int | None = None) -> str:
     """The options of a question as a list; the right one is marked if it is given."""
     items = (
         f"{_RIGHT if at == right else '<li>'}<b>{letter}</b>{_option(question, text)}</li>"
@@ -154,7 +156,7 @@ def options(question: Question, right: int | None = None) -> str:
     return f'<ol class="options{wide}">{"".join(items)}</ol>'
 
 
-def _option(question: Question, text: str) -> str:
+def _option(question: VivaQuestion, text: str) -> str:
     words = question.kind != EDIT and text[:1].isalpha() and text.endswith(".")
     return f"<span>{escape(text)}</span>" if words else f"<pre>{escape(text)}</pre>"
 
@@ -175,8 +177,8 @@ def _rich(text: str) -> str:
     return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
 
 
-def _powers(questions: Sequence[Question]) -> str:
-    """What is needed to do an exponential by hand, where one occurs."""
+def powers(questions: Sequence[VivaQuestion]) -> str:
+    """What is needed to do an exponential by hand, where one occurs; empty if none does."""
     if not any(name in question.code for question in questions for name in ("softmax", "exp")):
         return ""
     powers = ", ".join(f"exp(−{x:g}) = {math.exp(-x):.2f}" for x in (0.5, 1, 2, 3, 4))

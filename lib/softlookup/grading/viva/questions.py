@@ -28,7 +28,7 @@ _SHAPE_TRAVELS, _CHECK_TRAVELS, _PLACE_TRAVELS = 1, 2, 2
 
 
 @dataclass(frozen=True)
-class Question:
+class VivaQuestion:
     """One question with four options.
 
     Attributes:
@@ -76,9 +76,9 @@ class Question:
         return LETTERS[self.key]
 
 
-def questions_on(trial: Trial, rng: np.random.Generator) -> list[Question]:
+def questions_on(trial: Trial, rng: np.random.Generator) -> list[VivaQuestion]:
     """All questions that a trial gives, in an order that is drawn."""
-    kinds: tuple[Callable[[Trial, np.random.Generator], Iterator[Question]], ...] = (
+    kinds: tuple[Callable[[Trial, np.random.Generator], Iterator[VivaQuestion]], ...] = (
         *(_results, _edits, _checks, _shapes, _places),
     )
     made = [question for kind in kinds for question in kind(trial, rng)]
@@ -97,7 +97,7 @@ def _question(
     options: Sequence[str],
     rng: np.random.Generator,
     **texts: Any,
-) -> Question:
+) -> VivaQuestion:
     """A question whose right option comes first, with its options in an order that is drawn."""
     order = rng.permutation(len(options))
     mutant = program.mutant if program else None
@@ -112,7 +112,7 @@ def _question(
         "travels": mutant.travels if mutant else 0,
         "about": _about(trial, program) if program else (),
     }
-    return Question(
+    return VivaQuestion(
         kind=kind,
         task=trial.check.task.id,
         published=trial.published,
@@ -123,7 +123,7 @@ def _question(
     )
 
 
-def known_mistake(trial: Trial, question: Question) -> str:
+def known_mistake(trial: Trial, question: VivaQuestion) -> str:
     """What the course says of a known mistake that gives the same as an edit, on all inputs; empty if none does."""
     variant = trial.check.variant
     program = next((each for each in trial.mutants if each.mutant and question.about == _about(trial, each)), None)
@@ -177,7 +177,7 @@ def _shuffled(programs: Sequence[Program], rng: np.random.Generator) -> list[Pro
     return [programs[at] for at in rng.permutation(len(programs))]
 
 
-def _results(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+def _results(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     """Which of four results does a changed line lead to?"""
     names, variant = trial.check.variant.returns, trial.check.variant
     for at, case in _cases(trial, SMALL):
@@ -199,7 +199,7 @@ def _results(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
             )
 
 
-def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     """Which of four edits leads to a result?"""
     names, variant = trial.check.variant.returns, trial.check.variant
     for at, case in _cases(trial, SMALL):
@@ -229,7 +229,7 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
             )
 
 
-def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     """Does the check still pass, and if not, what does it find?"""
     judged = [program for program in trial.mutants if program.checked is not None]
     if sum(bool(program.checked and program.checked.wrong) for program in judged) < 2:
@@ -279,7 +279,7 @@ def _other_verdicts(variant: Variant) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
-def _shapes(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+def _shapes(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     """Which shape has the result of a changed function?"""
     for at, case in _cases(trial, SHAPES):
         pool = {
@@ -311,7 +311,7 @@ def _shape(outcome: Outcome) -> str:
     return STOPS if outcome.arrays is None else ", ".join(str(tuple(array.shape)) for array in outcome.arrays)
 
 
-def _places(trial: Trial, rng: np.random.Generator) -> Iterator[Question]:
+def _places(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     """Where in the run does a number stand?"""
     for at, case in _cases(trial, SMALL):
         cells: list[tuple[float, str, int, str]] = []

@@ -7,7 +7,7 @@ Nothing of a submission, and no edit of it, runs anywhere else. What comes back 
 import socket
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
@@ -169,22 +169,18 @@ class VivaExaminer:
             if not published:
                 return []
             cells = [NotebookNode(cell) for cell in release.cells]
-        asked = {check.task.slug: check for check in checks.values() if check is not None}
+        task_checks = {check.task.slug: check for check in checks.values() if check is not None}
         if published:
             for cell in cells:
-                if grade_id(cell) in asked:
-                    cell.source = solution(asked[grade_id(cell)].variant)
+                if grade_id(cell) in task_checks:
+                    cell.source = solution(task_checks[grade_id(cell)].variant)
         rng = generator(settings, student)
-        cells_of_tasks = [cell for cell in cells if grade_id(cell) in asked and cell.cell_type == "code"]
-        points = np.array([asked[grade_id(cell)].task.points for cell in cells_of_tasks], dtype=float)
+        cells_of_tasks = [cell for cell in cells if grade_id(cell) in task_checks and cell.cell_type == "code"]
+        points = np.array([task_checks[grade_id(cell)].task.points for cell in cells_of_tasks], dtype=float)
         order = (
             rng.choice(len(points), len(points), replace=False, p=points / points.sum()).tolist() if len(points) else []
         )
-        plans = (
-            plan
-            for at in order
-            if (plan := _plan(cells_of_tasks[at], asked[grade_id(cells_of_tasks[at])], published, settings, student))
-        )
+        plans = (plan for at in order if (plan := _plan(cells_of_tasks[at], task_checks, published, settings, student)))
         return _Passes(self, cells, plans, most).trials()
 
 
@@ -195,9 +191,10 @@ def generator(settings: RunSettings, student: str, *more: int) -> np.random.Gene
 
 
 def _plan(
-    cell: NotebookNode, check: ReleasedCheck, published: bool, settings: RunSettings, student: str
+    cell: NotebookNode, task_checks: Mapping[str, ReleasedCheck], published: bool, settings: RunSettings, student: str
 ) -> Trial | None:
-    """What is to be run for one task; None where there is nothing to ask."""
+    """What is to be run for the task of a cell; None where there is nothing to ask."""
+    check = task_checks[grade_id(cell)]
     function = function_in(cell.source, check.task.name) if is_solution(cell) else None
     if function is None:
         return None
@@ -282,8 +279,8 @@ class _Passes:
             if session is None or session.run(program.source).trouble:
                 return None
             check = plan.check
-            held = session.check("", about(check))
-            if not held.callable or (held.shortcut is not None and held.shortcut in check.task.barred):
+            check_input = session.check("", about(check))
+            if not check_input.callable or check_input.shortcut in check.task.barred:
                 return None
             results = 1 if program.name else len(check.task.returns)
             deadline = time.monotonic() + self.limits.answer_s

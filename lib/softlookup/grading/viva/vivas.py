@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from softlookup.grading.viva.choosing import choose, difficulty
-from softlookup.grading.viva.questions import Question, known_mistake, questions_on
+from softlookup.grading.viva.questions import VivaQuestion, known_mistake, questions_on
 from softlookup.grading.viva.running import Trial, VivaExaminer, generator
 
 MOST_QUESTIONS = 12
@@ -26,7 +26,7 @@ class Viva:
 
     student: str
     assignment: str
-    questions: tuple[Question, ...]
+    questions: tuple[VivaQuestion, ...]
     seed: int
 
     @property
@@ -52,7 +52,7 @@ class Viva:
             KeyError, TypeError, ValueError: If it is something else.
         """
         questions = tuple(
-            Question(**{**question, **{name: tuple(question[name]) for name in ("options", "about", "call")}})
+            VivaQuestion(**{**question, **{name: tuple(question[name]) for name in ("options", "about", "call")}})
             for question in values["questions"]
         )
         if not all(len(question.options) > question.key >= 0 for question in questions):
@@ -84,14 +84,14 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
     return Viva(student, settings.assignment, tuple(_explained(trials, question) for question in chosen), settings.seed)
 
 
-def _drawn(examiner: VivaExaminer, student: str, trials: Iterable[Trial], draw: int) -> list[Question]:
+def _drawn(examiner: VivaExaminer, student: str, trials: Iterable[Trial], draw: int) -> list[VivaQuestion]:
     """All questions on some trials, in an order that is drawn."""
     rng = generator(examiner.assignment.settings, student, draw)
     questions = [question for trial in trials for question in questions_on(trial, rng)]
     return [questions[at] for at in rng.permutation(len(questions))]
 
 
-def _explained(trials: Iterable[Trial], question: Question) -> Question:
+def _explained(trials: Iterable[Trial], question: VivaQuestion) -> VivaQuestion:
     """A question with the sentence of the course on its mistake, if it is a known one."""
     for trial in trials:
         if trial.check.task.id == question.task and trial.published == question.published:
