@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from softlookup.cli.printing import as_pdf
 from softlookup.cli.shared import COURSE, course_in, default_course, refuse
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def viva(
     With --marks, answers are marked, and the points become the column NN_topic_viva of the gradebook.
     """
     from softlookup.grading.data.plain_text import plain
+    from softlookup.grading.reports.table import LiveProgress, terminal
     from softlookup.grading.viva.of_class import draw_vivas, seed_of, write_vivas
     from softlookup.grading.viva.place import folder_of
     from softlookup.grading.viva.vivas import spread
@@ -63,14 +65,17 @@ def viva(
     if seed is None:
         seed = seed_of(course, assignment) if out is None else None
         seed = secrets.randbelow(10**9) if seed is None else seed
-    drawn = draw_vivas(course, assignment, students=students, count=count, seed=seed, workers=workers)
+    with LiveProgress(terminal(stderr=True)) as progress:
+        drawn = draw_vivas(
+            course, assignment, students=students, count=count, seed=seed, workers=workers, watch=progress
+        )
     usual = folder_of(course, assignment)
     out = out or usual
     if out.exists() and not out.is_dir():
         refuse(f"{out} is no folder: name another one with --out")
     shown = (folder or default_course()) / usual.relative_to(course.root) if out == usual else out
     files = write_vivas(course, drawn.vivas, out, together=not students, minutes=minutes)
-    for path in files:
+    for path in (*files, *as_pdf([] if students else files)):
         click.echo(f"wrote {shown / path.relative_to(out)}")
     click.echo(f"questions for {len(drawn.vivas)} {'student' if len(drawn.vivas) == 1 else 'students'}, seed {seed}")
     if sentence := spread(drawn.vivas):

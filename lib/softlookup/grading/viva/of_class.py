@@ -20,6 +20,7 @@ from softlookup.grading.data.records import GRADED, MISSING
 from softlookup.grading.data.work import Limits, RunSettings, with_release
 from softlookup.grading.judging.zygotes import Shared
 from softlookup.grading.reports.explaining import last_graded, what_was_graded
+from softlookup.grading.run.request import Watcher
 from softlookup.grading.viva import pages
 from softlookup.grading.viva.form import form
 from softlookup.grading.viva.place import KEYS, SHEETS, folder_of
@@ -54,7 +55,7 @@ def draw_vivas(
     count: int = 5,
     seed: int = 0,
     workers: int | None = None,
-    watch: Callable[[str], None] = lambda _: None,
+    watch: Watcher | None = None,
 ) -> ClassVivas:
     """Draw questions for students of a class, on what of theirs was graded.
 
@@ -65,7 +66,7 @@ def draw_vivas(
         count: How many questions each gets.
         seed: Draws tasks, edits and numbers: the same seed gives a student the same questions.
         workers: How many students at a time; None takes the number of processors.
-        watch: Is called with the id of each student who is done.
+        watch: Listens to the progress.
 
     Returns:
         The vivas, and who has none.
@@ -102,7 +103,8 @@ def draw_vivas(
             drawn.notes.append(f"{shown(student)} handed in nothing, and gets no questions")
         else:
             jobs.append((student, content))
-    vivas = dict[str, Viva]()
+    vivas, watch = dict[str, Viva](), watch or Watcher()
+    watch.begin("questions", len(jobs))
     workers = min(workers or processors(), len(jobs))
     patience = 60.0 + 2 * LIMITS.total_s
     with Shared(settings) if jobs else nullcontext() as lend:
@@ -114,7 +116,7 @@ def draw_vivas(
                 drawn.notes.append(f"{shown(result.name)} gets no questions: {result.failure}")
             else:
                 vivas[result.name] = Viva.from_json(json.loads(result.content))
-            watch(result.name)
+            watch.step(result.name)
     for student, _ in jobs:
         viva = vivas.get(student)
         if viva is not None and viva.questions:
@@ -191,6 +193,7 @@ def write_vivas(
         return written
     ids = [viva.student for viva in vivas]
     for name, title, made in ((SHEETS, "Questions on your code", pages.sheet), (KEYS, "Keys", pages.key)):
+        (out / name).with_suffix(".pdf").unlink(missing_ok=True)  # printed from the page before
         atomic_write(out / name, pages.page(title, map(made, vivas), ids).encode("utf-8", "replace"))
     return [out / SHEETS, out / KEYS]
 

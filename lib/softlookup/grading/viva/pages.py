@@ -18,7 +18,7 @@ MINUTES_EACH = 2
 _RIGHT = '<li class="right">'
 
 STYLE = """
-@page { size: A4; margin: 1.6cm; }
+@page { size: A4; margin: 1.3cm; }
 * { box-sizing: border-box; }
 body { background: #fff; color: #111; font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 50rem;
        padding: 0 1rem; }
@@ -35,8 +35,9 @@ ins { color: #10571f; font-weight: 700; }
 .row { display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
 .row > * { min-width: 0; }
 .row > pre { margin: 0; padding: .1rem 0; }
-article { break-after: page; margin-bottom: 3rem; }
-article:last-child { break-after: auto; }
+article { margin-bottom: 3rem; }
+article + article:not(.key) { break-before: page; }
+article.key { break-inside: avoid; margin-bottom: 1rem; }
 section { border-top: 1px solid #bbb; break-inside: avoid; margin-top: .8rem; padding-top: .6rem; }
 ol.options { display: grid; gap: .3rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr));
              list-style: none; margin: .3rem 0 0; padding: 0; }
@@ -49,7 +50,14 @@ li.right > b { background: #111; color: #fff; }
 dl { margin: .4rem 0 0; }
 dt { font-weight: 700; float: left; margin-right: .5rem; }
 dd { margin: 0 0 .2rem; }
-@media print { body { margin: 0; max-width: none; padding: 0; } a { color: inherit; text-decoration: none; } }
+@media print {
+  body { font-size: 12px; margin: 0; max-width: none; padding: 0; }
+  pre { font-size: 11px; }
+  pre.code { font-size: 10px; }
+  article:not(.key) { margin: 0; }
+  section { margin-top: .5rem; padding-top: .4rem; }
+  a { color: inherit; text-decoration: none; }
+}
 @media (max-width: 30rem) { pre { font-size: 11px; } }
 """
 
@@ -92,7 +100,7 @@ def key(viva: Viva) -> str:
         f"{question.difficulty} of 3. {escape(question.why)}</p>"
         for number, question in enumerate(viva.questions, 1)
     )
-    return f"<article>{head(viva, 'Key')}<p><b>{letters}</b></p>{rows}</article>\n"
+    return f"<article class='key'>{head(viva, 'Key')}<p><b>{letters}</b></p>{rows}</article>\n"
 
 
 def oral(viva: Viva, book: str, feedback: str = "") -> str:
@@ -107,10 +115,10 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
     for number, question in enumerate(viva.questions, 1):
         links = []
         if feedback:
-            cell = question.task.replace(".", "-")
-            links.append(f'<a href="{escape(feedback)}#{escape(cell)}">the line in the graded notebook</a>')
+            cell = f"cell-id={question.task.replace('.', '-')}"
+            links.append(f'<a href="{escape(feedback)}#{escape(cell)}">its cell in the graded notebook</a>')
         if book and (address := _section(question.task)):
-            links.append(f'<a href="{escape(book)}/{escape(address)}">the section in the book</a>')
+            links.append(f'<a href="{escape(book)}/{escape(address)}">its section in the book</a>')
         where = ", ".join([f"line {question.line} of {escape(question.task)}", *links])
         answer = (
             f"<dl><dt>Answer</dt><dd>{question.letter}. {escape(question.why)}</dd>"

@@ -24,3 +24,4 @@ def paths_of(course: Course, student: str) -> Iterator[Path]:
             path = folder / name
             if path.is_file() and student in students_on(path):
                 yield path
+                yield from filter(Path.is_file, [path.with_suffix(".pdf")])
