@@ -216,6 +216,7 @@ def test_the_command_writes_a_class_and_forget_reaches_it(course):
         "sheet.html",
         "key.html",
         "oral.html",
+        "form.html",
         "viva.json",
     }
     assert all(
@@ -227,7 +228,7 @@ def test_the_command_writes_a_class_and_forget_reaches_it(course):
     assert status == 0 and (folder / "right-other-words" / "sheet.html").read_text() == before
     forget(course, "half-done")
     assert not [path for path in folder.rglob("*.html") if "half-done" in path.read_text()]
-    assert (folder / "right-other-words" / "sheet.html").is_file()
+    assert (folder / "right-other-words" / "sheet.html").is_file() and not (folder / "sheets.pdf").exists()
 
 
 def test_the_command_refuses_in_one_sentence(course, tmp_path):

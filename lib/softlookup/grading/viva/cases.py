@@ -19,8 +19,8 @@ from softlookup.checking.variant import Variant
 Rng = np.random.Generator
 Arguments = tuple[Any, ...]
 
-SMALL, SHAPES = "small", "shapes"
-"""Labels: an input whose numbers are shown, and one of which the shapes alone are."""
+SMALL, SHAPES, HIDDEN = "small", "shapes", "hidden"
+"""Labels: an input whose numbers are shown, one of which the shapes alone are, and one that is not shown."""
 
 HEAD_WIDTH = 4
 """A head width whose root is a whole number."""
@@ -34,7 +34,7 @@ def small_cases(variant: Variant, rng: Rng) -> list[Case]:
         rng: Draws the numbers.
 
     Returns:
-        Questions as the task's own, with fewer and rounder numbers, and last one of the task's own for its shapes; none
+        Questions as the task's own, with fewer and rounder numbers, and last one of the task's own; none
         where the task has no small inputs.
     """
     drawn = _SMALL.get(variant.task.id)
@@ -49,9 +49,8 @@ def small_cases(variant: Variant, rng: Rng) -> list[Case]:
         case = case if variant.convention is None else variant.convention.convert_case(case)
         if _has_an_answer(variant, case):
             cases.append(case)
-    if cases and sum(isinstance(arg, np.ndarray) and arg.ndim > 1 for arg in usual.args) > 0:
-        cases.append(replace(usual, label=SHAPES))
-    return cases
+    has_shapes = any(isinstance(arg, np.ndarray) and arg.ndim > 1 for arg in usual.args)
+    return [*cases, replace(usual, label=SHAPES if has_shapes else HIDDEN)] if cases else []
 
 
 @lru_cache(maxsize=256)
@@ -94,6 +93,12 @@ def _sparse(rng: Rng, rows: int) -> np.ndarray:
             row[rng.choice(HEAD_WIDTH, 2, replace=False)] = rng.choice([1, 2, 2, 3], 2)
         if len(np.unique(matrix, axis=0)) == rows:
             return matrix
+
+
+def _whole_lengths(rng: Rng, rows: int) -> np.ndarray:
+    """Vectors whose lengths are whole numbers."""
+    vectors = np.array([[3, 4], [4, 3], [0, 2], [5, 0], [0, 1], [2, 0]], dtype="float32")
+    return vectors[rng.choice(len(vectors), rows, replace=False)]
 
 
 def _scores_of(rng: Rng, rows: int, keys: int) -> tuple[np.ndarray, np.ndarray]:
@@ -211,7 +216,7 @@ def _logits_rows(rng: Rng) -> np.ndarray:
 
 _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "02.mix": lambda rng: [(_digits(rng, 2, 2, low=1, high=4), _different_rows(rng, 2, 2))],
-    "02.similarity": lambda rng: [(_different_rows(rng, 2, 2), _different_rows(rng, 3, 2))],
+    "02.similarity": lambda rng: [(_whole_lengths(rng, 2), _whole_lengths(rng, 3))],
     "02.weights": lambda rng: [(_steps_of_scores(rng), 2.0), (_steps_of_scores(rng), 0.5)],
     "02.lookup": _lookups,
     "02.limit": lambda rng: [(_steps_of_scores(rng), _different_rows(rng, 2, 2))],
@@ -258,7 +263,7 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
         (*(_digits(rng, 2, 1, 1, 2, high=9) for _ in range(4)), np.array([1, 0])),
     ],
     "10.positions": lambda rng: [(_real(rng), 2)],
-    "10.cache-bytes": lambda rng: [(2, 8, 2, 4, 1, 10, 2)],
+    "10.cache-bytes": lambda rng: [(3, 20, 5, 4, 1, 10, 2)],
     "10.cost": lambda rng: [(int(rng.choice([2, 3])), 3)],
 }
 

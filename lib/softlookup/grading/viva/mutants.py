@@ -334,7 +334,7 @@ def _of_operation(
         yield f"{_wrapped(right, text)} {sign} {_wrapped(left, text)}", "swapped"
     if isinstance(operator, ast.Div | ast.Mult):
         yield _wrapped(left, text), "factor"
-        if isinstance(operator, ast.Mult):
+        if isinstance(operator, ast.Mult) and isinstance(left, _ATOMS):
             yield _wrapped(right, text), "factor"
     if isinstance(operator, ast.Add | ast.Sub):
         yield _wrapped(left, text), "off-by-one" if _number(right) == 1 else "term"

@@ -18,10 +18,12 @@ from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING
 from softlookup.grading.data.work import Limits, RunSettings, with_release
+from softlookup.grading.judging.running import Assignment
 from softlookup.grading.judging.zygotes import Shared
 from softlookup.grading.reports.explaining import last_graded, what_was_graded
 from softlookup.grading.run.request import Watcher
 from softlookup.grading.viva import pages
+from softlookup.grading.viva.cases import TASKS
 from softlookup.grading.viva.form import form
 from softlookup.grading.viva.place import KEYS, SHEETS, folder_of
 from softlookup.grading.viva.running import VivaExaminer
@@ -90,6 +92,10 @@ def draw_vivas(
     settings = RunSettings(
         assignment, release, seed, limits=LIMITS, own_tasks=own_files(course, assignment), personal=personal
     )
+    checks = Assignment(settings).checks.values()
+    if not any(check is not None and check.task.id in TASKS for check in checks):
+        chapters = ", ".join(sorted({task_id.partition(".")[0] for task_id in TASKS}))
+        raise CourseError(f"there are no questions on the tasks of {assignment}: vivas are for chapters {chapters}")
     drawn, jobs = ClassVivas(), []
     for student in students or in_class:
         try:
