@@ -41,7 +41,7 @@ def small_cases(variant: Variant, rng: Rng) -> list[Case]:
     if drawn is None:
         return []
     usual = _usual(variant)
-    if usual is None:
+    if usual is None or usual.frame == "text":
         return []
     cases = []
     for args in drawn(rng):
@@ -214,6 +214,32 @@ def _logits_rows(rng: Rng) -> np.ndarray:
     return np.stack([rng.permutation([0, 1, 2, 4]), rng.permutation([0, 1, 3, 5])]).astype("float32")
 
 
+def _dropped(rng: Rng) -> tuple[np.ndarray, float, bool]:
+    """Draws of which a quarter to a half falls below the share that is dropped."""
+    return rng.permutation([0.1, 0.4, 0.6, 0.9]).reshape(2, 2), 0.5, True
+
+
+def _rows_of_norm(rng: Rng) -> np.ndarray:
+    """Rows of two numbers whose root mean square is a whole number."""
+    rows = np.array([[1, 7], [7, 1], [2, 2], [7, 17], [3, -3]], dtype="float32")
+    return rows[rng.choice(len(rows), 2, replace=False)]
+
+
+def _layer_normed(rng: Rng) -> list[Arguments]:
+    rows = np.array([[0, 4], [6, 2], [1, 3], [5, 1], [2, 8]], dtype="float32")[rng.choice(5, 2, replace=False)]
+    return [(rows, np.array([1.0, 2.0]), np.array([0.0, 1.0]), 0.0)]
+
+
+def _fed_forward(rng: Rng) -> list[Arguments]:
+    x, w_1, w_2 = (_different_rows(rng, 2, 2, low=-1, high=2) for _ in range(3))
+    return [(x, w_1, _digits(rng, 2, low=-2, high=1), w_2, _digits(rng, 2, low=0, high=2))]
+
+
+def _accumulated(rng: Rng) -> list[Arguments]:
+    gradients = _different_rows(rng, 3, 2, high=6)
+    return [(np.array([10.0, 10.0]), 2 * gradients, np.array([2.0, 2.0, 1.0]), 2, 1.0)]
+
+
 _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "02.mix": lambda rng: [(_digits(rng, 2, 2, low=1, high=4), _different_rows(rng, 2, 2))],
     "02.similarity": lambda rng: [(_whole_lengths(rng, 2), _whole_lengths(rng, 3))],
@@ -236,6 +262,22 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "04.spread": lambda rng: [(int(rng.choice([4, 9, 16])), 1.0, float(rng.choice([2, 3])))],
     "04.cost": lambda rng: [(2, int(rng.choice([3, 5])), int(rng.choice([4, 10])), 2)],
     "04.softmax-backward": lambda rng: [(_sure_weights(rng), _different_rows(rng, 2, 2, high=4))],
+    "05.dropout": lambda rng: [(_weights(rng, 2, 2), _different_rows(rng, 2, 2, high=8), *_dropped(rng))],
+    "05.init": lambda rng: [(16, 4, 2), (4, 10, 2)],
+    "05.parameters": lambda rng: [(10, 5, 1, 2, False), (4, 3, 1, 2, True)],
+    "05.cost": lambda rng: [(1, 5, 10, 3, 1, 2)],
+    "05.cache": lambda rng: [(1, 10, 3, 20, 5, 4, 2)],
+    "06.relative": lambda rng: [(3, 3, 0), (2, 4, 1)],
+    "06.add": lambda rng: [(_different_rows(rng, 2, 4)[None], _different_rows(rng, 4, 4, high=9), 1)],
+    "07.residual": lambda rng: [
+        (_different_rows(rng, 2, 2, low=-1), np.stack([_different_rows(rng, 2, 2, low=-1, high=2) for _ in range(2)]))
+    ],
+    "07.layer-norm": _layer_normed,
+    "07.rms-norm": lambda rng: [(_rows_of_norm(rng), np.array([1.0, 2.0]), 0.0)],
+    "07.feed-forward": _fed_forward,
+    "07.pooling": lambda rng: [
+        (2 * _different_rows(rng, 3, 2, high=9)[None], np.array([rng.permutation([True, True, False])]))
+    ],
     "08.causal": lambda rng: [(3, 3), (2, 3), (2, 4)],
     "08.padding": lambda rng: [(_padded(rng, 2, 4), 0)],
     "08.combine": lambda rng: [(_padded(rng, 1, 3), 0)],
@@ -244,6 +286,9 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "08.leak": lambda rng: [(np.stack([_causal(3), _causal(3)]),), (np.stack([_mask(rng, 3, 3), _causal(3)]),)],
     "08.labels": lambda rng: [([rng.integers(11, 20, size=n).tolist() for n in (2, 1)], 1, 2, 0)],
     "08.masked-tokens": _hidden_tokens,
+    "09.shift": lambda rng: [(_padded(rng, 2, 4), 0)],
+    "09.accumulate": _accumulated,
+    "09.dropout": lambda rng: [(_different_rows(rng, 2, 2, high=9), *_dropped(rng))],
     "10.next": lambda rng: [(rng.permutation(12).reshape(2, 2, 3).astype("float32"), rng.permutation([1, 2]))],
     "10.greedy": lambda rng: [
         (np.stack([rng.permutation(4) for _ in range(4)]).astype("float32"), np.array([0]), 3, 3),
@@ -263,6 +308,9 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
         (*(_digits(rng, 2, 1, 1, 2, high=9) for _ in range(4)), np.array([1, 0])),
     ],
     "10.positions": lambda rng: [(_real(rng), 2)],
+    "13.frames": lambda rng: [(rng.permutation(np.arange(1, 8))[None].astype("float32"), 3, 2)],
+    "13.rollout": lambda rng: [(np.stack([_weights(rng, 2, 2)[None], _weights(rng, 2, 2)[None]]),)],
+    "15.accept": lambda rng: [(_probabilities(rng)[None], _probabilities(rng)[None])],
     "10.cache-bytes": lambda rng: [(3, 20, 5, 4, 1, 10, 2)],
     "10.cost": lambda rng: [(int(rng.choice([2, 3])), 3)],
 }

@@ -285,8 +285,9 @@ def _edits(function: ast.FunctionDef, text: Callable[[ast.AST], str]) -> Iterato
 
 
 def _alike(name: str, other: str) -> bool:
-    """Whether two arguments are easily taken for each other: one letter, or the same stem (``w_q``, ``w_k``)."""
-    return len(name) == len(other) and name[:-1] == other[:-1]
+    """Whether two arguments are easily taken for each other: queries, keys and values, or the same stem (``w_q``)."""
+    stem = name[:-1]
+    return {name, other} <= {"q", "k", "v"} or (stem.endswith("_") and len(name) == len(other) and stem == other[:-1])
 
 
 def _in_place_of(node: ast.AST, text: Callable[[ast.AST], str]) -> Iterator[tuple[str, str]]:

@@ -239,6 +239,8 @@ def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     if len(pool) < OPTIONS:
         pool = list(dict.fromkeys([*pool, *_other_verdicts(trial.check.variant)]))
     plain, spoiled = verdict_words({CORE}), False
+    if not set(texts) - {plain, ""}:
+        return
     for program in _shuffled(judged, rng):
         text = verdict_words(program.checked.wrong) if program.checked else ""
         others = [other for other in pool if other != text]

@@ -38,6 +38,9 @@ from softlookup.grading.viva.words import PARTS
 MOST_MUTANTS = 14
 """Edits of one function that are run."""
 
+_LEAST_MUTANTS = 3
+"""With the original, they are the four options of a question."""
+
 _PARTS = 1
 """How many parts besides the core a check needs so that there is something to ask about it."""
 
@@ -203,6 +206,8 @@ def _plan(
     if not cases:
         return None
     mutants = function.mutants
+    if len(mutants) < _LEAST_MUTANTS:
+        return None
     if len(mutants) > MOST_MUTANTS:
         mutants = tuple(mutants[at] for at in sorted(rng.permutation(len(mutants))[:MOST_MUTANTS]))
     return Trial(
