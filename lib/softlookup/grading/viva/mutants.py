@@ -5,6 +5,7 @@ of two operands, a step of one, a line that is gone.
 """
 
 import ast
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ WIDEST = 122
 
 _DEEPEST = 60
 """Levels of a syntax tree that code on paper has at most."""
+
+_BRACKETS = re.compile(r"(?<![\w\])])\((\w+)\)")
+"""Brackets around a single name, which an edit may leave."""
 
 _FOLDS = frozenset(
     ("sum", "mean", "cumsum", "amax", "amin", "max", "min", "any", "all", "argmax", "argmin", "softmax", "sort")
@@ -157,7 +161,9 @@ class Function:
             raw = before.encode()
             start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
             lines = [(raw[:start] + form.encode() + raw[end:]).decode() for form in _forms(text)]
-            after = rows[first - 1] = lines[0] if len(lines) == 1 or _same(*lines) else lines[1]
+            after = lines[0] if len(lines) == 1 or _same(*lines) else lines[1]
+            tidy = after if _BRACKETS.search(before) else _BRACKETS.sub(r"\1", after)
+            after = rows[first - 1] = tidy if _same(tidy, after) else after
         number = first - self.node.lineno + 1
         return Mutant(rule, number, before, after, "\n".join(rows), travels(self.node, node))
 
