@@ -10,8 +10,6 @@ from softlookup.grading.viva.choosing import choose, difficulty
 from softlookup.grading.viva.questions import VivaQuestion, known_mistake, questions_on
 from softlookup.grading.viva.running import Trial, VivaExaminer, generator
 
-MOST_QUESTIONS = 12
-
 
 @dataclass(frozen=True)
 class Viva:
