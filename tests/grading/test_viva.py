@@ -21,7 +21,7 @@ from softlookup.grading.viva.choosing import choose, difficulty
 from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, questions_on
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.shown import apart
-from softlookup.grading.viva.vivas import Viva, make_viva, spread
+from softlookup.grading.viva.vivas import Viva, make_viva, spread, with_letters
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)
@@ -167,6 +167,26 @@ def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release):
     for page in (pages.sheet(viva), pages.oral(viva, "https://example.org/book", "../x.html"), pages.key(viva)):
         assert "<script" not in page and "<b>A is right" not in page and "<img" not in page
     assert "&lt;/pre&gt;&lt;script&gt;alert(1)" in pages.sheet(viva)
+
+
+def test_no_letter_is_right_more_often_than_in_half_of_a_sheet(all_questions):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(1, 7))
+        before = [all_questions[at] for at in rng.permutation(len(all_questions))[:count]]
+        after = with_letters(before, rng)
+        letters = [question.letter for question in after]
+        assert max(map(letters.count, letters)) <= max(1, count // 2)
+        for first, second in zip(before, after, strict=True):
+            assert first.options[first.key] == second.options[second.key]
+            assert sorted(first.options) == sorted(second.options)
+
+
+def test_a_number_in_question_is_computed(all_questions):
+    for question in all_questions:
+        if question.kind == PLACE:
+            number = question.after.split(" is ")[1].split("?")[0]
+            assert number not in " ".join(question.call).replace(",", " ").replace("]", " ").replace("[", " ").split()
 
 
 def test_sheets_are_equally_hard_and_hold_no_edit_twice(all_questions):

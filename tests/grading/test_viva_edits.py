@@ -10,7 +10,9 @@ from softlookup.checking.published import solution
 from softlookup.checking.variant import variant_of
 from softlookup.grading.viva.cases import HIDDEN, SHAPES, SMALL, TASKS, small_cases
 from softlookup.grading.viva.mutants import MOST_LINES, function_in
-from softlookup.grading.viva.shown import apart, array_text, result_text
+from softlookup.grading.viva.questions import ordinary
+from softlookup.grading.viva.shown import apart, array_text, inputs_text, result_text
+from softlookup.grading.viva.words import told_apart, verdict_words
 
 WEIGHTS = """
 import math
@@ -92,7 +94,9 @@ def test_small_inputs_have_a_right_answer_that_fits_on_paper(task_id):
         assert small and [case.label in (SHAPES, HIDDEN) for case in cases] == [False] * len(small) + [True]
         for case in small:
             for array in (arg for arg in case.args if isinstance(arg, np.ndarray)):
-                assert array.size <= 18 and np.allclose(np.round(array.astype(float), 2), array)
+                numbers = array.astype(float)
+                exact = [np.allclose(np.round(part, 2), part, atol=1e-4) for part in (numbers, np.exp(numbers))]
+                assert array.size <= 18 and any(exact)
 
 
 @pytest.mark.parametrize("task_id", ["04.mix", "08.combine", "10.top-k"])
@@ -111,8 +115,52 @@ def test_every_task_with_small_inputs_has_edits_of_its_published_answer():
 
 def test_numbers_have_two_decimals_and_need_no_calculator_to_tell_apart():
     assert array_text(np.array([[True], [False]])) == "[[ True],\n [False]]"
-    assert array_text(np.array(-0.001)) == "0" and array_text(np.array([np.nan, 1.5])) == "[ nan, 1.50]"
+    assert (
+        array_text(np.array(-0.001)) == "0.00"
+        and array_text(np.array(1.005)) == "1.01"
+        and array_text(np.array([np.nan, 1.5])) == "[ nan, 1.50]"
+    )
     assert result_text((np.zeros((5, 5)),), ("z",)) == "" and result_text(None, ("z",)) != ""
     assert not apart((np.array([0.27, 0.73]),), (np.array([0.31, 0.69]),))
     assert apart((np.array([0.27, 0.73]),), (np.array([0.12, 0.88]),))
     assert apart((np.array([1.0]),), (np.array([np.nan]),)) and apart((np.zeros(2),), None) and not apart(None, None)
+
+
+SILLY = """
+def f(x, k):  # a comment tells it
+    rows = x  # and this one, too
+    for at in range(k):
+        rows = (rows[:, None] + x).sum(0)
+    return rows
+""".strip()
+
+
+def test_no_edit_is_idle_and_no_comment_is_shown():
+    function = function_in(SILLY, "f")
+    lines = [mutant.after.strip() for mutant in function.mutants]
+    assert not [line for line in lines if line == "rows = rows" or "range(1" in line or "(rows[:, None])" in line]
+    assert not function_in("def g(x):\n    return x.exp()", "g").mutants
+    for mutant in (None, *function.mutants):
+        assert "#" not in function.shown(mutant)
+    assert function.shown().count("\n") == 4 and function.statements == 4
+
+
+def test_verdicts_that_could_both_be_defended_are_not_told_apart():
+    masks, blind, both = verdict_words({"mask"}), verdict_words({"blind"}), verdict_words({"mask", "blind"})
+    assert not told_apart(masks, both) and told_apart(masks, blind) and told_apart(blind, both)
+    assert told_apart(verdict_words(()), masks) and not told_apart(masks, masks)
+
+
+def test_logarithms_are_shown_as_such():
+    variant = variant_of(get_task("04.softmax"))
+    texts = [inputs_text(variant, case)[0] for case in small_cases(variant, np.random.default_rng(0))[:-1]]
+    assert all("ln 2" in text and "0" in text for text in texts)
+
+
+def test_the_ordinary_inputs_of_a_check_are_described():
+    assert "without a mask" in ordinary(variant_of(get_task("04.weights")))
+    assert "with a mask, which never hides a whole row" in ordinary(variant_of(get_task("08.masked-softmax")))
+
+
+def test_harder_functions_are_asked_about():
+    assert {"04.backward", "08.cross-attention", "10.attend", "10.beam", "10.write"} <= set(TASKS)

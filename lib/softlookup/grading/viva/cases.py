@@ -162,7 +162,7 @@ def _weighing(rng: Rng) -> list[Arguments]:
 
 
 def _masked_softmax(rng: Rng) -> list[Arguments]:
-    scores = rng.permutation([0, 1, 2, 3, 4, 6]).reshape(2, 3).astype("float32")
+    scores = _logarithms(rng, (1, 3, 6), (2, 3, 5))
     return [(scores, _mask(rng, 2, 3)), (scores, _mask(rng, 2, 3, blind=True)), (scores[:, :2], _causal(2))]
 
 
@@ -204,6 +204,11 @@ def _steps_of_scores(rng: Rng) -> np.ndarray:
     return rng.permutation([0, 1, 2, 4]).reshape(2, 2).astype("float32")
 
 
+def _logarithms(rng: Rng, *rows: tuple[int, ...]) -> np.ndarray:
+    """Logarithms of whole numbers, so that a softmax is a quotient of such numbers."""
+    return np.log(np.stack([rng.permutation(row) for row in rows]).astype("float32"))
+
+
 def _real(rng: Rng) -> np.ndarray:
     real = np.ones((2, 4), dtype=bool)
     real[0, : int(rng.integers(1, 3))] = False
@@ -211,7 +216,7 @@ def _real(rng: Rng) -> np.ndarray:
 
 
 def _logits_rows(rng: Rng) -> np.ndarray:
-    return np.stack([rng.permutation([0, 1, 2, 4]), rng.permutation([0, 1, 3, 5])]).astype("float32")
+    return _logarithms(rng, (1, 3, 4, 9), (1, 2, 6, 8))
 
 
 def _dropped(rng: Rng) -> tuple[np.ndarray, float, bool]:
@@ -240,19 +245,47 @@ def _accumulated(rng: Rng) -> list[Arguments]:
     return [(np.array([10.0, 10.0]), 2 * gradients, np.array([2.0, 2.0, 1.0]), 2, 1.0)]
 
 
+def _heads(rng: Rng) -> list[Arguments]:
+    forms = np.array([[[1, 0], [1, 1]], [[1, 1], [0, 1]], [[0, 1], [1, 1]], [[1, 1], [1, 0]]], dtype="float32")
+    weights = forms[rng.permutation(4)]
+    return [(_different_rows(rng, 2, 2)[None], _different_rows(rng, 2, 2)[None], *weights, heads) for heads in (1, 2)]
+
+
+def _new_queries(rng: Rng) -> list[Arguments]:
+    q, k = _scores_of(rng, 2, 3)
+    return [(q[None, None], k[None, None], _different_rows(rng, 3, 2, high=8)[None, None])]
+
+
+def _grown(rng: Rng) -> list[Arguments]:
+    table = -np.stack([rng.permutation([1, 2, 3, 4]) for _ in range(4)]).astype("float64")
+    return [(table, 0, 3, beams, 2, 0.0) for beams in (1, 2)]
+
+
+def _backward(rng: Rng) -> list[Arguments]:
+    """Keys whose scores are the same for every query: all weights are halves."""
+    q, k = np.eye(2, 4) * rng.permutation([2.0, 4.0])[:, None], np.zeros((2, 4))
+    k[:, :2], k[:, 2:] = 2 * int(rng.integers(1, 3)), rng.permutation([[2, 0], [4, 2]])
+    return [(q, k, _different_rows(rng, 2, 2), _different_rows(rng, 2, 2, high=4))]
+
+
+def _written(rng: Rng) -> list[Arguments]:
+    embedding = _different_rows(rng, 3, 2, low=-1, high=2)
+    return [(embedding, *(np.eye(2, dtype="float32") for _ in range(4)), 1, np.array([1]), 0, 2)]
+
+
 _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "02.mix": lambda rng: [(_digits(rng, 2, 2, low=1, high=4), _different_rows(rng, 2, 2))],
     "02.similarity": lambda rng: [(_whole_lengths(rng, 2), _whole_lengths(rng, 3))],
-    "02.weights": lambda rng: [(_steps_of_scores(rng), 2.0), (_steps_of_scores(rng), 0.5)],
+    "02.weights": lambda rng: [(_logarithms(rng, (1, 2), (1, 3)), 2.0), (_logarithms(rng, (1, 4), (4, 9)), 0.5)],
     "02.lookup": _lookups,
-    "02.limit": lambda rng: [(_steps_of_scores(rng), _different_rows(rng, 2, 2))],
+    "02.limit": lambda rng: [(_logarithms(rng, (1, 3), (1, 4)), _different_rows(rng, 2, 2))],
     "04.project": _projected,
     "04.scores": lambda rng: [
         (_different_rows(rng, 2, 2), _different_rows(rng, 2, 2)),
         (_different_rows(rng, 2, 2), _different_rows(rng, 3, 2)),
     ],
     "04.scale": lambda rng: [(2 * _different_rows(rng, 2, 2, high=4), 4), (_different_rows(rng, 2, 2, high=8), 16)],
-    "04.softmax": lambda rng: [(_steps_of_scores(rng),), (rng.permutation([0, 1, 3]).astype("float32"),)],
+    "04.softmax": lambda rng: [(_logarithms(rng, (1, 3), (2, 8)),), (_logarithms(rng, (1, 2, 5))[0],)],
     "04.mix": lambda rng: [(_weights(rng, 2, 2), _different_rows(rng, 2, 2, high=8))],
     "04.column": lambda rng: [
         (*(part[0] if at == 0 else part for at, part in enumerate(_scores_of(rng, 1, 2))), _different_rows(rng, 2, 2))
@@ -262,6 +295,7 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "04.spread": lambda rng: [(int(rng.choice([4, 9, 16])), 1.0, float(rng.choice([2, 3])))],
     "04.cost": lambda rng: [(2, int(rng.choice([3, 5])), int(rng.choice([4, 10])), 2)],
     "04.softmax-backward": lambda rng: [(_sure_weights(rng), _different_rows(rng, 2, 2, high=4))],
+    "04.backward": _backward,
     "05.dropout": lambda rng: [(_weights(rng, 2, 2), _different_rows(rng, 2, 2, high=8), *_dropped(rng))],
     "05.init": lambda rng: [(16, 4, 2), (4, 10, 2)],
     "05.parameters": lambda rng: [(10, 5, 1, 2, False), (4, 3, 1, 2, True)],
@@ -284,6 +318,7 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "08.convert": lambda rng: [(_digits(rng, 2, 3), _mask(rng, 2, 3))],
     "08.masked-softmax": _masked_softmax,
     "08.leak": lambda rng: [(np.stack([_causal(3), _causal(3)]),), (np.stack([_mask(rng, 3, 3), _causal(3)]),)],
+    "08.cross-attention": _heads,
     "08.labels": lambda rng: [([rng.integers(11, 20, size=n).tolist() for n in (2, 1)], 1, 2, 0)],
     "08.masked-tokens": _hidden_tokens,
     "09.shift": lambda rng: [(_padded(rng, 2, 4), 0)],
@@ -293,7 +328,7 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "10.greedy": lambda rng: [
         (np.stack([rng.permutation(4) for _ in range(4)]).astype("float32"), np.array([0]), 3, 3),
     ],
-    "10.temperature": lambda rng: [(_logits_rows(rng)[:, :2], 2.0), (_logits_rows(rng)[:, :3], 0)],
+    "10.temperature": lambda rng: [(_logarithms(rng, (1, 9), (4, 16)), 2.0), (_digits(rng, 2, 3, high=5), 0)],
     "10.top-k": lambda rng: [(_logits_rows(rng), 2)],
     "10.top-p": lambda rng: [
         (_probabilities(rng)[None], 0.6),
@@ -304,6 +339,9 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     ],
     "10.score": _texts,
     "10.beam-step": _beams,
+    "10.beam": _grown,
+    "10.attend": _new_queries,
+    "10.write": _written,
     "10.append": lambda rng: [
         (*(_digits(rng, 2, 1, 1, 2, high=9) for _ in range(4)), np.array([1, 0])),
     ],

@@ -13,8 +13,9 @@ MIDDLE = 2
 _SHARES = {RESULT: 0.6, CHECK: 0.4, EDIT: 0.4, SHAPE: 0.2, PLACE: 0.2}
 """How much of a sheet one kind may be at most."""
 
-_A_TASK = 0.4
 _STOPPING = 0.2
+_LIKING = 0.2
+"""What one more point of liking is worth, in points of difficulty."""
 
 
 def choose(
@@ -47,13 +48,11 @@ def _may(question: VivaQuestion, chosen: Sequence[VivaQuestion], count: int, str
         return False
     if not strict:
         return True
-    if any(question.task == other.task and question.kind == other.kind for other in chosen):
-        return False
-    kinds, tasks = Counter(other.kind for other in chosen), Counter(other.task for other in chosen)
+    kinds, tasks = Counter(other.kind for other in chosen), {other.task for other in chosen}
     stopping = sum(_stops(other) for other in chosen)
     return (
         kinds[question.kind] < ceil(_SHARES[question.kind] * count)
-        and tasks[question.task] < ceil(_A_TASK * count)
+        and question.task not in tasks
         and (not _stops(question) or stopping < ceil(_STOPPING * count))
     )
 
@@ -62,7 +61,7 @@ def _cost(question: VivaQuestion, chosen: Sequence[VivaQuestion]) -> float:
     """How far a question would take the sheet from what it should be; the first of several equal ones is taken."""
     total = question.difficulty + sum(other.difficulty for other in chosen)
     again = sum(other.task == question.task for other in chosen) + sum(other.kind == question.kind for other in chosen)
-    return abs(total - MIDDLE * (len(chosen) + 1)) + 0.5 * again
+    return abs(total - MIDDLE * (len(chosen) + 1)) + 0.5 * again - _LIKING * question.liking
 
 
 def _stops(question: VivaQuestion) -> bool:

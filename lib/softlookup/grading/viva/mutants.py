@@ -5,7 +5,9 @@ of two operands, a step of one, a line that is gone.
 """
 
 import ast
+import io
 import re
+import tokenize
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,8 +22,8 @@ WIDEST = 122
 _DEEPEST = 60
 """Levels of a syntax tree that code on paper has at most."""
 
-_BRACKETS = re.compile(r"(?<![\w\])])\((\w+)\)")
-"""Brackets around a single name, which an edit may leave."""
+_BRACKETS = re.compile(r"(?<![\w\])])\(([\w.]+(?:\[[^][()]*\])*)\)")
+"""Brackets around a single name or entry, which an edit may leave."""
 
 _FOLDS = frozenset(
     ("sum", "mean", "cumsum", "amax", "amin", "max", "min", "any", "all", "argmax", "argmin", "softmax", "sort")
@@ -107,14 +109,26 @@ class Function:
         return self.cell.split("\n")
 
     def shown(self, mutant: Mutant | None = None) -> str:
-        """The function with numbered lines, and the line that a mutant changes before and after."""
-        rows = []
-        for number, line in enumerate(self.lines, 1):
+        """The function with numbered lines, without its comments, and the line that a mutant changes before and after.
+
+        A comment would say what the line does, or did before it was changed.
+        """
+        rows, lines = [], without_comments(self.cell)[self.node.lineno - 1 : self.node.end_lineno]
+        for number, line in enumerate(lines, 1):
             if mutant is None or number != mutant.line:
-                rows.append(f"{number:2}   {line}")
+                rows.append(f"{number:2}   {line}".rstrip())
             else:
-                rows += [f"{number:2} - {line}"] + [f"{number:2} + {mutant.after}"] * bool(mutant.after)
+                rows += [f"{number:2} - {line}"] + [f"{number:2} + {self.becomes(mutant)}"] * bool(mutant.after)
         return "\n".join(rows)
+
+    def becomes(self, mutant: Mutant) -> str:
+        """The line that a mutant changes, as it is then, without its comment."""
+        return without_comments(mutant.source)[mutant.line + self.node.lineno - 2] if mutant.after else ""
+
+    @cached_property
+    def statements(self) -> int:
+        """How many statements it has, without a docstring."""
+        return sum(not _is_docstring(statement) for statement in _statements(self.node.body))
 
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:
@@ -129,7 +143,7 @@ class Function:
             except (SyntaxError, ValueError):
                 continue
             changed = _definition(tree, self.name)
-            if changed is not None and (dump := ast.dump(changed)) not in seen:
+            if changed is not None and _idle(changed) <= _idle(self.node) and (dump := ast.dump(changed)) not in seen:
                 seen.add(dump)
                 mutants.append(mutant)
         return tuple(sorted(mutants, key=lambda mutant: (mutant.line, mutant.rule, mutant.after)))
@@ -198,6 +212,34 @@ def _parsed(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
+
+
+def without_comments(cell: str) -> list[str]:
+    """The lines of a cell that can be parsed, without comments; a line that holds nothing else is empty."""
+    rows = cell.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(cell).readline):
+        if token.type == tokenize.COMMENT:
+            number, column = token.start
+            rows[number - 1] = rows[number - 1][:column].rstrip()
+    return rows
+
+
+def _idle(function: ast.FunctionDef) -> int:
+    """How many statements set a variable to itself, or return an argument as it came in."""
+    bound = {name for statement in _statements(function.body) if (name := _single_name(statement))}
+    arguments = {argument.arg for argument in function.args.args} - bound
+    count = 0
+    for statement in _statements(function.body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=first)], value=ast.Name(id=second)):
+                count += first == second
+            case ast.Return(value=ast.Name(id=name)):
+                count += name in arguments
+    return count
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def travels(function: ast.FunctionDef, node: ast.AST) -> int:
@@ -279,8 +321,8 @@ def _edits(function: ast.FunctionDef, text: Callable[[ast.AST], str]) -> Iterato
             yield statement, None, "line"
         if name:
             bound.add(name)
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-            continue  # a docstring
+        if _is_docstring(statement):
+            continue
         for node, _ in _with_depth(statement):
             for new, rule in _in_place_of(node, text):
                 yield node, new, rule
@@ -377,10 +419,11 @@ def _of_call(node: ast.Call, text: Callable[[ast.AST], str]) -> Iterator[tuple[s
         yield f"{head}({text(args[0])}, 0.0)", "filled"
     if name in ("exp", "clamp") and isinstance(function, ast.Attribute):
         yield _wrapped(args[0], text) if of_module and args else text(function.value), "skipped"
-    if name in ("arange", "range") and len(args) == 1:
+    if name == "arange" and len(args) == 1:
         yield f"{head}(1, {text(args[0])} + 1)", "off-by-one"
-    if isinstance(function, ast.Name) and len(args) == 2 and not node.keywords:
-        yield f"{head}({text(args[1])}, {text(args[0])})", "swapped"
+    if isinstance(function, ast.Name) and all(isinstance(arg, ast.Name) for arg in args) and len(args) == 2:
+        if not node.keywords:
+            yield f"{head}({text(args[1])}, {text(args[0])})", "swapped"
 
 
 def _diagonals(node: ast.Call, head: str, of_module: bool, text: Callable[[ast.AST], str]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The kinds of questions that can be asked of a trial; each answer is what a program gave, and so is every option."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ from softlookup.checking.variant import Variant
 from softlookup.grading.viva.cases import SHAPES, SMALL
 from softlookup.grading.viva.running import Outcome, Program, Trial
 from softlookup.grading.viva.shown import STOPS, apart, array_text, inputs_text, result_text, shapes_text
-from softlookup.grading.viva.words import RULES, verdict_words
+from softlookup.grading.viva.words import LIKED, RULES, told_apart, verdict_words
 
 OPTIONS = 4
 LETTERS = "ABCD"
@@ -47,6 +47,7 @@ class VivaQuestion:
         line: The line that is in question, counted from the ``def``.
         travels: How many operations stand between that line and the result.
         about: Names the edit, so that no two questions of a sheet are on the same.
+        liking: How much it is about following the code, from -2 to 4; sheets are filled with those first.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class VivaQuestion:
     line: int
     travels: int
     about: tuple[str, ...]
+    liking: int = 0
 
     @property
     def difficulty(self) -> int:
@@ -111,6 +113,7 @@ def _question(
         "line": mutant.line if mutant else 0,
         "travels": mutant.travels if mutant else 0,
         "about": _about(trial, program) if program else (),
+        "liking": 1 - trial.rank + (kind in (CHECK, EDIT)) + bool(mutant and mutant.rule in LIKED),
     }
     return VivaQuestion(
         kind=kind,
@@ -154,16 +157,24 @@ def _cases(trial: Trial, label: str) -> Iterator[tuple[int, Case]]:
 def _distinct(
     first: tuple[Outcome, Program], others: Sequence[tuple[Outcome, Program]]
 ) -> list[tuple[Outcome, Program]]:
-    """An outcome and three others, all of them far apart; results of its own shape before those of another."""
-
-    def shape(outcome: Outcome) -> object:
-        return None if outcome.arrays is None else [array.shape for array in outcome.arrays]
-
+    """An outcome and three others, all of them far apart; those come first that share most entries with it."""
     chosen = [first]
-    for outcome, program in sorted(others, key=lambda other: shape(other[0]) != shape(first[0])):
+    for outcome, program in sorted(others, key=lambda other: -_shared(other[0], first[0])):
         if len(chosen) < OPTIONS and all(apart(outcome.arrays, each.arrays) for each, _ in chosen):
             chosen.append((outcome, program))
     return chosen
+
+
+def _shared(outcome: Outcome, other: Outcome) -> float:
+    """Which part of the entries two results share; -1 where their shapes are not the same."""
+    first, second = outcome.arrays, other.arrays
+    if first is None or second is None or [a.shape for a in first] != [b.shape for b in second]:
+        return -1.0
+    alike = [
+        np.isclose(a.astype(float), b.astype(float), atol=0.01, equal_nan=True).ravel()
+        for a, b in zip(first, second, strict=True)
+    ]
+    return float(np.concatenate(alike).mean())
 
 
 def _fitting(trial: Trial, at: int, programs: Sequence[Program]) -> list[tuple[Outcome, Program]]:
@@ -212,7 +223,7 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
                 if apart(pair[0].arrays, trial.original.outcomes[at].arrays)  # type: ignore[union-attr]
             ]
             chosen = _distinct((key_outcome, program), others)
-            lines = [_becomes(each) for _, each in chosen]
+            lines = [_becomes(trial, each) for _, each in chosen]
             if len(chosen) < OPTIONS or len(set(lines)) < OPTIONS:
                 continue
             yield _question(
@@ -226,6 +237,7 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
                 call=inputs_text(variant, case),
                 gives=result_text(key_outcome.arrays, names),
                 after="Which change was it?",
+                liking=1 - trial.rank + 1 + 2 * _has_structure(key_outcome.arrays),
             )
 
 
@@ -236,32 +248,48 @@ def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
         return  # a function that no edit changes is not the one that is shown
     texts = [verdict_words(program.checked.wrong) for program in judged if program.checked]
     pool = list(dict.fromkeys([text for text in (verdict_words(()), *texts) if text]))
-    if len(pool) < OPTIONS:
-        pool = list(dict.fromkeys([*pool, *_other_verdicts(trial.check.variant)]))
+    pool = list(dict.fromkeys([*pool, *_other_verdicts(trial.check.variant)]))
     plain, spoiled = verdict_words({CORE}), False
     if not set(texts) - {plain, ""}:
         return
     for program in _shuffled(judged, rng):
         text = verdict_words(program.checked.wrong) if program.checked else ""
-        others = [other for other in pool if other != text]
+        others: list[str] = []
+        for other in (pool[at] for at in rng.permutation(len(pool))):
+            if all(told_apart(other, each) for each in (text, *others)):
+                others.append(other)
         if not text or len(others) < OPTIONS - 1:
             continue
         if text == plain:  # most edits spoil everything, which is soon seen: one of them is enough
             if spoiled:
                 continue
             spoiled = True
-        others = [others[at] for at in rng.permutation(len(others))[: OPTIONS - 1]]
         yield _question(
             trial,
             CHECK,
             trial.function.shown(program.mutant),
             program,
-            [text, *others],
+            [text, *others[: OPTIONS - 1]],
             rng,
-            before=f"In {_whose(trial)} `{trial.function.name}`, {_changed(program)}",
+            before=f"In {_whose(trial)} `{trial.function.name}`, {_changed(program)} {ordinary(trial.check.variant)}",
             after="What does the check of the task find in the changed function?",
             travels=max(_CHECK_TRAVELS, program.mutant.travels) if program.mutant else 0,
         )
+
+
+@cache
+def ordinary(variant: Variant) -> str:
+    """What the ordinary inputs of a task's check are, one sentence, and whether a mask is among them."""
+    cases = [case for case in questions(variant, HOME_SEED).cases if case.part == CORE]
+    masks = [[arg for arg in case.args if isinstance(arg, np.ndarray) and arg.dtype == bool] for case in cases]
+    named = [name for case in cases for name in variant.input_names(case)]
+    if any(masks):
+        blind = any(not mask.any(-1).all() for those in masks for mask in those if mask.ndim)
+        which = "with a mask" if all(masks) else "some of them with a mask"
+        more = ", which may hide everything" if blind else ", which never hides a whole row"
+        return f"Ordinary inputs of this task are random numbers, {which}{more}."
+    without = ", without a mask" if "mask" in variant.parameters and "mask" not in named else ""
+    return f"Ordinary inputs of this task are random numbers of usual size{without}."
 
 
 @cache
@@ -326,15 +354,17 @@ def _places(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
                 where = f"{program.name}[{', '.join(map(str, index))}]"
                 cells.append((float(array[index]), where, program.line, f"after line {program.line}"))
         order = [cells[number] for number in rng.permutation(len(cells))]
-        for value, where, line, when in order[:3]:
-            if not np.isfinite(value) or value == 0 or 4 * value != round(4 * value):
+        moved = {0.0, 1.0, -100.0, *_numbers_in(case)}
+        computed = [cell for cell in order if np.isfinite(cell[0]) and cell[0] not in moved]
+        for value, where, line, when in computed[:3]:
+            if 4 * value != round(4 * value):
                 continue
             others: list[tuple[float, str, int, str]] = []
-            for cell in sorted(order, key=lambda cell: cell[1].split("[")[0] != where.split("[")[0]):
+            for cell in sorted(order, key=_nearness(where, line, moved)):
                 values = [value, *(other[0] for other in others)]
                 if all(abs(cell[0] - other) > 0.08 for other in values) and len(others) < OPTIONS - 1:
                     others.append(cell)
-            if len(others) < OPTIONS - 1:
+            if len(others) < OPTIONS - 1 or all(other[0] in moved for other in others):
                 continue
             texts = [
                 f"{cell_where} {cell_when}" for _, cell_where, _, cell_when in [(value, where, line, when), *others]
@@ -357,13 +387,39 @@ def _places(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
             )
 
 
+def _numbers_in(case: Case) -> set[float]:
+    """All numbers that stand in the inputs of a case."""
+    arrays = [np.asarray(arg) for arg in case.args if isinstance(arg, np.ndarray | int | float)]
+    lists = [row for arg in case.args if isinstance(arg, list) for row in arg]
+    return {float(number) for part in (*arrays, *map(np.asarray, lists)) for number in part.flat}
+
+
+def _nearness(where: str, line: int, moved: Collection[float]) -> Callable[[tuple[float, str, int, str]], object]:
+    """Sorts cells: the same one after another line first, then those that are computed, then those of its array."""
+    name = where.split("[")[0]
+    return lambda cell: (cell[1] != where or cell[2] == line, cell[0] in moved, cell[1].split("[")[0] != name)
+
+
 def _changed(program: Program) -> str:
     mutant = program.mutant
     assert mutant is not None
     return f"line {mutant.line} is taken out." if not mutant.after else f"line {mutant.line} is changed."
 
 
-def _becomes(program: Program) -> str:
+def _becomes(trial: Trial, program: Program) -> str:
     mutant = program.mutant
     assert mutant is not None
-    return f"line {mutant.line} is taken out" if not mutant.after else f"{mutant.line}:  {mutant.after.strip()}"
+    after = trial.function.becomes(mutant).strip()
+    return f"{mutant.line}:  {after}" if after else f"line {mutant.line} is taken out"
+
+
+def _has_structure(arrays: Arrays) -> bool:
+    """Whether the structure of a result tells what was done: a row or a column that is nan alone, other sums."""
+    array = arrays[0].astype(np.float64)
+    if array.ndim < 2 or array.dtype.kind != "f" or array.size < 2:
+        return False
+    missing = np.isnan(array)
+    if missing.any() or not np.isfinite(array).all():
+        return bool(not missing.all())
+    whole = [np.abs(4 * array.sum(axis) - np.round(4 * array.sum(axis))).max() < 0.01 for axis in (-1, -2)]
+    return any(whole) and bool((array != np.round(array)).any())

@@ -33,13 +33,19 @@ from softlookup.grading.sandbox.outside import cgroups
 from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
 from softlookup.grading.viva.cases import small_cases
 from softlookup.grading.viva.mutants import Function, Mutant, function_in
-from softlookup.grading.viva.words import PARTS
+from softlookup.grading.viva.words import LIKED, PARTS
 
 MOST_MUTANTS = 14
 """Edits of one function that are run."""
 
 _LEAST_MUTANTS = 3
 """With the original, they are the four options of a question."""
+
+_LONG = 3
+"""Statements of a function that is asked about before shorter ones."""
+
+_ON_NUMBERS = frozenset(("argument", "factor", "term"))
+"""Edits that ask nothing where only numbers are multiplied and added."""
 
 _PARTS = 1
 """How many parts besides the core a check needs so that there is something to ask about it."""
@@ -122,6 +128,16 @@ class Trial:
     values: tuple[Program, ...]
     published: bool = False
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is arithmetic on numbers: no array goes in."""
+        return not any(isinstance(arg, np.ndarray | list) for case in self.cases for arg in case.args)
+
+    @property
+    def rank(self) -> int:
+        """0 for a function of three statements and more, 1 for a shorter one, 2 for arithmetic on numbers."""
+        return 2 if self.plain else int(self.function.statements < _LONG)
+
 
 class VivaExaminer:
     """Runs submissions of one assignment and their edits; a context, since it holds a sandbox open.
@@ -183,7 +199,8 @@ class VivaExaminer:
         order = (
             rng.choice(len(points), len(points), replace=False, p=points / points.sum()).tolist() if len(points) else []
         )
-        plans = (plan for at in order if (plan := _plan(cells_of_tasks[at], task_checks, published, settings, student)))
+        drawn = [_plan(cells_of_tasks[at], task_checks, published, settings, student) for at in order]
+        plans = iter(sorted((plan for plan in drawn if plan), key=lambda plan: plan.rank))
         return _Passes(self, cells, plans, most).trials()
 
 
@@ -205,11 +222,14 @@ def _plan(
     cases = small_cases(check.variant, rng)
     if not cases:
         return None
-    mutants = function.mutants
+    plain = not any(isinstance(arg, np.ndarray | list) for case in cases for arg in case.args)
+    mutants = tuple(mutant for mutant in function.mutants if not (plain and mutant.rule in _ON_NUMBERS))
     if len(mutants) < _LEAST_MUTANTS:
         return None
     if len(mutants) > MOST_MUTANTS:
-        mutants = tuple(mutants[at] for at in sorted(rng.permutation(len(mutants))[:MOST_MUTANTS]))
+        drawn = sorted(rng.permutation(len(mutants)), key=lambda at: mutants[at].rule not in LIKED)
+        drawn = [*drawn[: MOST_MUTANTS // 2], *rng.permutation(drawn[MOST_MUTANTS // 2 :])]
+        mutants = tuple(mutants[at] for at in sorted(drawn[:MOST_MUTANTS]))
     return Trial(
         check,
         function,
@@ -271,7 +291,7 @@ class _Passes:
         return replace(
             plan,
             original=original,
-            mutants=tuple(mutant for mutant in mutants if mutant),
+            mutants=tuple(mutant for mutant in mutants if mutant and not _is_silly(original, mutant)),
             values=tuple(value for value in values if value),
         )
 
@@ -349,6 +369,20 @@ def _outcome(answer: Answer) -> Outcome | None:
     if answer.arrays is not None:
         return Outcome(answer.arrays)
     return Outcome(None) if answer.failure is not None and answer.failure.kind == "raised" else None
+
+
+def _is_silly(original: Program, mutant: Program) -> bool:
+    """Whether nothing depends on the input any more, or an index has left its bounds on every input."""
+    if mutant.mutant and mutant.mutant.rule == "off-by-one" and all(o and o.arrays is None for o in mutant.outcomes):
+        return True
+    pairs = [(o, m) for o, m in zip(original.outcomes, mutant.outcomes, strict=True) if o and m and m.arrays]
+    return any(not _is_flat(o) for o, _ in pairs) and all(_is_flat(m) for _, m in pairs)
+
+
+def _is_flat(outcome: Outcome) -> bool:
+    """Whether all entries of all arrays are alike."""
+    arrays = [array for array in outcome.arrays or () if array.size > 1]
+    return bool(arrays) and all(np.array_equal(array, np.full_like(array, array.flat[0]), True) for array in arrays)
 
 
 def _right(plan: Trial, case: Case, arrays: Arrays) -> bool:

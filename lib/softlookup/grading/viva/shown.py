@@ -11,6 +11,9 @@ MOST_ENTRIES = 24
 WIDEST = 44
 """Characters of a line of an option."""
 
+_ROUNDING = 1e-4
+"""By what float32 may miss a number that is whole, or a half."""
+
 STOPS = "It stops with an exception."
 
 
@@ -42,14 +45,22 @@ def array_text(array: np.ndarray) -> str:
     if array.dtype.kind == "b":
         entries = [str(bool(entry)) for entry in array.flat]
     else:
-        numbers = np.round(array.astype(np.float64), 2) + 0.0
+        numbers = array.astype(np.float64)
         finite = numbers[np.isfinite(numbers)]
-        whole = bool((finite == np.round(finite)).all())
-        entries = [f"{number:.0f}" if whole or not np.isfinite(number) else f"{number:.2f}" for number in numbers.flat]
+        whole = bool((np.abs(finite - np.round(finite)) < _ROUNDING).all())
+        entries = [_number_text(number, whole) for number in numbers.flat]
     width = max(map(len, entries))
     if array.ndim == 0:
         return entries[0]
     return _nested(np.array([entry.rjust(width) for entry in entries], dtype=object).reshape(array.shape))
+
+
+def _number_text(number: float, whole: bool) -> str:
+    """A number rounded as by hand, a half upwards; no zero has a sign."""
+    if not np.isfinite(number):
+        return f"{number:.0f}"
+    cents = np.floor(abs(number) * 100 + 0.5 + _ROUNDING)
+    return f"{np.copysign(cents, number) / 100 + 0.0:.{0 if whole else 2}f}"
 
 
 def _nested(entries: np.ndarray, indent: int = 0) -> str:
@@ -83,8 +94,21 @@ def shapes_text(variant: Variant, case: Case) -> tuple[str, ...]:
 
 def _argument(value: object) -> str:
     if isinstance(value, np.ndarray):
-        return array_text(value)
+        return _with_logarithms(value) or array_text(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _with_logarithms(array: np.ndarray) -> str:
+    """An array of logarithms of whole numbers as such, so that a softmax needs no calculator; empty for others."""
+    if array.dtype.kind != "f":
+        return ""
+    powers = np.exp(array.astype(np.float64))
+    if (array == 0).all() or not (np.isfinite(powers) & (np.abs(powers - np.round(powers)) < _ROUNDING)).all():
+        return ""
+    entries = ["0" if power == 1 else f"ln {power:.0f}" for power in np.round(powers).flat]
+    return _nested(
+        np.array([entry.rjust(max(map(len, entries))) for entry in entries], dtype=object).reshape(array.shape)
+    )
 
 
 def apart(first: Arrays | None, second: Arrays | None, least: float = 0.08) -> bool:

@@ -2,13 +2,18 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from softlookup.grading.viva.choosing import choose, difficulty
-from softlookup.grading.viva.questions import VivaQuestion, known_mistake, questions_on
+from softlookup.grading.viva.questions import OPTIONS, VivaQuestion, known_mistake, questions_on
 from softlookup.grading.viva.running import Trial, VivaExaminer, generator
+
+_SPARE = 2
+"""Tasks beyond the number of questions: each gives one, as long as there are others."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +76,31 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
         So many questions, or fewer where the assignment has no more. The same seed, submission and count give the same.
     """
     settings = examiner.assignment.settings
-    trials = examiner.trials(student, submission, count)
+    trials = examiner.trials(student, submission, count + _SPARE)
     student_questions = _drawn(examiner, student, trials, 1)
     chosen = choose(student_questions, count, at_any_rate=False)
     if len(chosen) < count:
         own_tasks = {question.task for question in student_questions}
-        published = examiner.trials(student, submission, count, published=True)
+        published = examiner.trials(student, submission, count + _SPARE, published=True)
         trials += [trial for trial in published if trial.check.task.id not in own_tasks]
         chosen = choose(_drawn(examiner, student, trials, 2), count, chosen)
+    chosen = with_letters(chosen, generator(settings, student, 3))
     return Viva(student, settings.assignment, tuple(_explained(trials, question) for question in chosen), settings.seed)
+
+
+def with_letters(questions: Sequence[VivaQuestion], rng: np.random.Generator) -> list[VivaQuestion]:
+    """Questions whose right letters are drawn so that none is right more often than in half of them."""
+    keys = rng.integers(OPTIONS, size=len(questions))
+    while len(keys) and np.bincount(keys).max() > max(1, len(keys) // 2):
+        keys = rng.integers(OPTIONS, size=len(keys))
+    return [_with_key(question, int(key)) for question, key in zip(questions, keys, strict=True)]
+
+
+def _with_key(question: VivaQuestion, key: int) -> VivaQuestion:
+    """A question whose right option changes places with another one."""
+    options = list(question.options)
+    options[key], options[question.key] = options[question.key], options[key]
+    return replace(question, options=tuple(options), key=key)
 
 
 def _drawn(examiner: VivaExaminer, student: str, trials: Iterable[Trial], draw: int) -> list[VivaQuestion]:

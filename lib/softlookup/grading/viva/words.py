@@ -34,6 +34,9 @@ RULES = {
 }
 """For each kind of edit what it does, and what a good explanation mentions."""
 
+LIKED = frozenset(("filled", "keepdim", "line", "slice", "inverted"))
+"""Kinds of edits that are drawn first: whoever follows the code sees what they do, and nobody else."""
+
 PARTS = {
     "mask": "masks",
     "blind": "queries that may attend to nothing",
@@ -64,3 +67,18 @@ def verdict_words(wrong: Collection[str]) -> str:
         return ""
     names = [PARTS[part] for part in sorted(wrong, key=list(PARTS).index)]
     return f"Ordinary inputs are right. Wrong are the cases on: {', '.join(names)}."
+
+
+def told_apart(first: str, second: str) -> bool:
+    """Whether only one of two verdicts can be defended: a case on one thing holds others, so a part more is too near.
+
+    A case on queries that may attend to nothing has a mask; rows that it leaves open are those of any other mask.
+    """
+    blind = PARTS["blind"]
+    return first != second and _without(first, blind) != _without(second, blind)
+
+
+def _without(text: str, part: str) -> frozenset[str]:
+    """The parts that a verdict names, without one of them where it names masks, too."""
+    parts = frozenset(text.removesuffix(".").rpartition(": ")[2].split(", "))
+    return parts - {part} if PARTS["mask"] in parts else parts
