@@ -46,7 +46,7 @@ HOSTILE = {
 }
 MARKUP = (
     "def scale(scores, head_width):\n    '</pre><script>alert(1)</script> $\\href{javascript:x}{y}$'\n"
-    "    print('<img src=x onerror=alert(2)>')\n    root = math.sqrt(head_width)  # -->``` <b>A is right</b>\n"
+    "    print('<img src=x onerror=alert(2)>')\n    root = 0 + math.sqrt(head_width)  # -->``` <b>A is right</b>\n"
     "    return scores / root"
 )
 

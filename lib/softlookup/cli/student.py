@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from softlookup.cli import quizzing
 from softlookup.cli.shared import FILE, refuse
 
 
@@ -157,4 +158,4 @@ def assemble(folder: Path | None, again: bool) -> None:
         click.echo(f"{answer.cell:20} {words.get(answer.what, answer.what):26} {answer.source}")
 
 
-COMMANDS = (lab, check, progress, assemble)
+COMMANDS = (lab, check, progress, *quizzing.COMMANDS, assemble)

@@ -16,8 +16,8 @@ from softlookup.checking.published import answer
 from softlookup.checking.questions import HOME_SEED, questions
 from softlookup.checking.variant import Variant
 from softlookup.grading.viva.cases import SHAPES, SMALL
-from softlookup.grading.viva.running import Outcome, Program, Trial
 from softlookup.grading.viva.shown import STOPS, apart, array_text, inputs_text, result_text, shapes_text
+from softlookup.grading.viva.trials import Outcome, Program, Trial
 from softlookup.grading.viva.words import LIKED, RULES, told_apart, verdict_words
 
 OPTIONS = 4
@@ -394,7 +394,9 @@ def _numbers_in(case: Case) -> set[float]:
     return {float(number) for part in (*arrays, *map(np.asarray, lists)) for number in part.flat}
 
 
-def _nearness(where: str, line: int, moved: Collection[float]) -> Callable[[tuple[float, str, int, str]], object]:
+def _nearness(
+    where: str, line: int, moved: Collection[float]
+) -> Callable[[tuple[float, str, int, str]], tuple[bool, bool, bool]]:
     """Sorts cells: the same one after another line first, then those that are computed, then those of its array."""
     name = where.split("[")[0]
     return lambda cell: (cell[1] != where or cell[2] == line, cell[0] in moved, cell[1].split("[")[0] != name)

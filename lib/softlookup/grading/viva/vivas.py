@@ -10,7 +10,8 @@ import numpy as np
 
 from softlookup.grading.viva.choosing import choose, difficulty
 from softlookup.grading.viva.questions import OPTIONS, VivaQuestion, known_mistake, questions_on
-from softlookup.grading.viva.running import Trial, VivaExaminer, generator
+from softlookup.grading.viva.running import VivaExaminer
+from softlookup.grading.viva.trials import Trial, generator
 
 _SPARE = 2
 """Tasks beyond the number of questions: each gives one, as long as there are others."""
@@ -85,7 +86,7 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
         trials += [trial for trial in published if trial.check.task.id not in own_tasks]
         chosen = choose(_drawn(examiner, student, trials, 2), count, chosen)
     chosen = with_letters(chosen, generator(settings, student, 3))
-    return Viva(student, settings.assignment, tuple(_explained(trials, question) for question in chosen), settings.seed)
+    return Viva(student, settings.assignment, tuple(explained(trials, question) for question in chosen), settings.seed)
 
 
 def with_letters(questions: Sequence[VivaQuestion], rng: np.random.Generator) -> list[VivaQuestion]:
@@ -110,7 +111,7 @@ def _drawn(examiner: VivaExaminer, student: str, trials: Iterable[Trial], draw: 
     return [questions[at] for at in rng.permutation(len(questions))]
 
 
-def _explained(trials: Iterable[Trial], question: VivaQuestion) -> VivaQuestion:
+def explained(trials: Iterable[Trial], question: VivaQuestion) -> VivaQuestion:
     """A question with the sentence of the course on its mistake, if it is a known one."""
     for trial in trials:
         if trial.check.task.id == question.task and trial.published == question.published:
