@@ -11,21 +11,21 @@ from softlookup.cli.shared import refuse
 
 @click.command()
 @click.argument("notebook", required=False, metavar="[NN_topic or NOTEBOOK]")
-@click.option("--mine", is_flag=True, help="Ask about your own answers that pass.")
+@click.option("--mine", "on_right_answers", is_flag=True, help="Ask about your own answers that pass.")
 @click.option("--questions", "count", type=click.IntRange(1, 12), default=3, show_default=True, help="How many.")
 @click.option("--seed", type=click.IntRange(min=0), help="Draws the questions. Default: others each time.")
-def quiz(notebook: str | None, mine: bool, count: int, seed: int | None) -> None:
+def quiz(notebook: str | None, on_right_answers: bool, count: int, seed: int | None) -> None:
     """Answer questions on your own code.
 
     A line of an answer of yours is changed: what happens? Answer with a letter; the reason follows. NOTEBOOK is run
     here, as saved; by default it is the one that you saved last.
     """
     from softlookup.grading.course.notebooks import BadNotebook
-    from softlookup.grading.viva.home import home_questions
+    from softlookup.grading.quiz_at_home import home_questions
     from softlookup.grading.viva.pages import powers
     from softlookup.grading.viva.questions import LETTERS
 
-    if not mine:
+    if not on_right_answers:
         refuse("the questions are on your own answers: 'softlookup quiz --mine'")
     path = _notebook(notebook)
     click.echo(f"Running {path.name} …")
@@ -34,7 +34,9 @@ def quiz(notebook: str | None, mine: bool, count: int, seed: int | None) -> None
     except BadNotebook as error:
         refuse(str(error))
     if not questions:
-        refuse(f"there are no questions on {path.name}: they are for chapters 2 and 4 to 10, on answers that pass")
+        refuse(
+            f"there are no questions on {path.name}: they are on answers that pass, of chapters 2, 4 to 10, 13 and 15"
+        )
     if sentence := powers(questions):
         click.echo(sentence)
     right = 0

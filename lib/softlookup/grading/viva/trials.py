@@ -120,7 +120,7 @@ class Trial:
         return 2 if self.plain else int(self.function.statements < _LONG)
 
 
-class Runner(Protocol):
+class ProgramRunner(Protocol):
     """Runs programs: in the sandbox those of a class, and in this process a learner's own, at home."""
 
     def ran(self, plan: Trial, program: Program, judged: bool) -> Program | None:
@@ -191,7 +191,7 @@ def plans_of(
     return iter(sorted((plan for plan in drawn if plan), key=lambda plan: plan.rank))
 
 
-def tried(plan: Trial, runner: Runner) -> Trial | None:
+def tried(plan: Trial, runner: ProgramRunner) -> Trial | None:
     """Run a task with all its edits; None where the student's own answer is not right."""
     original = runner.ran(plan, plan.original, True)
     if original is None or original.checked is None or original.checked.wrong:

@@ -7,8 +7,8 @@ from small_class import NAME, ROOT
 
 from softlookup.authoring import read_solution
 from softlookup.cli import main
+from softlookup.grading.quiz_at_home import home_questions
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.viva.home import home_questions
 from softlookup.grading.viva.questions import LETTERS
 
 
@@ -48,7 +48,7 @@ def test_the_command_refuses_in_one_sentence(notebook, tmp_path):
         ([str(notebook)], "--mine"),
         (["--mine", "77_nothing"], "there is no 77_nothing"),
         (["--mine", str(tmp_path / "bad.ipynb")], "bad.ipynb"),
-        (["--mine", str(release)], "on answers that pass"),
+        (["--mine", str(release)], "they are on answers that pass"),
     ):
         result = CliRunner().invoke(main, ["quiz", *arguments])
         assert result.exit_code == 2 and words in result.output and "Traceback" not in result.output, result.output
