@@ -145,6 +145,13 @@ def test_no_edit_is_idle_and_no_comment_is_shown():
     assert function.shown().count("\n") == 4 and function.statements == 4
 
 
+def test_arguments_that_nobody_confuses_keep_their_places():
+    cell = "def h(q, k, mask):\n    return weigh(scale(scores(q, k), q.shape[-1]), mask) + weigh(q, mask)"
+    lines = [mutant.after for mutant in function_in(cell, "h").mutants]
+    assert any("scores(k, q)" in line for line in lines)
+    assert not any("weigh(mask" in line or "scale(q.shape" in line for line in lines)
+
+
 def test_verdicts_that_could_both_be_defended_are_not_told_apart():
     masks, blind, both = verdict_words({"mask"}), verdict_words({"blind"}), verdict_words({"mask", "blind"})
     assert not told_apart(masks, both) and told_apart(masks, blind) and told_apart(blind, both)

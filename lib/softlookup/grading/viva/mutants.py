@@ -422,7 +422,7 @@ def _of_call(node: ast.Call, text: Callable[[ast.AST], str]) -> Iterator[tuple[s
     if name == "arange" and len(args) == 1:
         yield f"{head}(1, {text(args[0])} + 1)", "off-by-one"
     if isinstance(function, ast.Name) and all(isinstance(arg, ast.Name) for arg in args) and len(args) == 2:
-        if not node.keywords:
+        if not node.keywords and "mask" not in whole[len(head) :]:  # nobody takes a mask for something else
             yield f"{head}({text(args[1])}, {text(args[0])})", "swapped"
 
 
