@@ -27,7 +27,7 @@ def call(*words: object) -> Result:
 def test_help_lists_what_there_is_and_nothing_else() -> None:
     listed = call("--help").output.split("For students:")[1]
     names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
-    students = {"check", "hint", "tasks", "train", "train-writer", "assemble", "lab", "progress"}
+    students = {"check", "hint", "tasks", "train", "train-writer", "assemble", "lab", "progress", "quiz"}
     instructors = {
         "course",
         "sample",
@@ -46,6 +46,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
         "forget",
         "exam",
         "slides",
+        "viva",
         "doctor",
     }
     assert names == {"bench", "exercises", "talk"} | students | instructors

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from softlookup.cli import by_hand, hand_ins
+from softlookup.cli import by_hand, hand_ins, vivas
 from softlookup.cli.printing import as_pdf, live_figures
 from softlookup.cli.shared import (
     COURSE,
@@ -489,5 +489,5 @@ def feedback(assignment: str, folder: Path | None) -> None:
 
 COMMANDS = (
     *(release, *hand_ins.COMMANDS, grade, report, explain, *by_hand.COMMANDS, export, feedback, extension),
-    *(forget, sample, exam, slides),
+    *(*vivas.COMMANDS, forget, sample, exam, slides),
 )

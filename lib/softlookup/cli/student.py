@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from softlookup.cli import quizzing
 from softlookup.cli.shared import FILE, refuse
 
 
@@ -201,4 +202,4 @@ def assemble(folder: Path | None, again: bool) -> None:
         click.echo(f"{answer.cell:20} {words.get(answer.what, answer.what):26} {answer.source}")
 
 
-COMMANDS = (lab, check, hint, progress, assemble)
+COMMANDS = (lab, check, hint, progress, *quizzing.COMMANDS, assemble)

@@ -18,6 +18,7 @@ from softlookup.grading.data.records import Report
 from softlookup.grading.data.tables import read_table
 from softlookup.grading.reports.class_report import read_report
 from softlookup.grading.reports.side_by_side import pages_naming
+from softlookup.grading.viva.place import paths_of
 
 STEPS = ("submitted", "autograded", "feedback")
 NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, other CSV files, returned feedback."
@@ -113,6 +114,7 @@ def _paths(course: Course, student: str) -> list[Path]:
         shelved = Shelf(folder).path(student)
         paths.update(path for path in (shelved, *unfinished(shelved)) if path.exists())
     paths.update(pages_naming(course.root / "reports", student))
+    paths.update(paths_of(course, student))
     return sorted(paths)
 
 

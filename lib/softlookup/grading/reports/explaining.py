@@ -183,7 +183,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
             f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
         ) from None
     course_tasks = own_files(course, assignment)
-    source, changed, content = _what_was_graded(course, assignment, student, line.graded.digest)
+    source, changed, content = what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}
     hidden = hidden_tests(course, assignment, release)
     personal = own_release(course, assignment, student)
@@ -203,7 +203,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
     return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
 
 
-def _what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[str, bool | None, bytes]:
+def what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[str, bool | None, bytes]:
     """Where the answers are, whether the submitted file has changed since, and the file to ask."""
     submitted = read_submission(course, assignment, student).content
     if submitted is not None and digest_of(submitted) == digest:

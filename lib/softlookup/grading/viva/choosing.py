@@ -1,0 +1,73 @@
+"""Chooses the questions of a sheet: of several tasks and kinds, and as hard for one student as for all others."""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+
+from softlookup.grading.viva.questions import CHECK, EDIT, PLACE, RESULT, SHAPE, VivaQuestion
+from softlookup.grading.viva.shown import STOPS
+
+MIDDLE = 2
+"""The difficulty that the questions of a sheet have on average, from 1 to 3."""
+
+_SHARES = {RESULT: 0.6, CHECK: 0.4, EDIT: 0.4, SHAPE: 0.2, PLACE: 0.2}
+"""How much of a sheet one kind may be at most."""
+
+_STOPPING = 0.2
+_LIKING = 0.2
+"""What one more point of liking is worth, in points of difficulty."""
+
+
+def choose(
+    questions: Sequence[VivaQuestion], count: int, before: Sequence[VivaQuestion] = (), *, at_any_rate: bool = True
+) -> list[VivaQuestion]:
+    """Choose questions for a sheet.
+
+    Args:
+        questions: All that there are, in an order that was drawn.
+        count: How many the sheet is to have.
+        before: Those that stand on it already.
+        at_any_rate: Whether kinds and tasks may come too often where there are no others.
+
+    Returns:
+        All that stand on it then, in the order of the tasks: no edit twice, no kind and no task too often, with a
+        difficulty of 2 on average as nearly as it can be had; fewer where there are no more.
+    """
+    chosen = list(before)
+    for strict in (True, False)[: 1 + at_any_rate]:
+        while len(chosen) < count:
+            available = [question for question in questions if _may(question, chosen, count, strict)]
+            if not available:
+                break
+            chosen.append(min(available, key=lambda question: _cost(question, chosen)))
+    return sorted(chosen, key=lambda question: (question.task, question.difficulty))
+
+
+def _may(question: VivaQuestion, chosen: Sequence[VivaQuestion], count: int, strict: bool) -> bool:
+    if any(question.about == other.about or question == other for other in chosen):
+        return False
+    if not strict:
+        return True
+    kinds, tasks = Counter(other.kind for other in chosen), {other.task for other in chosen}
+    stopping = sum(_stops(other) for other in chosen)
+    return (
+        kinds[question.kind] < ceil(_SHARES[question.kind] * count)
+        and question.task not in tasks
+        and (not _stops(question) or stopping < ceil(_STOPPING * count))
+    )
+
+
+def _cost(question: VivaQuestion, chosen: Sequence[VivaQuestion]) -> float:
+    """How far a question would take the sheet from what it should be; the first of several equal ones is taken."""
+    total = question.difficulty + sum(other.difficulty for other in chosen)
+    again = sum(other.task == question.task for other in chosen) + sum(other.kind == question.kind for other in chosen)
+    return abs(total - MIDDLE * (len(chosen) + 1)) + 0.5 * again - _LIKING * question.liking
+
+
+def _stops(question: VivaQuestion) -> bool:
+    return question.options[question.key] == STOPS
+
+
+def difficulty(questions: Sequence[VivaQuestion]) -> float:
+    """How hard a sheet is: the mean of its questions, from 1 to 3."""
+    return sum(question.difficulty for question in questions) / len(questions)

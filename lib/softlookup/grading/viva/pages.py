@@ -1,0 +1,207 @@
+"""A viva on paper: the student's sheet, the key, and a page for an oral examiner. All of it is HTML without a script.
+
+Code comes from students: it is escaped, and it holds no sign that cannot be seen (see ``mutants.function_in``).
+"""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from softlookup.checking.catalogue import UnknownTask, get_task
+from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.judging.cleaning import POLICY
+from softlookup.grading.viva.questions import EDIT, LETTERS, VivaQuestion
+from softlookup.grading.viva.vivas import Viva
+
+MINUTES_EACH = 2
+_RIGHT = '<li class="right">'
+
+STYLE = """
+@page { size: A4; margin: 1.3cm; }
+* { box-sizing: border-box; }
+body { background: #fff; color: #111; font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 50rem;
+       padding: 0 1rem; }
+h1 { font-size: 1.3rem; margin: 0 0 .2rem; }
+h2 { font-size: 1rem; margin: 0 0 .3rem; }
+p { margin: .3rem 0; }
+pre { font: 12.5px/1.4 ui-monospace, "IBM Plex Mono", monospace; margin: .3rem 0; padding: .3rem .5rem;
+      white-space: pre-wrap; }
+pre.code { font-size: 11.5px; background: #f4f4f2; border-left: 3px solid #999; }
+del, ins { background: none; color: inherit; text-decoration: none; }
+del { color: #8a1c1c; }
+ins { color: #10571f; font-weight: 700; }
+.given { color: #444; font-size: .9rem; }
+.row { display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
+.row > * { min-width: 0; }
+.row > pre { margin: 0; padding: .1rem 0; }
+article { margin-bottom: 3rem; }
+article + article:not(.key) { break-before: page; }
+article.key { break-inside: avoid; margin-bottom: 1rem; }
+section { border-top: 1px solid #bbb; break-inside: avoid; margin-top: .8rem; padding-top: .6rem; }
+ol.options { display: grid; gap: .3rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr));
+             list-style: none; margin: .3rem 0 0; padding: 0; }
+ol.lines { grid-template-columns: 1fr; }
+ol.options > li { align-items: start; display: flex; gap: .5rem; min-width: 0; }
+ol.options > li > b { border: 1px solid #555; border-radius: 50%; flex: none; height: 1.5rem; line-height: 1.4rem;
+                      text-align: center; width: 1.5rem; }
+ol.options pre { margin: 0; padding: .15rem 0; }
+li.right > b { background: #111; color: #fff; }
+dl { margin: .4rem 0 0; }
+dt { font-weight: 700; float: left; margin-right: .5rem; }
+dd { margin: 0 0 .2rem; }
+@media print {
+  body { font-size: 12px; margin: 0; max-width: none; padding: 0; }
+  pre { font-size: 11px; }
+  pre.code { font-size: 10px; }
+  article:not(.key) { margin: 0; }
+  section { margin-top: .5rem; padding-top: .4rem; }
+  a { color: inherit; text-decoration: none; }
+}
+@media (max-width: 30rem) { pre { font-size: 11px; } }
+"""
+
+
+def page(title: str, articles: Iterable[str], students: Sequence[str], style: str = "") -> str:
+    """A page, complete in itself, that says in a ``meta`` whom it is about.
+
+    Args:
+        title: The page's title.
+        articles: Its parts, HTML.
+        students: The ids of the students that it is about.
+        style: Rules that it has besides.
+    """
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="students" content="{escape(json.dumps(sorted(students)))}">'
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head><body>\n"
+        f"{''.join(articles)}</body></html>\n"
+    )
+
+
+def sheet(viva: Viva) -> str:
+    """The sheet that a student gets: questions without answers."""
+    count = len(viva.questions)
+    sections = "".join(section(number, question) for number, question in enumerate(viva.questions, 1))
+    return (
+        f"<article>{head(viva, 'Questions on your code')}"
+        f'<p class="given">{count} questions, about {count * MINUTES_EACH} minutes. One answer to each is right: '
+        f"circle its letter. {powers(viva.questions)}</p>{sections}</article>\n"
+    )
+
+
+def key(viva: Viva) -> str:
+    """The key to a sheet: the right letters in one line, and why."""
+    letters = " ".join(f"{number}{question.letter}" for number, question in enumerate(viva.questions, 1))
+    rows = "".join(
+        f"<p><b>{number} {question.letter}</b> · {escape(question.task)}, line {question.line}, difficulty "
+        f"{question.difficulty} of 3. {escape(question.why)}</p>"
+        for number, question in enumerate(viva.questions, 1)
+    )
+    return f"<article class='key'>{head(viva, 'Key')}<p><b>{letters}</b></p>{rows}</article>\n"
+
+
+def oral(viva: Viva, book: str, feedback: str = "") -> str:
+    """The page for somebody who examines a student by word of mouth: each question with its answer and what to hear.
+
+    Args:
+        viva: The questions.
+        book: Where the book is, an address without a slash at its end; empty if it is not known.
+        feedback: The address of the student's feedback page, seen from this page; empty if there is none.
+    """
+    sections = []
+    for number, question in enumerate(viva.questions, 1):
+        links = []
+        if feedback:
+            cell = f"cell-id={question.task.replace('.', '-')}"
+            links.append(f'<a href="{escape(feedback)}#{escape(cell)}">its cell in the graded notebook</a>')
+        if book and (address := _section(question.task)):
+            links.append(f'<a href="{escape(book)}/{escape(address)}">its section in the book</a>')
+        where = ", ".join([f"line {question.line} of {escape(question.task)}", *links])
+        answer = (
+            f"<dl><dt>Answer</dt><dd>{question.letter}. {escape(question.why)}</dd>"
+            f"<dt>A good explanation mentions</dt><dd>{escape(question.mention)}.</dd>"
+            f"<dt>Look at</dt><dd>{where}</dd></dl>"
+        )
+        sections.append(section(number, question, question.key, answer))
+    return (
+        f"<article>{head(viva, 'For the examiner')}"
+        '<p class="given">Show the code and ask for the result first; the options are for when no answer comes. '
+        f"Then ask why. {powers(viva.questions)}</p>{''.join(sections)}</article>\n"
+    )
+
+
+def head(viva: Viva, title: str) -> str:
+    """The top of a page: title, assignment, student and the sheet's number."""
+    return (
+        f"<h1>{escape(title)}</h1><p>{escape(viva.assignment)} · <b>{escape(one_line(viva.student))}</b> · "
+        f"sheet {viva.code}</p>"
+    )
+
+
+def section(number: int, question: VivaQuestion, right: int | None = None, more: str = "") -> str:
+    """One question; the right option is marked if it is given, and more may follow."""
+    title = _title(question.task)
+    parts = [f"<section><h2>{number}. {escape(title)}</h2><p>{_rich(question.before)}</p>{code(question.code)}"]
+    if question.call:
+        arguments = "".join(f"<pre>{escape(argument)}</pre>" for argument in question.call)
+        parts.append(f'<div class="row"><span>It is called with</span>{arguments}</div>')
+    if question.gives:
+        parts.append(f'<div class="row"><span>It returns</span><pre>{escape(question.gives)}</pre></div>')
+    parts.append(f"<p><b>{_rich(question.after)}</b></p>{options(question, right)}{more}</section>")
+    return "".join(parts)
+
+
+def options(question: VivaQuestion, right: int | None = None) -> str:
+    """The options of a question as a list; the right one is marked if it is given."""
+    items = (
+        f"{_RIGHT if at == right else '<li>'}<b>{letter}</b>{_option(question, text)}</li>"
+        for at, (letter, text) in enumerate(zip(LETTERS, question.options, strict=True))
+    )
+    wide = " lines" if question.kind == EDIT else ""
+    return f'<ol class="options{wide}">{"".join(items)}</ol>'
+
+
+def _option(question: VivaQuestion, text: str) -> str:
+    words = question.kind != EDIT and text[:1].isalpha() and text.endswith(".")
+    return f"<span>{escape(text)}</span>" if words else f"<pre>{escape(text)}</pre>"
+
+
+def code(text: str) -> str:
+    """Numbered lines of code; the one that is taken away and the one that takes its place are marked."""
+    rows = []
+    for row in text.split("\n"):
+        tag = {"-": "del", "+": "ins"}.get(row[3:4], "")
+        rows.append(f"<{tag}>{escape(row)}</{tag}>" if tag else escape(row))
+    lines = "\n".join(rows)
+    return f'<pre class="code">{lines}</pre>'
+
+
+def _rich(text: str) -> str:
+    """Text with names of code between backticks."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
+
+
+def powers(questions: Sequence[VivaQuestion]) -> str:
+    """What is needed to do an exponential by hand, where one occurs; empty if none does."""
+    if not any(name in question.code for question in questions for name in ("softmax", "exp")):
+        return ""
+    powers = ", ".join(f"exp(−{x:g}) = {math.exp(-x):.2f}" for x in (0.5, 1, 2, 3, 4))
+    return f"By hand: {powers}."
+
+
+def _title(task_id: str) -> str:
+    try:
+        return f"{get_task(task_id).title} ({task_id})"
+    except UnknownTask:
+        return task_id
+
+
+def _section(task_id: str) -> str:
+    try:
+        return get_task(task_id).book_url
+    except UnknownTask:
+        return ""

@@ -1,0 +1,222 @@
+"""Runs a student's functions and small edits of them in the sandbox, twice, and keeps what came out both times.
+
+Nothing of a submission, and no edit of it, runs anywhere else. What comes back are arrays and failures that
+``sandbox/outside/session.py`` has checked; only what two runs in two processes agree on is kept.
+"""
+
+import socket
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checking.judge import judge
+from softlookup.checking.published import solution
+from softlookup.grading.course.notebooks import BadNotebook, grade_id
+from softlookup.grading.data.work import RunSettings, parted
+from softlookup.grading.judging.forks import Forks
+from softlookup.grading.judging.rebuild import ReleasedCheck, rebuild
+from softlookup.grading.judging.remote import Remote, about
+from softlookup.grading.judging.running import Assignment
+from softlookup.grading.judging.zygotes import asked_by
+from softlookup.grading.sandbox.outside import cgroups
+from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
+from softlookup.grading.viva.trials import (
+    Checked,
+    Program,
+    Trial,
+    checks_by_task,
+    is_check,
+    outcome_of,
+    plans_of,
+    tried,
+    verdict_of,
+)
+
+_ROUNDS = 4
+"""How often a process is begun for one pass over a submission: anew after each program that ended it."""
+
+
+class VivaExaminer:
+    """Runs submissions of one assignment and their edits; a context, since it holds a sandbox open.
+
+    Args:
+        settings: The assignment, the seed, the limits.
+        zygote: The connection to a copy of a zygote, made by ``judging.zygotes.Shared``; None starts a zygote.
+
+    Raises:
+        CourseError: If the sandbox does not start, or the release is no notebook.
+    """
+
+    def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
+        self.assignment = Assignment(settings)
+        self.forks = Forks(settings, self.assignment.release, self.assignment.catalogue, zygote)
+
+    def __enter__(self) -> "VivaExaminer":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.forks.close()
+        cgroups.sweep(patience_s=1.0)
+
+    def trials(self, student: str, submission: bytes, most: int, published: bool = False) -> list[Trial]:
+        """Run one submission.
+
+        Args:
+            student: The student's id; with the seed, it draws inputs and edits.
+            submission: The submitted file; with the student's own release where the settings say so.
+            most: How many tasks are wanted.
+            published: Run the published answers in place of the submitted ones.
+
+        Returns:
+            The tasks that the submission has right and that can be asked about, in the order of the notebook; none
+            where the file is no notebook. Nothing that a student handed in makes it raise.
+        """
+        settings = self.assignment.settings
+        release, checks = self.assignment.release, self.assignment.checks
+        if settings.personal:
+            personal_release, submission = parted(submission)
+            release = nbformat.reads(personal_release.decode(), as_version=4)
+            checks = asked_by(release, self.assignment.catalogue)
+        try:
+            cells = rebuild(release, submission, f"{settings.assignment}.ipynb").notebook.cells
+        except BadNotebook:
+            if not published:
+                return []
+            cells = [NotebookNode(cell) for cell in release.cells]
+        task_checks = checks_by_task(checks)
+        if published:
+            for cell in cells:
+                if grade_id(cell) in task_checks:
+                    cell.source = solution(task_checks[grade_id(cell)].variant)
+        plans = plans_of(cells, task_checks, settings, student, published)
+        return _Passes(self, cells, plans, most).trials()
+
+
+class _Passes:
+    """Two passes over a submission, each in a process of its own; only what agrees is left."""
+
+    def __init__(
+        self, examiner: VivaExaminer, cells: Sequence[NotebookNode], plans: Iterator[Trial], most: int
+    ) -> None:
+        self.assignment, self.forks, self.cells = examiner.assignment, examiner.forks, cells
+        self.limits, self.plans, self.most = examiner.assignment.settings.limits, plans, most
+        self.until = time.monotonic() + self.limits.total_s
+        self.session: SubmissionSession | None = None
+        self.begun = 0
+
+    def trials(self) -> list[Trial]:
+        first = list(self._pass(self.plans, self.most))
+        second = {id(trial.check): trial for trial in self._pass(first, len(first))}
+        both = [_agreeing(trial, second[id(trial.check)]) for trial in first if id(trial.check) in second]
+        at = {grade_id(cell): number for number, cell in enumerate(self.cells)}
+        return sorted(
+            (trial for trial in both if trial is not None), key=lambda trial: at.get(trial.check.task.slug, -1)
+        )
+
+    def _pass(self, plans: Iterable[Trial], most: int) -> Iterator[Trial]:
+        self.begun, count = 0, 0
+        try:
+            for plan in plans:
+                if time.monotonic() > self.until:
+                    return
+                if trial := tried(plan, self):
+                    count += 1
+                    yield trial
+                if count == most:
+                    return
+        finally:
+            self._end()
+
+    def ran(self, plan: Trial, program: Program, judged: bool) -> Program | None:
+        """Run one program; None where it ends its process, or cannot be asked."""
+        if time.monotonic() > self.until:
+            return None
+        try:
+            session = self._begun()
+            if session is None or session.run(program.source).trouble:
+                return None
+            check = plan.check
+            check_input = session.check("", about(check))
+            if not check_input.callable or check_input.shortcut in check.task.barred:
+                return None
+            results = 1 if program.name else len(check.task.returns)
+            deadline = time.monotonic() + self.limits.answer_s
+            # Each input twice: a function must not count its calls.
+            answers = session.ask((*plan.cases, *plan.cases), results, (), _nothing_lent, deadline)
+            outcomes = [outcome_of(answer) for answer in answers]
+            halves = zip(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :], strict=True)
+            both = tuple(a if a and b and a.agrees(b) else None for a, b in halves)
+            checked = self._checked(session, check) if judged else None
+            return replace(program, outcomes=both, checked=checked)
+        except OutOfTime:
+            return None
+        except Dead:
+            self._end()
+            if not self.forks.lives():
+                self.forks.renew()
+            return None
+
+    def _checked(self, session: SubmissionSession, check: ReleasedCheck) -> Checked | None:
+        """What the check says of the program at hand."""
+        questions = self.assignment.questions(check)
+        student = Remote(session, check, dict, self.limits.answer_s, {check.task.id: check.variant})
+        result = judge(check.variant, student, task_questions=questions, reveals=False, names=False)
+        return verdict_of([mark for _, mark in result.cases], questions.cases)
+
+    def _begun(self) -> SubmissionSession | None:
+        """The process, with all cells run in it; None where it has ended too often."""
+        while self.session is None:
+            if self.begun >= _ROUNDS or time.monotonic() > self.until:
+                return None
+            self.begun += 1
+            self.session = self.forks.session(self.until)
+            try:
+                for cell in self.cells:
+                    if cell.cell_type == "code" and not is_check(cell):
+                        self.session.run(cell.source)
+            except Dead:
+                self._end()
+                return None
+        return self.session
+
+    def _end(self) -> None:
+        if self.session is not None:
+            self.session.close()
+            self.session = None
+
+
+def _nothing_lent(*_: Any) -> Any:
+    raise LookupError("nothing is lent here")
+
+
+def _agreeing(first: Trial, second: Trial) -> Trial | None:
+    """What two passes agree on; None where the student's own function gave something else."""
+    original = _both(first.original, {second.original.source: second.original})
+    if original is None or None in original.outcomes or original.checked is None:
+        return None
+    mutants, values = (
+        {program.source: program for program in programs} for programs in (second.mutants, second.values)
+    )
+    return replace(
+        first,
+        original=original,
+        mutants=tuple(both for program in first.mutants if (both := _both(program, mutants))),
+        values=tuple(both for program in first.values if (both := _both(program, values))),
+    )
+
+
+def _both(program: Program, others: dict[str, Program]) -> Program | None:
+    other = others.get(program.source)
+    if other is None or len(other.outcomes) != len(program.outcomes):
+        return None
+    pairs = zip(program.outcomes, other.outcomes, strict=True)
+    outcomes = tuple(a if a and b and a.agrees(b) else None for a, b in pairs)
+    alike = program.checked is not None and other.checked is not None and program.checked.wrong == other.checked.wrong
+    return replace(program, outcomes=outcomes, checked=program.checked if alike else None)

@@ -1,0 +1,249 @@
+"""What is run of an answer: the function, its edits, the inputs; and what of it is kept, whoever runs it."""
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from nbformat import NotebookNode
+
+from softlookup.checking.compare import is_right
+from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
+from softlookup.checking.inside.probe import Answer
+from softlookup.checking.oracle import expected_results
+from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
+from softlookup.grading.data.work import RunSettings
+from softlookup.grading.judging.rebuild import ReleasedCheck
+from softlookup.grading.viva.cases import small_cases
+from softlookup.grading.viva.mutants import Function, Mutant, function_in
+from softlookup.grading.viva.words import LIKED, PARTS
+
+MOST_MUTANTS = 14
+"""Edits of one function that are run."""
+
+_LEAST_MUTANTS = 3
+"""With the original, they are the four options of a question."""
+
+_LONG = 3
+"""Statements of a function that is asked about before shorter ones."""
+
+_ON_NUMBERS = frozenset(("argument", "factor", "term"))
+"""Edits that ask nothing where only numbers are multiplied and added."""
+
+_PARTS = 1
+"""How many parts besides the core a check needs so that there is something to ask about it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program gave for one input.
+
+    Attributes:
+        arrays: The results; None where it stopped with an exception.
+    """
+
+    arrays: Arrays | None
+
+    def agrees(self, other: "Outcome") -> bool:
+        """Whether another run gave the same to the last bit."""
+        if self.arrays is None or other.arrays is None:
+            return self.arrays is other.arrays
+        pairs = zip(self.arrays, other.arrays, strict=False)
+        return len(self.arrays) == len(other.arrays) and all(
+            a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs
+        )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the task's check says of a program.
+
+    Attributes:
+        wrong: The parts of its cases that are wrong.
+    """
+
+    wrong: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and what it came to.
+
+    Attributes:
+        source: The cell.
+        outcomes: One for each input, in their order; None where there was none, or not the same twice.
+        mutant: The edit; None for the student's own and for what was ended early.
+        checked: What the check says of it; None where that was not asked.
+        line: For a function that was ended early: after which line.
+        name: The variable that it returned then.
+    """
+
+    source: str
+    outcomes: tuple[Outcome | None, ...] = ()
+    mutant: Mutant | None = None
+    checked: Checked | None = None
+    line: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One task of one submission, run with all its edits.
+
+    Attributes:
+        check: What is asked.
+        function: The student's.
+        cases: Small inputs, and behind them one of the check's, whose shapes alone are shown.
+        original: The function as it is.
+        mutants: Its edits.
+        values: The function ended after one of its lines.
+        published: Whether it is the published answer, and not the student's.
+    """
+
+    check: ReleasedCheck
+    function: Function
+    cases: tuple[Case, ...]
+    original: Program
+    mutants: tuple[Program, ...]
+    values: tuple[Program, ...]
+    published: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is arithmetic on numbers: no array goes in."""
+        return not any(isinstance(arg, np.ndarray | list) for case in self.cases for arg in case.args)
+
+    @property
+    def rank(self) -> int:
+        """0 for a function of three statements and more, 1 for a shorter one, 2 for arithmetic on numbers."""
+        return 2 if self.plain else int(self.function.statements < _LONG)
+
+
+class ProgramRunner(Protocol):
+    """Runs programs: in the sandbox those of a class, and in this process a learner's own, at home."""
+
+    def ran(self, plan: Trial, program: Program, judged: bool) -> Program | None:
+        """Run one program; None where it ends its process, or cannot be asked.
+
+        Args:
+            plan: What is asked, with the inputs.
+            program: The program.
+            judged: Whether the check is to look at it, too.
+        """
+
+
+def generator(settings: RunSettings, student: str, *more: int) -> np.random.Generator:
+    """Draws for one student: the same for the same seed, assignment and student, whoever else is in the class."""
+    names = (zlib.crc32(name.encode("utf-8", "replace")) for name in (settings.assignment, student))
+    return np.random.default_rng([settings.seed, *names, *more])
+
+
+def _plan(
+    cell: NotebookNode, task_checks: Mapping[str, ReleasedCheck], published: bool, settings: RunSettings, student: str
+) -> Trial | None:
+    """What is to be run for the task of a cell; None where there is nothing to ask."""
+    check = task_checks[grade_id(cell)]
+    function = function_in(cell.source, check.task.name) if is_solution(cell) else None
+    if function is None:
+        return None
+    rng = generator(settings, student, zlib.crc32(check.task.id.encode()))
+    cases = small_cases(check.variant, rng)
+    if not cases:
+        return None
+    plain = not any(isinstance(arg, np.ndarray | list) for case in cases for arg in case.args)
+    mutants = tuple(mutant for mutant in function.mutants if not (plain and mutant.rule in _ON_NUMBERS))
+    if len(mutants) < _LEAST_MUTANTS:
+        return None
+    if len(mutants) > MOST_MUTANTS:
+        drawn = sorted(rng.permutation(len(mutants)), key=lambda at: mutants[at].rule not in LIKED)
+        drawn = [*drawn[: MOST_MUTANTS // 2], *rng.permutation(drawn[MOST_MUTANTS // 2 :])]
+        mutants = tuple(mutants[at] for at in sorted(drawn[:MOST_MUTANTS]))
+    return Trial(
+        check,
+        function,
+        tuple(cases),
+        Program(cell.source),
+        tuple(Program(mutant.source, mutant=mutant) for mutant in mutants),
+        tuple(Program(source, line=line, name=name) for line, name, source in function.stopped_after()),
+        published,
+    )
+
+
+def checks_by_task(checks: Mapping[str, ReleasedCheck | None]) -> dict[str, ReleasedCheck]:
+    """The checks of a release by the grade ids of the answers that they check."""
+    return {check.task.slug: check for check in checks.values() if check is not None}
+
+
+def plans_of(
+    cells: Sequence[NotebookNode],
+    task_checks: Mapping[str, ReleasedCheck],
+    settings: RunSettings,
+    student: str,
+    published: bool = False,
+) -> Iterator[Trial]:
+    """What is to be run, tasks in an order that is drawn by their points; longer functions come first."""
+    rng = generator(settings, student)
+    cells_of_tasks = [cell for cell in cells if grade_id(cell) in task_checks and cell.cell_type == "code"]
+    points = np.array([task_checks[grade_id(cell)].task.points for cell in cells_of_tasks], dtype=float)
+    order = rng.choice(len(points), len(points), replace=False, p=points / points.sum()).tolist() if len(points) else []
+    drawn = [_plan(cells_of_tasks[at], task_checks, published, settings, student) for at in order]
+    return iter(sorted((plan for plan in drawn if plan), key=lambda plan: plan.rank))
+
+
+def tried(plan: Trial, runner: ProgramRunner) -> Trial | None:
+    """Run a task with all its edits; None where the student's own answer is not right."""
+    original = runner.ran(plan, plan.original, True)
+    if original is None or original.checked is None or original.checked.wrong:
+        return None
+    for case, outcome in zip(plan.cases, original.outcomes, strict=True):
+        if outcome is None or outcome.arrays is None or not _right(plan, case, outcome.arrays):
+            return None
+    judged = sum(part in PARTS for part in plan.check.task.parts) >= _PARTS
+    mutants = [runner.ran(plan, mutant, judged) for mutant in plan.mutants]
+    values = [runner.ran(plan, value, False) for value in plan.values]
+    runner.ran(plan, plan.original, False)  # as it was, for the tasks that call it
+    return replace(
+        plan,
+        original=original,
+        mutants=tuple(mutant for mutant in mutants if mutant and not _is_silly(original, mutant)),
+        values=tuple(value for value in values if value),
+    )
+
+
+def is_check(cell: NotebookNode) -> bool:
+    """Whether a cell checks an answer: nothing of it is run."""
+    return is_graded(cell) and not is_solution(cell)
+
+
+def outcome_of(answer: Answer) -> Outcome | None:
+    """What an answer comes to; None where it is neither a result nor an exception."""
+    if answer.arrays is not None:
+        return Outcome(answer.arrays)
+    return Outcome(None) if answer.failure is not None and answer.failure.kind == "raised" else None
+
+
+def _is_silly(original: Program, mutant: Program) -> bool:
+    """Whether nothing depends on the input any more, or an index has left its bounds on every input."""
+    if mutant.mutant and mutant.mutant.rule == "off-by-one" and all(o and o.arrays is None for o in mutant.outcomes):
+        return True
+    pairs = [(o, m) for o, m in zip(original.outcomes, mutant.outcomes, strict=True) if o and m and m.arrays]
+    return any(not _is_flat(o) for o, _ in pairs) and all(_is_flat(m) for _, m in pairs)
+
+
+def _is_flat(outcome: Outcome) -> bool:
+    """Whether all entries of all arrays are alike."""
+    arrays = [array for array in outcome.arrays or () if array.size > 1]
+    return bool(arrays) and all(np.array_equal(array, np.full_like(array, array.flat[0]), True) for array in arrays)
+
+
+def _right(plan: Trial, case: Case, arrays: Arrays) -> bool:
+    return is_right(case, Answer(arrays), expected_results(plan.check.variant, case))
+
+
+def verdict_of(marks: Sequence[str], cases: Sequence[Case]) -> Checked | None:
+    """The parts of a check that are wrong, None where it did not come to its end."""
+    if len(marks) != len(cases) or "not reached" in marks:
+        return None
+    wrong = {case.part for case, mark in zip(cases, marks, strict=True) if mark != "right"}
+    return Checked(frozenset(CORE if part == SINGLE else part for part in wrong))

@@ -1,0 +1,262 @@
+"""Questions on students' own code: proved by running both programs, the same for the same seed, and safe to print."""
+
+import itertools
+import json
+
+import nbformat
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sandbox_tools import NEEDS_SANDBOX
+from small_class import NAME, ROOT, write_course
+
+from softlookup.checking.catalogue import get_task
+from softlookup.cli import main
+from softlookup.grading import GradeRequest, grade_assignment
+from softlookup.grading.data.work import Limits, RunSettings
+from softlookup.grading.forgetting import forget, kept_of
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.viva import pages
+from softlookup.grading.viva.choosing import choose, difficulty
+from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, questions_on
+from softlookup.grading.viva.running import VivaExaminer
+from softlookup.grading.viva.shown import apart
+from softlookup.grading.viva.vivas import Viva, make_viva, spread, with_letters
+
+pytestmark = NEEDS_SANDBOX
+LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)
+SEED = 20261127
+
+HOSTILE = {
+    "ends the process": "def scale(scores, head_width):\n    import os\n    os._exit(0)",
+    "sleeps": "import time\n\ndef scale(scores, head_width):\n    time.sleep(60)\n    return scores / head_width**0.5",
+    "counts its calls": "calls = []\n\ndef scale(scores, head_width):\n    calls.append(1)\n"
+    "    noise = len(calls) > 5\n    return scores / math.sqrt(head_width) + noise",
+    "draws": "def scale(scores, head_width):\n    return scores / math.sqrt(head_width) + torch.rand(1) * 1e-7",
+    "knows its process": "import os\n\ndef scale(scores, head_width):\n    tiny = 1e-8 * (os.times().elapsed % 1)\n"
+    "    return scores.double() / math.sqrt(head_width) + tiny",
+    "is another one than is shown": "def scale(scores, head_width):\n    return scores / head_width\n\n"
+    "globals()['scale'] = lambda scores, head_width: scores / math.sqrt(head_width)",
+    "patches numpy": "import numpy as np\nnp.array_equal = lambda *_: True\n\n"
+    "def scale(scores, head_width):\n    return scores",
+    "holds another task's function": "def softmax(x):\n    return x\n\n"
+    "def scale(scores, head_width):\n    return softmax(scores)",
+    "is endless when it is changed": "def scale(scores, head_width):\n    n = 1\n    while n < 2:\n        n = n + 1\n"
+    "    return scores / math.sqrt(head_width)",
+}
+MARKUP = (
+    "def scale(scores, head_width):\n    '</pre><script>alert(1)</script> $\\href{javascript:x}{y}$'\n"
+    "    print('<img src=x onerror=alert(2)>')\n    root = 0 + math.sqrt(head_width)  # -->``` <b>A is right</b>\n"
+    "    return scores / root"
+)
+
+
+@pytest.fixture(scope="module")
+def release():
+    return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+@pytest.fixture(scope="module")
+def examiner(release):
+    with VivaExaminer(RunSettings(NAME, nbformat.writes(release), SEED, limits=LIMITS)) as examiner:
+        yield examiner
+
+
+def submission(release, texts):
+    return nbformat.writes(filled(release, texts)).encode()
+
+
+@pytest.fixture(scope="module")
+def right(release, module_source):
+    return submission(release, answers(module_source))
+
+
+@pytest.fixture(scope="module")
+def module_source():
+    from softlookup.authoring import read_solution
+
+    return read_solution(ROOT / "solutions" / f"{NAME}.py")
+
+
+@pytest.fixture(scope="module")
+def trials(examiner, right):
+    return examiner.trials("ada", right, 14)
+
+
+@pytest.fixture(scope="module")
+def all_questions(trials):
+    return [question for trial in trials for question in questions_on(trial, np.random.default_rng(1))]
+
+
+def test_every_kind_of_question_is_made_and_has_four_different_options(all_questions):
+    assert {question.kind for question in all_questions} == {RESULT, EDIT, CHECK, SHAPE, PLACE}
+    for question in all_questions:
+        assert len(set(question.options)) == len(question.options) == len(LETTERS)
+        assert question.letter in LETTERS and question.difficulty in (1, 2, 3) and question.line > 1
+        assert question.mention and question.code.startswith(" 1   def ")
+
+
+def test_the_right_letter_is_drawn(all_questions):
+    letters = [question.letter for question in all_questions]
+    assert all(0.12 < letters.count(letter) / len(letters) < 0.4 for letter in LETTERS)
+
+
+def test_the_key_is_what_the_changed_program_gives_and_no_other_option_looks_like_it(trials):
+    from softlookup.grading.viva.shown import result_text
+
+    count = 0
+    for trial in trials:
+        by_after = {(str(p.mutant.line), p.mutant.after): p for p in trial.mutants}
+        for question in questions_on(trial, np.random.default_rng(2)):
+            if question.kind != RESULT:
+                continue
+            program = by_after[question.about[1:]]
+            names = trial.check.variant.returns
+            gives = {result_text(outcome.arrays, names): outcome.arrays for outcome in program.outcomes if outcome}
+            key = question.options[question.key]
+            assert key in gives
+            shown = {
+                result_text(outcome.arrays, names): outcome.arrays
+                for other in (trial.original, *trial.mutants)
+                for outcome in other.outcomes
+                if outcome
+            }
+            assert set(question.options) <= set(shown), "every option is what some program gave"
+            pairs = itertools.combinations(question.options, 2)
+            assert all(apart(shown[first], shown[second], least=0.07) for first, second in pairs)
+            count += 1
+    assert count > 30
+
+
+def test_no_option_stands_in_what_is_asked(all_questions):
+    for question in all_questions:
+        if question.kind == RESULT and not question.options[question.key].lstrip("-").isdigit():
+            assert question.options[question.key] not in "\n".join(question.call).split(" = ")
+
+
+def test_the_same_seed_gives_a_student_the_same_questions_and_others_others(examiner, right):
+    first, again, other = (make_viva(examiner, student, right, 5) for student in ("ada", "ada", "bo"))
+    assert first == again and first.code == again.code
+    assert [q.options for q in first.questions] != [q.options for q in other.questions]
+    assert Viva.from_json(json.loads(json.dumps(first.as_json()))) == first
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_answer_gives_no_question_and_costs_no_other_answer(what, examiner, release):
+    texts = {"04-scale": HOSTILE[what], "04-scores": "def scores(q, k):\n    return q @ k.transpose(-2, -1)"}
+    trials = examiner.trials("eve", submission(release, texts), 14)
+    tasks = {trial.check.task.id for trial in trials}
+    assert "04.scores" in tasks
+    made = [question for trial in trials for question in questions_on(trial, np.random.default_rng(0))]
+    if what == "is endless when it is changed":
+        assert "04.scale" in tasks
+    else:
+        assert not [question for question in made if question.task == "04.scale"], what
+
+
+def test_who_has_nothing_right_is_asked_about_the_published_answers(examiner, release):
+    for content in (submission(release, {}), b"no notebook"):
+        viva = make_viva(examiner, "nobody", content, 4)
+        assert len(viva.questions) == 4 and all(question.published for question in viva.questions)
+        assert "your" not in pages.sheet(viva).split("</h1>")[1]
+
+
+def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release):
+    viva = make_viva(examiner, "mallory", submission(release, {"04-scale": MARKUP}), 4)
+    assert any(question.task == "04.scale" and not question.published for question in viva.questions)
+    for page in (pages.sheet(viva), pages.oral(viva, "https://example.org/book", "../x.html"), pages.key(viva)):
+        assert "<script" not in page and "<b>A is right" not in page and "<img" not in page
+    assert "&lt;/pre&gt;&lt;script&gt;alert(1)" in pages.sheet(viva)
+
+
+def test_no_letter_is_right_more_often_than_in_half_of_a_sheet(all_questions):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(1, 7))
+        before = [all_questions[at] for at in rng.permutation(len(all_questions))[:count]]
+        after = with_letters(before, rng)
+        letters = [question.letter for question in after]
+        assert max(map(letters.count, letters)) <= max(1, count // 2)
+        for first, second in zip(before, after, strict=True):
+            assert first.options[first.key] == second.options[second.key]
+            assert sorted(first.options) == sorted(second.options)
+
+
+def test_a_number_in_question_is_computed(all_questions):
+    for question in all_questions:
+        if question.kind == PLACE:
+            number = question.after.split(" is ")[1].split("?")[0]
+            assert number not in " ".join(question.call).replace(",", " ").replace("]", " ").replace("[", " ").split()
+
+
+def test_sheets_are_equally_hard_and_hold_no_edit_twice(all_questions):
+    sheets = []
+    for seed in range(12):
+        order = np.random.default_rng(seed).permutation(len(all_questions))
+        sheets.append(choose([all_questions[at] for at in order], 5))
+    for sheet in sheets:
+        assert len(sheet) == 5 and len({question.about for question in sheet}) == 5
+        assert len({question.task for question in sheet}) >= 3 and len({question.kind for question in sheet}) >= 3
+        assert abs(difficulty(sheet) - 2) <= 0.2
+
+
+def test_the_sheet_holds_no_key_and_the_key_all_of_it(examiner, right):
+    viva = make_viva(examiner, "ada", right, 3)
+    sheet, key, oral = pages.sheet(viva), pages.key(viva), pages.oral(viva, "")
+    assert 'class="right"' not in sheet and "Answer" not in sheet
+    for number, question in enumerate(viva.questions, 1):
+        assert f"{number}{question.letter}" in key and f"<dd>{question.letter}. " in oral
+        assert get_task(question.task).title in sheet
+    assert viva.code in sheet and viva.code in key and viva.code in oral
+    assert spread([viva]) == "" and "0 of 2 sheets differ" in spread([viva, viva])
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory, module_source):
+    course = write_course(
+        tmp_path_factory.mktemp("viva"),
+        module_source,
+        ("right-other-words", "half-done", "not-json", "missing-notebook"),
+    )
+    grade_assignment(course, GradeRequest(NAME, workers=1, feedback=False, seed=11))
+    return course
+
+
+def run(*arguments):
+    result = CliRunner().invoke(main, ["viva", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def test_the_command_writes_a_class_and_forget_reaches_it(course):
+    status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3)
+    assert status == 0, output
+    folder = course.root / "viva" / NAME
+    assert "questions for 3 students, seed 3" in output and "'missing-notebook' handed in nothing" in output
+    assert {path.name for path in (folder / "half-done").iterdir()} == {
+        "sheet.html",
+        "key.html",
+        "oral.html",
+        "form.html",
+        "viva.json",
+    }
+    assert all(
+        student in (folder / "sheets.html").read_text() for student in ("right-other-words", "half-done", "not-json")
+    )
+    assert f"viva/{NAME}/half-done" in kept_of(course, "half-done")
+    before = (folder / "right-other-words" / "sheet.html").read_text()
+    status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3, "--student", "right-other-words")
+    assert status == 0 and (folder / "right-other-words" / "sheet.html").read_text() == before
+    forget(course, "half-done")
+    assert not [path for path in folder.rglob("*.html") if "half-done" in path.read_text()]
+    assert (folder / "right-other-words" / "sheet.html").is_file() and not (folder / "sheets.pdf").exists()
+
+
+def test_the_command_refuses_in_one_sentence(course, tmp_path):
+    for arguments, words in (
+        ((NAME, "--course", course.root, "--student", "nobody"), "nobody in the class has the id"),
+        ((NAME, "--course", course.root, "--student", "missing-notebook"), "nobody gets questions"),
+        (("05_many_heads", "--course", course.root), "05_many_heads"),
+        ((NAME, "--course", tmp_path), "course"),
+    ):
+        status, output = run(*arguments)
+        assert status == 2 and words in output and "Traceback" not in output, output

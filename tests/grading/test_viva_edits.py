@@ -1,0 +1,173 @@
+"""Edits of a student's function, small inputs, and how results stand on paper: nothing of it runs here."""
+
+import ast
+
+import numpy as np
+import pytest
+
+from softlookup.checking.catalogue import get_task
+from softlookup.checking.published import solution
+from softlookup.checking.variant import variant_of
+from softlookup.grading.viva.cases import HIDDEN, SHAPES, SMALL, TASKS, small_cases
+from softlookup.grading.viva.mutants import MOST_LINES, function_in
+from softlookup.grading.viva.questions import ordinary
+from softlookup.grading.viva.shown import apart, array_text, inputs_text, result_text
+from softlookup.grading.viva.words import told_apart, verdict_words
+
+WEIGHTS = """
+import math
+
+def weights(q,  k, mask = None):
+    s = (q @ k.mT) / math.sqrt( q.shape[-1] )   # wie im Buch: ä
+    if mask is not None:
+        s = s.masked_fill(~mask, -math.inf)
+    return s.softmax(dim = -1)
+""".strip()
+
+
+def afters(cell, name):
+    return {(mutant.line, mutant.rule): mutant.after.strip() for mutant in function_in(cell, name).mutants}
+
+
+def test_an_edit_changes_one_line_and_keeps_all_other_characters():
+    function = function_in(WEIGHTS, "weights")
+    for mutant in function.mutants:
+        before, after = WEIGHTS.split("\n"), mutant.source.split("\n")
+        at = mutant.line + function.node.lineno - 2
+        assert len(before) == len(after) and before[:at] + before[at + 1 :] == after[:at] + after[at + 1 :]
+        assert before[at] == mutant.before and before[at] != after[at]
+        ast.parse(mutant.source)
+
+
+def test_the_edits_are_those_that_a_person_can_follow():
+    edits = afters(WEIGHTS, "weights")
+    assert edits[2, "transposed"] == "s = (q @ k) / math.sqrt( q.shape[-1] )   # wie im Buch: ä"
+    assert edits[2, "root"] == "s = (q @ k.mT) / q.shape[-1]   # wie im Buch: ä"
+    assert edits[2, "factor"] == "s = q @ k.mT   # wie im Buch: ä"
+    assert edits[2, "elementwise"] == "s = (q * k.mT) / math.sqrt( q.shape[-1] )   # wie im Buch: ä"
+    assert edits[4, "inverted"] == "s = s.masked_fill(mask, -math.inf)"
+    assert edits[4, "filled"] == "s = s.masked_fill(~mask, 0.0)"
+    assert edits[4, "line"] == "" and edits[5, "axis"] == "return s.softmax(dim=-2)"
+
+
+def test_a_change_travels_further_the_earlier_it_is():
+    travels = {(mutant.line, mutant.rule): mutant.travels for mutant in function_in(WEIGHTS, "weights").mutants}
+    assert travels[2, "transposed"] > travels[4, "inverted"] > travels[5, "axis"] - 1
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "def f(x:\n",
+        "x = 1",
+        "f = lambda x: x",
+        "@decorated\ndef f(x):\n    return x",
+        "def f(x):\n    return x\n\ndef f(x):\n    return 2 * x",
+        "def f(x):\n    return x  # \u202e reversed",
+        "def f(x):\n    return x\x00",
+        "def f(x):\r\n    return x",
+        "def f(x):\n" + "    x = x + 1\n" * 5_000 + "    return x",
+        "def f(x):\n    return " + "-" * 1_500 + "x",
+        "def f(x):\n    return " + "(" * 300 + "x" + ")" * 300,
+        "def f(x):\n    return x" + " + 1" * 400,
+        "def f(x):\n    return x  # " + "m" * 200,
+    ],
+)
+def test_what_is_no_plain_short_function_is_not_asked_about(cell):
+    assert function_in(cell, "f") is None
+
+
+def test_a_function_is_shown_with_the_line_before_and_after():
+    function = function_in(WEIGHTS, "weights")
+    mutant = next(mutant for mutant in function.mutants if mutant.rule == "axis")
+    rows = function.shown(mutant).split("\n")
+    assert rows[-2:] == [" 5 -     return s.softmax(dim = -1)", " 5 +     return s.softmax(dim=-2)"]
+    assert len(rows) == len(function.lines) + 1 <= MOST_LINES
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_small_inputs_have_a_right_answer_that_fits_on_paper(task_id):
+    variant = variant_of(get_task(task_id))
+    for seed in range(5):
+        cases = small_cases(variant, np.random.default_rng(seed))
+        small = [case for case in cases if case.label == SMALL]
+        assert small and [case.label in (SHAPES, HIDDEN) for case in cases] == [False] * len(small) + [True]
+        for case in small:
+            for array in (arg for arg in case.args if isinstance(arg, np.ndarray)):
+                numbers = array.astype(float)
+                exact = [np.allclose(np.round(part, 2), part, atol=1e-4) for part in (numbers, np.exp(numbers))]
+                assert array.size <= 18 and any(exact)
+
+
+@pytest.mark.parametrize("task_id", ["04.mix", "08.combine", "10.top-k"])
+def test_small_inputs_follow_a_variants_convention(task_id):
+    task = get_task(task_id)
+    turned = next(n for n, convention in enumerate(task.conventions) if convention and convention.turned)
+    assert small_cases(variant_of(task, turned), np.random.default_rng(1))
+
+
+def test_every_task_with_small_inputs_has_edits_of_its_published_answer():
+    for task_id in TASKS:
+        task = get_task(task_id)
+        function = function_in(solution(variant_of(task)), task.name)
+        assert function is not None and function.mutants, task_id
+
+
+def test_numbers_have_two_decimals_and_need_no_calculator_to_tell_apart():
+    assert array_text(np.array([[True], [False]])) == "[[ True],\n [False]]"
+    assert (
+        array_text(np.array(-0.001)) == "0.00"
+        and array_text(np.array(1.005)) == "1.01"
+        and array_text(np.array([np.nan, 1.5])) == "[ nan, 1.50]"
+    )
+    assert result_text((np.zeros((5, 5)),), ("z",)) == "" and result_text(None, ("z",)) != ""
+    assert not apart((np.array([0.27, 0.73]),), (np.array([0.31, 0.69]),))
+    assert apart((np.array([0.27, 0.73]),), (np.array([0.12, 0.88]),))
+    assert apart((np.array([1.0]),), (np.array([np.nan]),)) and apart((np.zeros(2),), None) and not apart(None, None)
+
+
+SILLY = """
+def f(x, k):  # a comment tells it
+    rows = x  # and this one, too
+    for at in range(k):
+        rows = (rows[:, None] + x).sum(0)
+    return rows
+""".strip()
+
+
+def test_no_edit_is_idle_and_no_comment_is_shown():
+    function = function_in(SILLY, "f")
+    lines = [mutant.after.strip() for mutant in function.mutants]
+    assert not [line for line in lines if line == "rows = rows" or "range(1" in line or "(rows[:, None])" in line]
+    assert not function_in("def g(x):\n    return x.exp()", "g").mutants
+    for mutant in (None, *function.mutants):
+        assert "#" not in function.shown(mutant)
+    assert function.shown().count("\n") == 4 and function.statements == 4
+
+
+def test_arguments_that_nobody_confuses_keep_their_places():
+    cell = "def h(q, k, mask):\n    return weigh(scale(scores(q, k), q.shape[-1]), mask) + weigh(q, mask)"
+    lines = [mutant.after for mutant in function_in(cell, "h").mutants]
+    assert any("scores(k, q)" in line for line in lines)
+    assert not any("weigh(mask" in line or "scale(q.shape" in line for line in lines)
+
+
+def test_verdicts_that_could_both_be_defended_are_not_told_apart():
+    masks, blind, both = verdict_words({"mask"}), verdict_words({"blind"}), verdict_words({"mask", "blind"})
+    assert not told_apart(masks, both) and told_apart(masks, blind) and told_apart(blind, both)
+    assert told_apart(verdict_words(()), masks) and not told_apart(masks, masks)
+
+
+def test_logarithms_are_shown_as_such():
+    variant = variant_of(get_task("04.softmax"))
+    texts = [inputs_text(variant, case)[0] for case in small_cases(variant, np.random.default_rng(0))[:-1]]
+    assert all("ln 2" in text and "0" in text for text in texts)
+
+
+def test_the_ordinary_inputs_of_a_check_are_described():
+    assert "without a mask" in ordinary(variant_of(get_task("04.weights")))
+    assert "with a mask, which never hides a whole row" in ordinary(variant_of(get_task("08.masked-softmax")))
+
+
+def test_harder_functions_are_asked_about():
+    assert {"04.backward", "08.cross-attention", "10.attend", "10.beam", "10.write"} <= set(TASKS)
