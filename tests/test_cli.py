@@ -229,6 +229,7 @@ def test_bench_lists_its_names_in_a_checkout_and_takes_no_other() -> None:
     assert result.exit_code == 2 and "'nothing' is not one of 'checks'" in result.stderr
 
 
+@pytest.mark.slow
 def test_bench_decoding_shows_and_writes_a_record(tmp_path: Path) -> None:
     result = call("bench", "decoding", "--quick", "--json", tmp_path / "record.json", "--figure", tmp_path / "cost.svg")
     assert result.exit_code == 0, result.output

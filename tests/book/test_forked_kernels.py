@@ -99,6 +99,7 @@ def test_page_is_stale_when_a_file_comes_that_would_stand_before_what_was_import
     assert page_needs.Project(checkout, "somelib").changed(needs) == "book/torch.py"
 
 
+@pytest.mark.slow
 def test_module_beside_the_pages_comes_before_an_installed_one(checkout):
     (checkout / "book" / "anywidget.py").write_text("number = 7\n")
     with forking(checkout / "book") as kernels:
@@ -113,6 +114,7 @@ def test_forks_draw_numbers_of_their_own(checkout):
     assert all(number != other for number, other in zip(first, second, strict=True))
 
 
+@pytest.mark.slow
 def test_what_is_imported_beforehand_is_nothing_of_the_project_and_reads_no_files_past_python():
     code = """if True:
         import json, kernel_server, sys, threading
@@ -138,6 +140,7 @@ def test_kernel_starts_anew_where_what_it_would_be_forked_from_is_gone(checkout)
         assert run(checkout, kernels, "6 * 7")[0] == [[{"text/plain": "42"}]]
 
 
+@pytest.mark.slow
 def test_kernels_end_with_the_build(checkout):
     with forking(checkout / "book") as kernels:
         argv = ["ipykernel_launcher", "-f", str(checkout / "connection.json")]

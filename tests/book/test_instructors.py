@@ -199,7 +199,21 @@ def test_guide_has_every_command_of_an_instructor():
     from softlookup.cli import main
 
     guide = " ".join([*PAGES.values(), OWN_TASK, PLAN])
-    others = {"check", "hint", "exercises", "train", "train-writer", "bench", "assemble", "lab", "progress", "talk"}
+    others = {
+        *(
+            "check",
+            "hint",
+            "quiz",
+            "exercises",
+            "train",
+            "train-writer",
+            "bench",
+            "assemble",
+            "lab",
+            "progress",
+            "talk",
+        ),
+    }
     assert [name for name in main.commands if name not in others and f"$ softlookup {name}" not in guide] == []
 
 

@@ -85,6 +85,7 @@ def told_words(text):
     return text.partition("What it says:\n")[2].partition("\n")[0]
 
 
+@pytest.mark.slow
 def test_report_link_fills_in_the_address_of_a_course(html, visit):
     with visit((html / CHAPTER).as_uri() + f"#{SECTION}") as seen:
         link = seen.page.locator(".report-aside .report-link")
@@ -105,12 +106,14 @@ def test_report_is_copied_from_the_page_on_mistakes(html, server, visit):
         assert copied.startswith("Page: A & B\n") and copied == seen.page.locator(".report-text").input_value()
 
 
+@pytest.mark.slow
 def test_report_link_is_not_printed(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
         seen.page.emulate_media(media="print")
         assert not any(link.is_visible() for link in seen.page.locator(".report-link").all())
 
 
+@pytest.mark.slow
 def test_contents_of_the_page_follow_the_reader(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
         for label in (SECTION, "one-head-mix"):
@@ -122,6 +125,7 @@ def test_contents_of_the_page_follow_the_reader(html, visit):
             )
 
 
+@pytest.mark.slow
 def test_on_a_phone_chapters_and_contents_are_one_press_away(html, visit):
     with visit((html / CHAPTER).as_uri(), width=390) as seen:
         for button, holds in ((".primary-toggle", "nav.bd-docs-nav"), (".secondary-toggle", "nav.page-toc")):

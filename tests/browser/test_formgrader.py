@@ -125,6 +125,7 @@ def test_class_is_listed_with_the_scores_of_the_report(
         assert shown == expected
 
 
+@pytest.mark.slow
 def test_gradebook_leads_to_each_submission(chromium: Browser, server: str, report: Report) -> None:
     with formgrader(chromium, server, f"gradebook/{NAME}/{NAME}") as page:
         page.wait_for_selector("td.score")
@@ -181,6 +182,7 @@ def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again
     assert "Say why, too." in feedback.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_feedback_page_shows_points_and_panels(chromium: Browser, course: Course, report: Report) -> None:
     feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     with visit(chromium, feedback.as_uri(), within=course.root.as_uri()) as page:

@@ -41,6 +41,7 @@ def test_pointing_at_a_word_shows_what_the_glossary_says(visit, chapter, html):
     assert shown.split("\n", 1)[0] == "convex hull" and shown.split("\n", 1)[1].strip() == definition.strip()
 
 
+@pytest.mark.slow
 def test_formulas_of_a_definition_are_typeset(visit, chapter):
     with visit(chapter, formulas=True) as seen:
         word(seen.page, "saturated").scroll_into_view_if_needed()
@@ -48,6 +49,7 @@ def test_formulas_of_a_definition_are_typeset(visit, chapter):
         expect(tip(seen.page).locator("mjx-container")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_word_that_has_the_focus_is_explained_until_escape(visit, chapter):
     with visit(chapter, formulas=True) as seen:
         page = seen.page

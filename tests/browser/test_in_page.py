@@ -140,6 +140,7 @@ def test_editor_and_verdict_pass_axe_at_phone_width(visited, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visited", ["disk"], indirect=True)
 def test_your_way_shows_what_was_done_in_a_page(visited, html):
     page = visited.page

@@ -54,6 +54,7 @@ def test_cell_runs_in_pyodide_with_the_books_library(run_cell):
     assert "np." in output
 
 
+@pytest.mark.slow
 def test_page_says_what_is_missing(run_cell):
     assert "There is no numpy for Pyodide in http" in run_cell(PYODIDE % "false")
     assert "Pyodide could not be started from http" in run_cell("")

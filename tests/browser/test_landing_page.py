@@ -35,6 +35,7 @@ def figure(stands):
     assert stands.complaints == []
 
 
+@pytest.mark.slow
 def test_every_word_and_temperature_shows_the_librarys_weights(figure):
     for name, query in QUERIES.items():
         figure.get_by_role("button", name=name).click()
@@ -148,6 +149,7 @@ def test_word_shows_its_lines_by_mouse_and_keeps_them(opening, translation):
         assert lines(seen.figure) == [*range(len(translation["lines"]))]
 
 
+@pytest.mark.slow
 def test_word_shows_its_lines_by_keyboard_and_escape_lets_go(opening, translation):
     with opening() as seen:
         first = seen.figure.get_by_role("button", name="The")
@@ -163,6 +165,7 @@ def test_word_shows_its_lines_by_keyboard_and_escape_lets_go(opening, translatio
         assert lines(seen.figure) == [*range(len(translation["lines"]))]
 
 
+@pytest.mark.slow
 def test_word_shows_its_lines_by_finger(opening, translation):
     with opening(width=390, has_touch=True, is_mobile=True) as seen:
         chaise = seen.figure.get_by_role("button", name="chaise")

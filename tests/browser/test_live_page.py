@@ -190,6 +190,7 @@ def test_page_loads_weights_when_asked_and_translates(live, translator):
     assert len([address for address in live.requests if "weights.js" in address]) == 1
 
 
+@pytest.mark.slow
 def test_chosen_token_shows_its_mean_cross_attention(live, translator):
     figure = translated(live)
     aligned = translator.alignment(SENTENCES[0], translator.translate(SENTENCES[0], beams=1).text)
@@ -198,6 +199,7 @@ def test_chosen_token_shows_its_mean_cross_attention(live, translator):
     np.testing.assert_allclose(shown, aligned.weights.mean((0, 1))[2], atol=0.0051)
 
 
+@pytest.mark.slow
 def test_cell_is_computed_again_from_query_and_key(live, translator):
     figure = translated(live)
     figure.get_by_role("button", name="Encoder self-attention, mean of all layers").click()

@@ -154,6 +154,7 @@ def test_page_loads_its_own_weights_when_asked_and_writes_on(live, writer):
     assert figure.locator(".lvm-text button").count() == 20
 
 
+@pytest.mark.slow
 def test_a_setting_that_changes_keeps_the_luck_and_a_press_draws_anew(live):
     figure = wrote(live, temperature=1.5, top_p=0.9)
     first = figure.locator(".lvm-written").text_content()
@@ -167,6 +168,7 @@ def test_a_setting_that_changes_keeps_the_luck_and_a_press_draws_anew(live):
     assert figure.locator(".lvm-written").text_content() != first
 
 
+@pytest.mark.slow
 def test_candidates_show_what_is_cut(live):
     figure = wrote(live, temperature=1, top_k=3, top_p=1)
     rows = figure.locator(".lvm-candidates tbody tr")
@@ -194,6 +196,7 @@ def test_cell_is_computed_again_from_query_and_shared_key(live, writer):
     assert "Query head 5 shares key-value head 2" in figure.locator(".lvm-why").inner_text()
 
 
+@pytest.mark.slow
 def test_rows_of_the_map_and_what_stands_before_it_sum_to_one(live):
     figure = wrote(live, tokens=30)
     for row in figure.locator(".lvm-map tbody tr").all():
@@ -225,6 +228,7 @@ def test_stop_ends_the_text(live):
     assert 3 <= live.figure.locator(".lvm-text button").count() < 200
 
 
+@pytest.mark.slow
 def test_figure_is_worked_from_the_keyboard(live):
     figure = wrote(live)
     box = figure.get_by_label("How does the text begin?")

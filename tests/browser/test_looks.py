@@ -27,7 +27,7 @@ LINES = """() => [...document.querySelectorAll('.bd-article section > p')].map((
 }).filter((one) => one.plain)"""
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_letters_come_from_the_book_itself_and_are_used(html, visit, page):
     with visit((html / page).as_uri()) as seen:
@@ -75,7 +75,7 @@ def test_page_does_not_jump(server, reader, page):
     assert _shifted(reader, server + page) < LIMIT_SHIFT
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("page", PAGES)
 def test_page_moves_little_when_its_letters_arrive_late(server, chromium, page, width):

@@ -116,6 +116,7 @@ def phone(html, visit):
         assert seen.complaints == []
 
 
+@pytest.mark.slow
 def test_a_finger_answers_every_kind_of_question_on_a_phone(phone):
     number = form(phone, "A raw score is 12")
     number.locator("input").tap()
@@ -132,6 +133,7 @@ def test_a_finger_answers_every_kind_of_question_on_a_phone(phone):
     assert phone.locator(".slq-progress").inner_text().startswith("0 of ")
 
 
+@pytest.mark.slow
 def test_fields_and_cells_are_large_enough_for_a_finger(phone):
     boxes = phone.locator("form.slq :is(button, input, [data-cell]):visible").evaluate_all(
         "all => all.map((one) => one.getBoundingClientRect()).map((box) => Math.min(box.width, box.height))"
@@ -139,6 +141,7 @@ def test_fields_and_cells_are_large_enough_for_a_finger(phone):
     assert boxes and min(boxes) >= 24
 
 
+@pytest.mark.slow
 def test_a_finger_presses_an_option_and_the_keyboard_goes_through_them(html, visit):
     with visit((html / PRACTICE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
         box = seen.page.locator(".slq-choice").first

@@ -83,6 +83,7 @@ def test_dialog_shows_sections_while_one_types_and_keys_lead_to_them(html, visit
         expect(page.locator("#pst-search-dialog")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_enter_in_the_dialog_lists_more_on_the_search_page(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
         open_dialog(seen.page, "softmax")

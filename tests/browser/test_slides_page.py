@@ -74,6 +74,7 @@ def expected_ids(page):
     ]
 
 
+@pytest.mark.slow
 def test_the_chips_of_the_filter_are_reached_and_worked_by_keys(html, visit):
     with visit(address_of_list(html)) as seen:
         page = seen.page
@@ -92,6 +93,7 @@ def test_the_chips_of_the_filter_are_reached_and_worked_by_keys(html, visit):
             assert shown(page) == [item.id for item in ITEMS]
 
 
+@pytest.mark.slow
 def test_chips_of_several_rows_narrow_the_list_together(html, visit):
     with visit(address_of_list(html)) as seen:
         page = seen.page
@@ -108,6 +110,7 @@ def test_a_statement_names_the_section_that_explains_it(html, visit):
         assert links.count() == len(ITEMS) and len(set(links.all_text_contents())) > 20
 
 
+@pytest.mark.slow
 def test_a_tap_widens_the_list_on_a_phone_and_a_swipe_scrolls_it(html, visit):
     address = f"{(html / PAGE).as_uri()}?section=roofline-sheet#slides-all"
     with visit(address, width=390, has_touch=True, is_mobile=True) as seen:

@@ -49,6 +49,7 @@ def test_every_chapter_and_every_task_is_listed_without_scripts(html, visit):
         assert "With scripts switched on" in seen.page.locator("#way-next").inner_text()
 
 
+@pytest.mark.slow
 def test_a_chapter_read_to_its_end_is_ticked_and_half_of_one_is_counted(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
         page = seen.page
@@ -165,6 +166,7 @@ def test_forgetting_removes_all_and_an_older_record_does_not_come_back(chromium,
     context.close()
 
 
+@pytest.mark.slow
 def test_a_link_carries_what_one_page_knows_to_a_browser_that_keeps_each_page_apart(chromium, html):
     first = chromium.new_context()
     page = first.new_page()

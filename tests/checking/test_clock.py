@@ -19,6 +19,7 @@ from softlookup.checking.variant import Variant, variant_of
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_a_fresh_process_imports_and_judges_nothing_on_the_clock():
     """The first check of a task may import torch's compiler and draw its questions: seconds, on a busy machine."""
     command = [sys.executable, HERE / "on_the_clock.py", *map(str, sorted(CHAPTERS))]

@@ -167,6 +167,7 @@ def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path
         left -= min(left, 5)
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_cleanly_and_a_second_run_goes_on(big_class: Course, tmp_path: Path) -> None:
     course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / "course")))
     grader = begun(course, sleep_s=1.0)  # so that it is not over before it is stopped, even on a busy machine

@@ -78,6 +78,7 @@ def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk: Desk) -> N
     assert as_json("check", desk.path)["tasks"][0]["help"] == 3, "the notebook's own checks count it"
 
 
+@pytest.mark.slow
 def test_in_words_the_verdict_comes_before_the_step(desk: Desk) -> None:
     desk.tries("-1")
     shown = call("hint", TASK).stdout
@@ -85,6 +86,7 @@ def test_in_words_the_verdict_comes_before_the_step(desk: Desk) -> None:
     assert "the same one" in call("hint", TASK).stdout
 
 
+@pytest.mark.slow
 def test_a_comment_makes_no_other_answer(desk: Desk) -> None:
     desk.tries("-1")
     assert not as_json("hint", TASK)["again"]

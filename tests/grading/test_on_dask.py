@@ -234,6 +234,7 @@ def test_without_bubblewrap_a_worker_grades_nothing(shared: Cluster, tmp_path: P
         shared.dismiss()
 
 
+@pytest.mark.slow
 def test_lost_scheduler_is_told_and_what_was_done_is_kept(tmp_path: Path, course: Course) -> None:
     with cluster(tmp_path / "cluster") as lost:
         lost.hire(1)
@@ -295,6 +296,7 @@ def test_own_tasks_travel_to_workers_that_cannot_see_their_folder(shared: Cluste
         grade_assignment(course, request, executor=dask_executor(shared.address))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificate, is not installed")
 def test_cluster_with_tls_is_spoken_to_with_a_certificate_and_not_without(course, tmp_path):
     """The certificate comes from Dask's own configuration, as the guide says."""

@@ -75,6 +75,7 @@ def scores(course: Course) -> dict[str, dict[str, float]]:
         }
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 def test_scores_are_those_of_stock_nbgrader(course: Course, tmp_path: Path) -> None:
     report = grade_assignment(course, GradeRequest(NAME, seed=3, workers=1))

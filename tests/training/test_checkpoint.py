@@ -63,6 +63,7 @@ def test_a_run_goes_on_after_a_stop_as_if_nothing_had_been(tmp_path, whole, at):
     assert_same_run(run(tmp_path), whole)  # there is nothing left to do
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_after_sigkill_of_its_process(tmp_path, whole):
     program = [sys.executable, tiny_run.__file__, str(tmp_path), "10"]
     done = subprocess.run(program, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})

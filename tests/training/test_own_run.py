@@ -34,6 +34,7 @@ def test_an_interrupted_run_goes_on_to_the_same_losses(tmp_path):
         assert torch.equal(got, want)
 
 
+@pytest.mark.slow
 def test_a_run_of_no_time_takes_no_step_and_one_of_another_plan_is_refused(tmp_path):
     run = train_own(library_model, smoothed, tmp_path, plan=PLAN, minutes=0, show=lambda line: None)
     assert run.losses == [] and not run.done
