@@ -92,6 +92,7 @@ def test_look_shows_cross_attention_of_the_whole_translation(opened, translator)
         np.testing.assert_allclose(cells, aligned.weights[1, 0].flatten(), atol=0.0051)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_order_translates_with_and_without_positions(opened, translator):
     model, tokenizer = translator.model, translator.tokenizer

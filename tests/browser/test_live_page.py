@@ -112,6 +112,7 @@ def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence)
             )
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(10)
 @pytest.mark.parametrize(
     ("sentence", "beams", "alpha"),

@@ -26,6 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_slide_fits(folder: Path, chromium: Browser) -> None:
     page = chromium.new_page(viewport={"width": 1280, "height": 800})
     page.goto((folder / f"{NAME}.html").as_uri())

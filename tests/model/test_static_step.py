@@ -29,6 +29,7 @@ def a_model(device, **changes):
     return model
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("changes", KINDS.values(), ids=KINDS)
 def test_it_writes_what_generate_writes_again_and_again(changes, device):
     model = a_model(device, **changes)

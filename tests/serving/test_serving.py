@@ -130,6 +130,7 @@ def test_a_text_longer_than_the_model_is_refused_and_others_are_served():
     assert requests[2].written == [int(i) for i in alone(lm, requests[2])]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_block_is_lost_whoever_comes_and_goes(seed):
     luck = random.Random(seed)
