@@ -213,7 +213,7 @@ def _number(value: int) -> ast.expr:
     return ast.Constant(value) if value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-value))
 
 
-def _value(node: ast.AST | None) -> int | None:
+def whole_number(node: ast.AST | None) -> int | None:
     """A whole number that is written out."""
     match node:
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
@@ -224,7 +224,7 @@ def _value(node: ast.AST | None) -> int | None:
 
 
 def _one_more(node: ast.expr, step: int) -> ast.expr:
-    value = _value(node)
+    value = whole_number(node)
     if value is not None:
         return _number(value + step)
     return ast.BinOp(node, ast.Add() if step > 0 else ast.Sub(), ast.Constant(abs(step)))
@@ -256,7 +256,7 @@ def _slips(node: ast.AST, arguments: tuple[str, ...]) -> Iterator[tuple[str, ast
         case ast.Slice(lower=lower, upper=upper, step=step):
             if upper is not None:
                 yield "one-too-many", ast.Slice(lower, _one_more(upper, 1), step)
-                if _value(upper) != 1:  # nothing at all is no slip of one
+                if whole_number(upper) != 1:  # nothing at all is no slip of one
                     yield "one-too-few", ast.Slice(lower, _one_more(upper, -1), step)
             if lower is not None:
                 yield "one-too-late", ast.Slice(_one_more(lower, 1), upper, step)
@@ -313,7 +313,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     of_module = of_module or ast.unparse(inner) == "torch.nn.functional"
     subject = args[0] if of_module and args else inner
     if name in ("transpose", "swapaxes") and not of_module and len(args) == 2:
-        axes = _value(args[0]), _value(args[1])
+        axes = whole_number(args[0]), whole_number(args[1])
         for rule, new in _of_transpose(inner, "T" if set(axes) == {0, 1} else "mT"):
             if not (rule == "axes-one-and-two" and set(axes) == {1, 2}):
                 yield rule, new
@@ -362,9 +362,9 @@ def _of_axis(node: ast.Call, name: str, of_module: bool) -> Iterator[tuple[str, 
     place = 1 if of_module else 0
     named = next((n for n, keyword in enumerate(keywords) if keyword.arg in ("dim", "axis")), None)
     if named is not None:
-        now = _value(keywords[named].value)
+        now = whole_number(keywords[named].value)
     elif name in (_SECOND if of_module else _FOLDS) and len(args) == place + 1:
-        now = _value(args[place])
+        now = whole_number(args[place])
     elif name in ("cat", "stack") and len(args) == 1:
         now = 0
         keywords, named = [*keywords, ast.keyword("dim", ast.Constant(0))], len(keywords)
@@ -397,7 +397,7 @@ def _of_index(node: ast.Subscript, inner: ast.expr, index: ast.expr) -> Iterator
         case [ast.Slice(lower=None, upper=None), (ast.Name() | ast.Constant(value=int())) as column]:
             yield "row-for-column", ast.Subscript(inner, column, node.ctx)
     for n, part in enumerate(parts):
-        value = _value(part)
+        value = whole_number(part)
         if value is not None and isinstance(inner, ast.Attribute) and inner.attr == "shape":
             for axis in _AXES:
                 if axis != value:
@@ -436,6 +436,6 @@ def _of_arithmetic(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
             yield "difference-turned", ast.BinOp(right, node.op, left)
         case ast.Pow() if ast.unparse(right) in ("2", "0.5"):
             yield ("square-missing" if ast.unparse(right) == "2" else "root-missing"), left
-    step = _value(right)
+    step = whole_number(right)
     if isinstance(node.op, ast.Add | ast.Sub) and step == 1:
         yield ("one-too-few" if isinstance(node.op, ast.Add) else "one-too-many"), left

@@ -113,6 +113,20 @@ class LedgerLine:
     release: str
 
 
+def release_text(course: Course, assignment: str) -> str:
+    """Read the released notebook of an assignment.
+
+    Raises:
+        CourseError: If there is none, or it cannot be read.
+    """
+    try:
+        return course.notebook("release", ".", assignment).read_text(encoding="utf-8")
+    except OSError as error:
+        raise CourseError(
+            f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
+        ) from None
+
+
 def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
     """Read a student's last line in the ledgers, and the run that it belongs to.
 
@@ -176,12 +190,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
     line = last_graded(course, assignment, student)
     if line.graded.status != GRADED:
         raise CourseError(f"{student!r} has no points to explain: {line.graded.status}, {plain(line.graded.reason)}")
-    try:
-        release = course.notebook("release", ".", assignment).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(
-            f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
-        ) from None
+    release = release_text(course, assignment)
     course_tasks = own_files(course, assignment)
     source, changed, content = what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from softlookup.checking.slips import whole_number
+
 MOST_LINES, MOST_CHARACTERS = 30, 2_000
 """A longer function is no matter for ten minutes on paper."""
 
@@ -359,10 +361,10 @@ def _in_place_of(node: ast.AST, text: Callable[[ast.AST], str]) -> Iterator[tupl
             yield f"{name}=False", "keepdim"
         case ast.Slice(lower=lower, upper=upper, step=None):
             low, high = text(lower) if lower else "", text(upper) if upper else ""
-            if lower is None and _number(upper) == -1:
+            if lower is None and whole_number(upper) == -1:
                 yield "1:", "slice"
                 yield ":", "slice"
-            elif upper is None and _number(lower) == 1:
+            elif upper is None and whole_number(lower) == 1:
                 yield ":-1", "slice"
                 yield ":", "slice"
             elif lower is None and upper is not None:
@@ -386,7 +388,7 @@ def _of_operation(
         if isinstance(operator, ast.Mult) and isinstance(left, _ATOMS):
             yield _wrapped(right, text), "factor"
     if isinstance(operator, ast.Add | ast.Sub):
-        yield _wrapped(left, text), "off-by-one" if _number(right) == 1 else "term"
+        yield _wrapped(left, text), "off-by-one" if whole_number(right) == 1 else "term"
     if isinstance(operator, ast.FloorDiv):
         yield _with_operator(node, left, right, "//", "%", text), "remainder"
     if isinstance(operator, ast.Mod):
@@ -407,7 +409,7 @@ def _of_call(node: ast.Call, text: Callable[[ast.AST], str]) -> Iterator[tuple[s
         yield _wrapped(args[0], text), "root"
     if name in _RENAMED:
         yield head.removesuffix(name) + _RENAMED[name] + whole[len(head) :], "another"
-    if name in _FOLDS and args and _number(args[-1]) is not None and len(args) == 1 + of_module:
+    if name in _FOLDS and args and whole_number(args[-1]) is not None and len(args) == 1 + of_module:
         for axis in _other_axes(args[-1]):
             parts = [*map(text, args[:-1]), str(axis), *map(text, node.keywords)]
             yield f"{head}({', '.join(parts)})", "axis"
@@ -430,7 +432,9 @@ def _diagonals(node: ast.Call, head: str, of_module: bool, text: Callable[[ast.A
     """A triangle with its edge one step further."""
     args = node.args
     inside = [text(args[0])] if of_module and args else []
-    numbers = [_number(arg) for arg in args[of_module:]] + [_number(keyword.value) for keyword in node.keywords]
+    numbers = [whole_number(arg) for arg in args[of_module:]] + [
+        whole_number(keyword.value) for keyword in node.keywords
+    ]
     at = next((number for number in numbers if number is not None), 0)
     if len(numbers) <= 1:
         for step in (-1, 1):
@@ -465,16 +469,6 @@ def _wrapped(node: ast.expr, text: Callable[[ast.AST], str]) -> str:
     return text(node) if isinstance(node, _ATOMS) else f"({text(node)})"
 
 
-def _number(node: ast.AST | None) -> int | None:
-    """A whole number that is written out."""
-    match node:
-        case ast.Constant(value=int() as value) if not isinstance(value, bool):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-            return -value
-    return None
-
-
 def _other_axes(node: ast.AST) -> tuple[int, ...]:
     """The axis beside the one that is named."""
-    return {-1: (-2,), -2: (-1,), 0: (1,), 1: (0,), 2: (1,)}.get(_number(node), ())  # type: ignore[arg-type]
+    return {-1: (-2,), -2: (-1,), 0: (1,), 1: (0,), 2: (1,)}.get(whole_number(node), ())  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from softlookup.grading.data.records import GRADED, MISSING
 from softlookup.grading.data.work import Limits, RunSettings, with_release
 from softlookup.grading.judging.running import Assignment
 from softlookup.grading.judging.zygotes import Shared
-from softlookup.grading.reports.explaining import last_graded, what_was_graded
+from softlookup.grading.reports.explaining import last_graded, release_text, what_was_graded
 from softlookup.grading.run.request import Watcher
 from softlookup.grading.viva import pages
 from softlookup.grading.viva.cases import TASKS
@@ -82,12 +82,7 @@ def draw_vivas(
         if student not in in_class:
             why = id_trouble(student) or "ids are the folders of submitted/"
             raise CourseError(f"nobody in the class has the id {shown(student)}: {why}")
-    try:
-        release = course.notebook("release", ".", assignment).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(
-            f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
-        ) from None
+    release = release_text(course, assignment)
     personal = is_personal(course, assignment)
     settings = RunSettings(
         assignment, release, seed, limits=LIMITS, own_tasks=own_files(course, assignment), personal=personal
