@@ -149,9 +149,6 @@ def same(got: Arrays, expected: Arrays, case: Case) -> bool:
 def _all_close(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
     """Whether ``close`` says so of every cell; most arrays hold finite numbers alone, and those need less."""
     tol = tolerance(got, inputs_of(case), case.tolerance)
-    if expected.dtype.type is np.float32:
-        # What a mistake gives, computed by torch from whole numbers: an answer in numpy may be float64 there.
-        tol = max(tol, TOLERANCE["float32"])
     if got.dtype.kind == expected.dtype.kind == "f":
         gap = np.abs(np.subtract(got, expected, dtype=np.float64))
         if np.isfinite(gap).all():

@@ -109,6 +109,17 @@ def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:
     return [answered for answered in rounds if not answered[0].gradients]
 
 
+def _is_mistaken(got: Arrays, wrong: Arrays, case: Case) -> bool:
+    """Whether results are those of a mistake.
+
+    torch computes what mistakes give, in float32 where whole numbers go in; an answer in numpy has float64 there.
+    """
+    if same(got, wrong, case):
+        return True
+    rough = any(w.dtype == np.float32 != g.dtype for g, w in zip(got, wrong, strict=False))
+    return rough and same(wrong, got, case)
+
+
 def _agrees(variant: Variant, slugs: tuple[str, ...], rounds: Asked, mistake_results: MistakeResults) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
@@ -127,7 +138,7 @@ def _agrees(variant: Variant, slugs: tuple[str, ...], rounds: Asked, mistake_res
                 return False
             # Both raise. That alone names nothing, since a dozen slips raise on sizes that do not fit.
             continue
-        if not same(answer.arrays, expected, case):
+        if not _is_mistaken(answer.arrays, expected, case):
             return False
         # A mistake may be wrong where the answer is right and near: a weight of exp(-50) in place of 0.
         tells = tells or not (same(expected, right, case) or same(answer.arrays, right, case))
@@ -161,7 +172,7 @@ def _second(
 
     def gives(slug: str, case: Case, answer: Answer) -> bool:
         expected = mistake_results.by(variant, (slug,), case)
-        return expected is not None and answer.arrays is not None and same(answer.arrays, expected, case)
+        return expected is not None and answer.arrays is not None and _is_mistaken(answer.arrays, expected, case)
 
     wrong = [(case, answer) for case, answer, right in _valued(rounds) if not is_right(case, answer, right)]
     left = [(case, answer) for case, answer in wrong if not gives(first, case, answer)]
@@ -345,7 +356,7 @@ def _each_shows(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_r
 
     def shows(slug: str) -> bool:
         alone = ((case, arrays, mistake_results.by(variant, (slug,), case)) for case, arrays in wrong)
-        return any(a is not None and b is not None and same(a, b, case) for case, a, b in alone)
+        return any(a is not None and b is not None and _is_mistaken(a, b, case) for case, a, b in alone)
 
     return all(shows(slug) for slug in slugs)
 
