@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from softlookup.figures.predictions import place_names
+from softlookup.figures.predictions import FAR, Name, place_names, write_names
 from softlookup.figures.roofs import draw_roof, finish, rate_words
 from softlookup.figures.theme import Palette
 
@@ -14,8 +14,6 @@ Travel = Sequence[tuple[int, float]]
 """Batch and intensity (FLOP/B), the batch increasing."""
 MARKERS = "os^Dv"
 KINDS = "predicted", "measured"
-FAR = 8.0
-"""Points above or below its mark from which on a name has a thin line to it."""
 PANEL = 310.0, 150.0
 """Width and height of a panel without its axes, in points, as near as names need it."""
 
@@ -163,7 +161,7 @@ def _name_lines(
     ]
     names = [(name, (points[0][0], points[0][2]), colors[name]) for name, points in series.items()]
 
-    def sides(names: Sequence[tuple[str, tuple[float, float], str]]) -> list[tuple[str, str, float, float]]:
+    def sides(names: Sequence[Name]) -> list[tuple[str, str, float, float]]:
         return place_names([name for name, *_ in names], [spot(*at) for _, at, _ in names], covered, PANEL[0])
 
     if kinds:
@@ -174,18 +172,7 @@ def _name_lines(
             if all(abs(side[3]) < FAR for side in sides(names + words)[-2:]):
                 names += words
                 break
-    for (name, at, color), (across, upright, dx, dy) in zip(names, sides(names), strict=True):
-        axes.annotate(
-            name,
-            at,
-            xytext=(dx, dy),
-            textcoords="offset points",
-            ha=across,
-            va=upright,
-            color=color,
-            size=8.5,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0} if abs(dy) > FAR else None,
-        )
+    write_names(axes, names, sides(names), size=8.5)
 
 
 def _columns(figure: Figure, count: int) -> list[Axes]:

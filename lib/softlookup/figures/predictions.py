@@ -1,6 +1,6 @@
 """Predicted beside measured: how many times the predicted time each computation took, and streams by their size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,6 +16,12 @@ NAME_SIZE = 8.0
 
 PANEL = 346.0, 230.0
 """Width and height of the panel without its axes, in points, as near as names need it."""
+
+FAR = 8.0
+"""Points above or below its mark from which on a name has a thin line to it."""
+
+Name = tuple[str, tuple[float, float], str]
+"""A name, the point of the axes that it belongs to, and its colour."""
 
 SIDES = (
     ("left", "center", 6.0, 0.0),
@@ -94,6 +100,25 @@ def name_marks(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float, p
     names = kinds + outside
     marks = [spot(at, ratio) for rows in groups.values() for _, at, *ratios in rows for ratio in ratios]
     sides = place_names([name for name, *_ in names], [spot(*at) for _, at, _ in names], marks, float(size[0]))
+    write_names(axes, names, sides, bold=groups)
+
+
+def write_names(
+    axes: Axes,
+    names: Sequence[Name],
+    sides: Sequence[tuple[str, str, float, float]],
+    size: float = NAME_SIZE,
+    bold: Container[str] = (),
+) -> None:
+    """Write names beside their marks, those that are far away with a thin line to them.
+
+    Args:
+        axes: Where.
+        names: What is written, at which point of the axes, in which colour.
+        sides: What ``place_names`` chose for them.
+        size: Of the letters, in points.
+        bold: Those that are written in bold.
+    """
     for (name, at, color), (across, upright, dx, dy) in zip(names, sides, strict=True):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
         axes.annotate(
@@ -104,9 +129,9 @@ def name_marks(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float, p
             ha=across,
             va=upright,
             color=color,
-            size=NAME_SIZE,
-            weight="bold" if name in groups else "normal",
-            arrowprops=line if abs(dy) > 8 else None,
+            size=size,
+            weight="bold" if name in bold else "normal",
+            arrowprops=line if abs(dy) > FAR else None,
         )
 
 

@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -67,11 +66,6 @@ class Shown:
     least_px: int
     drawing: Figure
 
-    @cached_property
-    def png(self) -> bytes:
-        """The light image as PNG bytes."""
-        return _png(self.drawing, LIGHT)
-
     def _repr_html_(self) -> str:
         """Write the HTML that holds both images."""
         alt = html.escape(self.alt, quote=True)
@@ -89,7 +83,7 @@ class Shown:
 
     def _repr_png_(self) -> bytes:
         """Give the light image for formats that have no HTML, such as slides."""
-        return self.png
+        return _png(self.drawing, LIGHT)
 
     def __repr__(self) -> str:
         return self.alt
@@ -113,7 +107,7 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
         ValueError: If there is neither: "NAME needs alt: a sentence that says what the picture shows".
     """
     uris: dict[str, str] = {}
-    for palette in (DARK, LIGHT):
+    for palette in (DARK, LIGHT):  # the light one last: it is what is measured below, and handed on
         figure = _draw(draw, palette, args, kwargs)
         words = " ".join((alt or str(figure.get_label())).split())
         if not words:

@@ -105,7 +105,7 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
         UnknownTask: If there is no such task.
         BadNotebook: If the file is not a notebook, or does not ask this task.
     """
-    known = catalogue.task(task)
+    known, folder = catalogue.task(task), path.resolve().parent
     saved = read_notebook(path)
     notebook, _ = rebuilt_at(path, catalogue)
     every = [name for name, _ in verdict_cells(notebook)]
@@ -115,7 +115,7 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
         raise BadNotebook(f"{path.name} does not ask the task {task}{others}")
     answer = next((cell for cell in notebook.cells if is_solution(cell) and task_id(grade_id(cell)) == task), None)
     answer_hash = _answer_hash(answer.source) if answer is not None else ""
-    recorded = read_help(path.resolve().parent)
+    recorded = read_help(folder)
     in_notebook, outside = help_of(saved.cells).get(task, 0), recorded.get(task, HelpOnTask())
     again = outside.steps >= max(in_notebook, 1) and outside.answer == answer_hash
     shown = HelpOnTask(max(in_notebook, outside.steps), answer_hash)
@@ -123,7 +123,7 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
     variant = checked.variant.number if checked else 0
     last = _ASK.format(task=task, variant=variant, steps=shown.steps, again=again, mime=MIME)
     notebook.cells = [*notebook.cells[: at + 1], nbformat.v4.new_code_cell(_setting(saved) + last)]
-    execute(notebook, path.resolve().parent, timeout_s, lambda number, total: None)
+    execute(notebook, folder, timeout_s, lambda number, total: None)
     outcome = outcome_of(task, notebook.cells[at], answer is not None and error_of(answer) or None, catalogue)
     record = next((data[MIME] for data in _data(notebook.cells[-1]) if MIME in data), None)
     if outcome.verdict == "blank":
@@ -134,10 +134,7 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
         return HintAtHome(outcome, hint)
     hint = Hint(**{**record, "paragraphs": tuple(record["paragraphs"])})
     if 0 < hint.step <= len(HELP_STEPS) and outcome.verdict != "pass":
-        atomic_write(
-            path.resolve().parent / FILE,
-            help_lines(recorded | {task: replace(shown, steps=hint.step)}).encode(),
-        )
+        atomic_write(folder / FILE, help_lines(recorded | {task: replace(shown, steps=hint.step)}).encode())
     return HintAtHome(replace(outcome, help=hint.step), hint, again and outcome.verdict != "pass")
 
 

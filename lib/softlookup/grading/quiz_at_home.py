@@ -23,10 +23,11 @@ from softlookup.grading.data.work import RunSettings
 from softlookup.grading.judging.rebuild import rebuild
 from softlookup.grading.judging.zygotes import asked_by
 from softlookup.grading.viva.choosing import choose
-from softlookup.grading.viva.questions import VivaQuestion, questions_on
+from softlookup.grading.viva.questions import VivaQuestion
 from softlookup.grading.viva.trials import (
     Program,
     Trial,
+    agreed,
     checks_by_task,
     generator,
     is_check,
@@ -35,10 +36,9 @@ from softlookup.grading.viva.trials import (
     tried,
     verdict_of,
 )
-from softlookup.grading.viva.vivas import explained, with_letters
+from softlookup.grading.viva.vivas import SPARE, explained, questions_in_any_order, with_letters
 
 _CELL_S, _ANSWER_S = 60.0, 3.0
-_SPARE = 2
 
 
 def home_questions(path: Path, count: int, seed: int) -> list[VivaQuestion]:
@@ -71,11 +71,10 @@ def home_questions(path: Path, count: int, seed: int) -> list[VivaQuestion]:
         for plan in plans_of(cells, checks, settings, ""):
             trial = tried(plan, runner)
             trials += [trial] if trial else []
-            if len(trials) == count + _SPARE:
+            if len(trials) == count + SPARE:
                 break
     rng = generator(settings, "", 1)
-    drawn = [question for trial in trials for question in questions_on(trial, rng)]
-    chosen = choose([drawn[at] for at in rng.permutation(len(drawn))], count)
+    chosen = choose(questions_in_any_order(trials, rng), count)
     return [explained(trials, question) for question in with_letters(chosen, rng)]
 
 
@@ -123,14 +122,13 @@ class HomeRunner:
             with Clock(_ANSWER_S).running():
                 answers = [run(function, case, results, task.barred) for case in (*plan.cases, *plan.cases)]
             outcomes = [outcome_of(answer) for answer in answers]
-            halves = zip(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :], strict=True)
-            both = tuple(a if a and b and a.agrees(b) else None for a, b in halves)
-            checked = None
+            both = agreed(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :])
+            wrong = None
             if judged:
                 drawn = questions_at_home(variant)
                 student = LocalStudent(variant, function, {task.id: variant}, Clock(_ANSWER_S))
                 result = judge(variant, student, task_questions=drawn, names=False)
-                checked = verdict_of([mark for _, mark in result.cases], drawn.cases)
+                wrong = verdict_of(result, drawn.cases)
         except TimeIsUp:
             return None
-        return replace(program, outcomes=both, checked=checked)
+        return replace(program, outcomes=both, wrong=wrong)

@@ -255,8 +255,7 @@ def travels(function: ast.FunctionDef, node: ast.AST) -> int:
             for part, above in _with_depth(statement)
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id in depth
         ]
-        if part_of_loop := steps >= 0 and _in_loop(function, statement):
-            loops += part_of_loop
+        loops += steps >= 0 and _in_loop(function, statement)
         steps = max([steps, *uses])
         if steps < 0:
             continue

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.compare import same
-from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
+from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import mistaken
@@ -17,7 +17,7 @@ from softlookup.checking.questions import HOME_SEED, questions
 from softlookup.checking.variant import Variant
 from softlookup.grading.viva.cases import SHAPES, SMALL
 from softlookup.grading.viva.shown import STOPS, apart, array_text, inputs_text, result_text, shapes_text
-from softlookup.grading.viva.trials import Outcome, Program, Trial
+from softlookup.grading.viva.trials import Outcome, Program, Trial, wrong_parts
 from softlookup.grading.viva.words import LIKED, RULES, told_apart, verdict_words
 
 OPTIONS = 4
@@ -243,17 +243,17 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
 
 def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     """Does the check still pass, and if not, what does it find?"""
-    judged = [program for program in trial.mutants if program.checked is not None]
-    if sum(bool(program.checked and program.checked.wrong) for program in judged) < 2:
+    judged = [program for program in trial.mutants if program.wrong is not None]
+    if sum(bool(program.wrong) for program in judged) < 2:
         return  # a function that no edit changes is not the one that is shown
-    texts = [verdict_words(program.checked.wrong) for program in judged if program.checked]
+    texts = [verdict_words(program.wrong) for program in judged if program.wrong is not None]
     pool = list(dict.fromkeys([text for text in (verdict_words(()), *texts) if text]))
     pool = list(dict.fromkeys([*pool, *_other_verdicts(trial.check.variant)]))
     plain, spoiled = verdict_words({CORE}), False
     if not set(texts) - {plain, ""}:
         return
     for program in _shuffled(judged, rng):
-        text = verdict_words(program.checked.wrong) if program.checked else ""
+        text = verdict_words(program.wrong) if program.wrong is not None else ""
         others: list[str] = []
         for other in (pool[at] for at in rng.permutation(len(pool))):
             if all(told_apart(other, each) for each in (text, *others)):
@@ -303,9 +303,7 @@ def _other_verdicts(variant: Variant) -> tuple[str, ...]:
             result = judge(variant, student, task_questions=drawn, names=False)
         except Exception:  # a mistake that shows in no numbers, or takes too long
             continue
-        marks = [mark for _, mark in result.cases]
-        wrong = {case.part for case, mark in zip(drawn.cases, marks, strict=False) if mark != "right"}
-        texts.append(verdict_words({CORE if part == SINGLE else part for part in wrong}))
+        texts.append(verdict_words(wrong_parts(result, drawn.cases)))
     return tuple(dict.fromkeys(text for text in texts if text))
 
 

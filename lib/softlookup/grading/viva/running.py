@@ -26,9 +26,9 @@ from softlookup.grading.judging.zygotes import asked_by
 from softlookup.grading.sandbox.outside import cgroups
 from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
 from softlookup.grading.viva.trials import (
-    Checked,
     Program,
     Trial,
+    agreed,
     checks_by_task,
     is_check,
     outcome_of,
@@ -151,10 +151,8 @@ class _Passes:
             # Each input twice: a function must not count its calls.
             answers = session.ask((*plan.cases, *plan.cases), results, (), _nothing_lent, deadline)
             outcomes = [outcome_of(answer) for answer in answers]
-            halves = zip(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :], strict=True)
-            both = tuple(a if a and b and a.agrees(b) else None for a, b in halves)
-            checked = self._checked(session, check) if judged else None
-            return replace(program, outcomes=both, checked=checked)
+            both = agreed(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :])
+            return replace(program, outcomes=both, wrong=self._wrong(session, check) if judged else None)
         except OutOfTime:
             return None
         except Dead:
@@ -163,12 +161,12 @@ class _Passes:
                 self.forks.renew()
             return None
 
-    def _checked(self, session: SubmissionSession, check: ReleasedCheck) -> Checked | None:
-        """What the check says of the program at hand."""
+    def _wrong(self, session: SubmissionSession, check: ReleasedCheck) -> frozenset[str] | None:
+        """What the check finds in the program at hand."""
         questions = self.assignment.questions(check)
         student = Remote(session, check, dict, self.limits.answer_s, {check.task.id: check.variant})
         result = judge(check.variant, student, task_questions=questions, reveals=False, names=False)
-        return verdict_of([mark for _, mark in result.cases], questions.cases)
+        return verdict_of(result, questions.cases)
 
     def _begun(self) -> SubmissionSession | None:
         """The process, with all cells run in it; None where it has ended too often."""
@@ -199,7 +197,7 @@ def _nothing_lent(*_: Any) -> Any:
 def _agreeing(first: Trial, second: Trial) -> Trial | None:
     """What two passes agree on; None where the student's own function gave something else."""
     original = _both(first.original, {second.original.source: second.original})
-    if original is None or None in original.outcomes or original.checked is None:
+    if original is None or None in original.outcomes or original.wrong is None:
         return None
     mutants, values = (
         {program.source: program for program in programs} for programs in (second.mutants, second.values)
@@ -216,7 +214,5 @@ def _both(program: Program, others: dict[str, Program]) -> Program | None:
     other = others.get(program.source)
     if other is None or len(other.outcomes) != len(program.outcomes):
         return None
-    pairs = zip(program.outcomes, other.outcomes, strict=True)
-    outcomes = tuple(a if a and b and a.agrees(b) else None for a, b in pairs)
-    alike = program.checked is not None and other.checked is not None and program.checked.wrong == other.checked.wrong
-    return replace(program, outcomes=outcomes, checked=program.checked if alike else None)
+    wrong = program.wrong if program.wrong == other.wrong else None
+    return replace(program, outcomes=agreed(program.outcomes, other.outcomes), wrong=wrong)

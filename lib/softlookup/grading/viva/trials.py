@@ -12,6 +12,7 @@ from softlookup.checking.compare import is_right
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import expected_results
+from softlookup.checking.result import CheckResult
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
 from softlookup.grading.data.work import RunSettings
 from softlookup.grading.judging.rebuild import ReleasedCheck
@@ -30,9 +31,6 @@ _LONG = 3
 
 _ON_NUMBERS = frozenset(("argument", "factor", "term"))
 """Edits that ask nothing where only numbers are multiplied and added."""
-
-_PARTS = 1
-"""How many parts besides the core a check needs so that there is something to ask about it."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +53,9 @@ class Outcome:
         )
 
 
-@dataclass(frozen=True)
-class Checked:
-    """What the task's check says of a program.
-
-    Attributes:
-        wrong: The parts of its cases that are wrong.
-    """
-
-    wrong: frozenset[str]
+def agreed(first: Sequence[Outcome | None], second: Sequence[Outcome | None]) -> tuple[Outcome | None, ...]:
+    """What two runs gave alike, input by input; None where they differ."""
+    return tuple(a if a and b and a.agrees(b) else None for a, b in zip(first, second, strict=True))
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ class Program:
         source: The cell.
         outcomes: One for each input, in their order; None where there was none, or not the same twice.
         mutant: The edit; None for the student's own and for what was ended early.
-        checked: What the check says of it; None where that was not asked.
+        wrong: The parts of the check's cases that it has wrong; None where that was not asked.
         line: For a function that was ended early: after which line.
         name: The variable that it returned then.
     """
@@ -82,7 +74,7 @@ class Program:
     source: str
     outcomes: tuple[Outcome | None, ...] = ()
     mutant: Mutant | None = None
-    checked: Checked | None = None
+    wrong: frozenset[str] | None = None
     line: int = 0
     name: str = ""
 
@@ -112,12 +104,16 @@ class Trial:
     @property
     def plain(self) -> bool:
         """Whether it is arithmetic on numbers: no array goes in."""
-        return not any(isinstance(arg, np.ndarray | list) for case in self.cases for arg in case.args)
+        return _on_numbers_alone(self.cases)
 
     @property
     def rank(self) -> int:
         """0 for a function of three statements and more, 1 for a shorter one, 2 for arithmetic on numbers."""
         return 2 if self.plain else int(self.function.statements < _LONG)
+
+
+def _on_numbers_alone(cases: Sequence[Case]) -> bool:
+    return not any(isinstance(arg, np.ndarray | list) for case in cases for arg in case.args)
 
 
 class ProgramRunner(Protocol):
@@ -151,7 +147,7 @@ def _plan(
     cases = small_cases(check.variant, rng)
     if not cases:
         return None
-    plain = not any(isinstance(arg, np.ndarray | list) for case in cases for arg in case.args)
+    plain = _on_numbers_alone(cases)
     mutants = tuple(mutant for mutant in function.mutants if not (plain and mutant.rule in _ON_NUMBERS))
     if len(mutants) < _LEAST_MUTANTS:
         return None
@@ -194,12 +190,12 @@ def plans_of(
 def tried(plan: Trial, runner: ProgramRunner) -> Trial | None:
     """Run a task with all its edits; None where the student's own answer is not right."""
     original = runner.ran(plan, plan.original, True)
-    if original is None or original.checked is None or original.checked.wrong:
+    if original is None or original.wrong is None or original.wrong:
         return None
     for case, outcome in zip(plan.cases, original.outcomes, strict=True):
         if outcome is None or outcome.arrays is None or not _right(plan, case, outcome.arrays):
             return None
-    judged = sum(part in PARTS for part in plan.check.task.parts) >= _PARTS
+    judged = any(part in PARTS for part in plan.check.task.parts)
     mutants = [runner.ran(plan, mutant, judged) for mutant in plan.mutants]
     values = [runner.ran(plan, value, False) for value in plan.values]
     runner.ran(plan, plan.original, False)  # as it was, for the tasks that call it
@@ -241,9 +237,13 @@ def _right(plan: Trial, case: Case, arrays: Arrays) -> bool:
     return is_right(case, Answer(arrays), expected_results(plan.check.variant, case))
 
 
-def verdict_of(marks: Sequence[str], cases: Sequence[Case]) -> Checked | None:
+def wrong_parts(result: CheckResult, cases: Sequence[Case]) -> frozenset[str]:
+    """The parts of a check that are not right."""
+    wrong = {case.part for case, (_, mark) in zip(cases, result.cases, strict=False) if mark != "right"}
+    return frozenset(CORE if part == SINGLE else part for part in wrong)
+
+
+def verdict_of(result: CheckResult, cases: Sequence[Case]) -> frozenset[str] | None:
     """The parts of a check that are wrong, None where it did not come to its end."""
-    if len(marks) != len(cases) or "not reached" in marks:
-        return None
-    wrong = {case.part for case, mark in zip(cases, marks, strict=True) if mark != "right"}
-    return Checked(frozenset(CORE if part == SINGLE else part for part in wrong))
+    whole = len(result.cases) == len(cases) and all(mark != "not reached" for _, mark in result.cases)
+    return wrong_parts(result, cases) if whole else None

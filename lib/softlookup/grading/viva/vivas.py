@@ -13,7 +13,7 @@ from softlookup.grading.viva.questions import OPTIONS, VivaQuestion, known_mista
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.trials import Trial, generator
 
-_SPARE = 2
+SPARE = 2
 """Tasks beyond the number of questions: each gives one, as long as there are others."""
 
 
@@ -77,14 +77,14 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
         So many questions, or fewer where the assignment has no more. The same seed, submission and count give the same.
     """
     settings = examiner.assignment.settings
-    trials = examiner.trials(student, submission, count + _SPARE)
-    student_questions = _drawn(examiner, student, trials, 1)
+    trials = examiner.trials(student, submission, count + SPARE)
+    student_questions = questions_in_any_order(trials, generator(settings, student, 1))
     chosen = choose(student_questions, count, at_any_rate=False)
     if len(chosen) < count:
         own_tasks = {question.task for question in student_questions}
-        published = examiner.trials(student, submission, count + _SPARE, published=True)
+        published = examiner.trials(student, submission, count + SPARE, published=True)
         trials += [trial for trial in published if trial.check.task.id not in own_tasks]
-        chosen = choose(_drawn(examiner, student, trials, 2), count, chosen)
+        chosen = choose(questions_in_any_order(trials, generator(settings, student, 2)), count, chosen)
     chosen = with_letters(chosen, generator(settings, student, 3))
     return Viva(student, settings.assignment, tuple(explained(trials, question) for question in chosen), settings.seed)
 
@@ -104,9 +104,8 @@ def _with_key(question: VivaQuestion, key: int) -> VivaQuestion:
     return replace(question, options=tuple(options), key=key)
 
 
-def _drawn(examiner: VivaExaminer, student: str, trials: Iterable[Trial], draw: int) -> list[VivaQuestion]:
+def questions_in_any_order(trials: Iterable[Trial], rng: np.random.Generator) -> list[VivaQuestion]:
     """All questions on some trials, in an order that is drawn."""
-    rng = generator(examiner.assignment.settings, student, draw)
     questions = [question for trial in trials for question in questions_on(trial, rng)]
     return [questions[at] for at in rng.permutation(len(questions))]
 
