@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from softlookup.checking import check, hint
     from softlookup.checking.inside.numpy_answers import in_numpy
 
-_SUBMODULES = ("checking", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
+_SUBMODULES = (
+    *("checking", "figures", "model", "notation", "reference", "roofline", "text", "tiles", "training"),
+    "widgets",
+)
 
 __all__ = ["__version__", "check", "hint", "in_numpy", *_SUBMODULES]
 

@@ -5,24 +5,24 @@ each step carries it in its record, so that it stays in the saved notebook.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from softlookup.checking.compare import Asked
 from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.example import work_through
 from softlookup.checking.help_file import HelpOnTask, read_help
 from softlookup.checking.inside.limits import calm_torch, time_limit
-from softlookup.checking.inside.probe import Answer, TimeIsUp
+from softlookup.checking.inside.probe import TimeIsUp
+from softlookup.checking.judge import ask
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
 from softlookup.checking.protocols import Student
 from softlookup.checking.published import in_variant, solution
-from softlookup.checking.questions import TaskQuestions, questions_at_home
+from softlookup.checking.questions import questions_at_home
 from softlookup.checking.result import HELP_MIME, HELP_STEPS, READ, CheckResult, Way, book_link
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -269,17 +269,12 @@ def _nudge(variant: Variant, attempts: Attempts) -> str:
     questions = questions_at_home(variant)
     try:
         with calm_torch(), time_limit(_NUDGE_TIME_S):
-            rounds = _answers(attempts.student, questions, len(variant.task.returns))
+            rounds = ask(variant, attempts.student, questions)[: len(questions.cases)]
     except TimeIsUp:
         return ""
     at = smallest_failed(rounds)
     attempts.shown = attempts.shown if at is None or at >= len(questions.cases) else at
     return nudge(variant, rounds)
-
-
-def _answers(student: Student, questions: TaskQuestions, results: int) -> Asked:
-    answers: Sequence[Answer] = list(student.answers(questions.cases, results))
-    return list(zip(questions.cases, answers, questions.rights, strict=True))
 
 
 def _ways(variant: Variant) -> Iterator[Way]:

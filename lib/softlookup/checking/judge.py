@@ -12,6 +12,7 @@ from softlookup.checking.diagnose import OTHER_VARIANT, diagnose, says_of
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer, TimeIsUp
+from softlookup.checking.kernels import settled, without_numbers
 from softlookup.checking.protocols import Student
 from softlookup.checking.questions import TaskQuestions, questions, questions_at_home
 from softlookup.checking.result import CheckResult
@@ -139,14 +140,14 @@ def ask(
     cases, rights, count = task_questions.cases, task_questions.rights, len(variant.task.returns)
     rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
-    answers = student.answers((*cases, cases[0]), count, lent)
+    answers = student.answers([without_numbers(case) for case in (*cases, cases[0])], count, lent)
     for case, right in zip(cases, rights, strict=True):
-        answer = next(answers)
+        answer = settled(case, next(answers), variant.input_names(case))
         rounds.append((case, answer, right))
         if answer.failure is not None and answer.failure.kind == "blank" and case.part == CORE:
             return rounds
     case, answer, right = rounds[0]
-    again = next(answers)
+    again = settled(case, next(answers), variant.input_names(case))
     # An answer of another shape is wrong whatever comes the second time, and may be too large to be compared.
     alike = answer.arrays is not None and [a.shape for a in answer.arrays] == [r.shape for r in right]
     if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checking import kernels
 from softlookup.checking.compare import Asked, Difference, RoundOutcome, first_difference
 from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.errors import meaning
@@ -224,6 +225,8 @@ def _described(case: Case, difference: Difference, names: tuple[str, ...], revea
             many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
             message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
         return message
+    if case.grid and difference.result == len(case.outputs):
+        return f"{prefix}: every value is right, and the kernel {kernels.excess_in_words(case, difference.got)}."
     if difference.kind == "kind":
         return f"{prefix}: {_kinds(difference.got.dtype, difference.expected.dtype, which(difference, names))}"
     index = difference.index or ()

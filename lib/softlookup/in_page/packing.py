@@ -42,14 +42,14 @@ _PARTS = (
     "in_page/sealed.py",
     *(
         f"checking/{name}.py"
-        for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge", "nudge")
+        for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge", "kernels", "nudge")
     ),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
     *(f"checking/{name}.py" for name in ("prints", "published", "questions", "result", "rewriting", "task", "variant")),
     *(f"checking/{name}.py" for name in ("errors", "habits", "slips", "symptoms", "verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
-    *("slide_audit/*.py", "slide_audit/*.toml"),
+    *("slide_audit/*.py", "slide_audit/*.toml", "tiles/*.py", "tiles/inside/*.py"),
     "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""

@@ -41,6 +41,10 @@ class Case:
             is called with the rest. Empty where the answer is a function.
         fed: Where the way is asked for: the position of a matrix among the arguments, how many vectors may be
             multiplied with it in all, and in how many products. None where the results are all that counts.
+        grid: Where the answer is a kernel (see ``softlookup.tiles``): how many programs it is launched with. It is
+            recorded without the numbers in its arrays. Empty where the answer is called.
+        outputs: Positions of the arrays that a kernel writes, which are its results.
+        limits: Bytes that a kernel may read, write, and hold on chip; None where its values are all that counts.
 
     Book: instructors_task.html#instructors-task-says.
     """
@@ -59,6 +63,9 @@ class Case:
     sizes: int = 0
     parameters: tuple[str, ...] = ()
     fed: tuple[int, int, int] | None = None
+    grid: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+    limits: tuple[int, int, int] | None = None
 
     @property
     def dtype(self) -> np.dtype:

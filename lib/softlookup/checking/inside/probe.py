@@ -20,6 +20,7 @@ from softlookup.checking.inside.printed import caught_output, cut
 from softlookup.checking.inside.products import Fed, counting
 from softlookup.checking.inside.source import functions_behind
 from softlookup.checking.inside.texts import to_texts
+from softlookup.tiles.inside.tracing import record
 
 FED = ("fed-again", "fed-singly")
 """Kinds of failure of an answer that feeds more, or less at a time, than its case allows (see ``Case.fed``)."""
@@ -36,7 +37,8 @@ class Failure:
     Attributes:
         kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype",
             "no-parameter" (a layer that does not have the weights that were asked for), "fed-again" or "fed-singly"
-            (see ``Case.fed``) or "shortcut" (it called what its task forbids, whatever it made of the exception).
+            (see ``Case.fed``), "shortcut" (it called what its task forbids, whatever it made of the exception), or of a
+            kernel "outside", "race", "input-written" or "record" (see ``tiles.LaunchError``).
         message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
         explained: What the exception means there (see ``explained``), if that is known.
@@ -139,12 +141,16 @@ def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
 def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
     """Call the student's object: a function with all the inputs, a layer's class as its case says.
 
+    A kernel is recorded: its record is two arrays, of which the judge makes the results.
+
     A class is made with the sizes, gets the given weights in place of its own (gradients flow to them), and is called
     with what is left. A function that does the same, all in one call, will do as well.
 
     Raises:
         _NoParameter: If the class makes no torch module, or one without these parameters or with others.
     """
+    if case.grid:
+        return record(obj, case.grid, inputs)
     if not case.parameters or not isinstance(obj, type):
         return obj(*inputs)
     import torch
@@ -244,7 +250,8 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
             if case.gradients:
                 arrays = _gradients(case, inputs, result)
             else:
-                arrays = to_texts(result, results) if case.frame == "text" else to_arrays(result, results)
+                count = 2 if case.grid else results
+                arrays = to_texts(result, count) if case.frame == "text" else to_arrays(result, count)
         except (TimeIsUp, KeyboardInterrupt):
             raise
         except _NoGradient:

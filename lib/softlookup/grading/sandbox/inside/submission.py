@@ -122,7 +122,16 @@ class Inside:
         layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
         gradients = tuple(question["gradients"])
         fed = None if question["fed"] is None else tuple(question["fed"])
-        case = Case("", tuple(args), frame=question["frame"], gradients=gradients, upstream=upstream, fed=fed, **layer)
+        case = Case(
+            "",
+            tuple(args),
+            frame=question["frame"],
+            gradients=gradients,
+            upstream=upstream,
+            fed=fed,
+            grid=tuple(question["grid"]),
+            **layer,
+        )
         try:
             return run(self.obj, case, results, tuple(self.about["forbids"]))
         except KeyboardInterrupt:

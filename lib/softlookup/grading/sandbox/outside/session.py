@@ -181,7 +181,7 @@ class SubmissionSession:
         checked_answers = []
         for case, raw_answer in zip(cases, answers, strict=True):
             count = (
-                (len(case.gradients) or results)
+                (2 if case.grid else len(case.gradients) or results)
                 if isinstance(raw_answer, dict) and raw_answer.get("there") is True
                 else 0
             )
@@ -324,6 +324,7 @@ def _put(cases: tuple[Case, ...]) -> _Put:
             "layer": [case.sizes, list(case.parameters)],
             "frame": case.frame,
             "fed": None if case.fed is None else list(case.fed),
+            "grid": list(case.grid),
         }
         for case in cases
     ]

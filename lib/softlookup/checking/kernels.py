@@ -1,0 +1,78 @@
+"""Kernels as answers: what a student's code is told of a question, and what the judge makes of the record it gives.
+
+The code beside a question sees shapes and dtypes alone. Values and traffic are computed here, from its record.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.probe import Answer, Failure
+from softlookup.tiles.replay import LaunchError, Traffic, replay
+
+WITHIN_LIMITS = np.zeros(3, np.int64)
+"""The last result of a kernel that stays within its limits: bytes beyond what may be read, written, held on chip."""
+
+_COSTS = ("reads {} from main memory", "writes {} to main memory", "holds {} on chip at a time")
+"""What a limit is on, in words."""
+
+
+def without_numbers(case: Case) -> Case:
+    """A question as a student's code gets it: a kernel's arrays are there, but hold zeros."""
+    if not case.grid:
+        return case
+    zeros = tuple(np.zeros_like(arg) if isinstance(arg, np.ndarray) else arg for arg in case.args)
+    return replace(case, args=zeros)
+
+
+def settled(case: Case, answer: Answer, names: Sequence[str]) -> Answer:
+    """An answer whose arrays are results: where they are a kernel's record, it is run.
+
+    Args:
+        case: The question, with its numbers.
+        answer: What came back.
+        names: What the question's inputs are called.
+    """
+    if not case.grid or answer.arrays is None:
+        return answer
+    try:
+        return replace(answer, arrays=results(case, answer.arrays, names))
+    except LaunchError as error:
+        return Answer(None, Failure(error.kind, str(error)), answer.printed)
+
+
+def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
+    """What a kernel writes, and the bytes by which it exceeds its limits.
+
+    Raises:
+        LaunchError: If it cannot be run to its end.
+    """
+    arrays = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in case.args]
+    for at in case.outputs:
+        # What is never written must not look right.
+        arrays[at].fill(np.nan if arrays[at].dtype.kind == "f" else np.iinfo(arrays[at].dtype).min)
+    if len(record) != 2:
+        raise LaunchError("record", "this is no record of a kernel")
+    names = names or [f"argument {at + 1}" for at in range(len(arrays))]
+    traffic = replay((record[0], record[1]), arrays, names, case.outputs)
+    return (*(arrays[at] for at in case.outputs), _excess(case, traffic))
+
+
+def _excess(case: Case, traffic: Traffic) -> np.ndarray:
+    if case.limits is None:
+        return WITHIN_LIMITS
+    costs = np.array([traffic.read_bytes, traffic.written_bytes, traffic.chip_bytes], np.int64)
+    return np.maximum(costs - np.array(case.limits, np.int64), 0)
+
+
+def excess_in_words(case: Case, excess: np.ndarray) -> str:
+    """What a kernel with right values costs too much, in a sentence without its subject and end."""
+    for at, cost in enumerate(_COSTS):
+        if excess[at]:
+            limit = (case.limits or (0, 0, 0))[at]
+            total = limit + int(excess[at])
+            times = f"{total / max(1, limit):.1f} times the {limit:,} that are allowed"
+            return f"{cost.format(f'{total:,} bytes')}, {times}"
+    return ""

@@ -1,0 +1,365 @@
+"""Running the record of a kernel on real numbers, and counting: the judge's side, which believes nothing of a record.
+
+Main memory is the arrays that a launch is given. The chip is one program's: a tile lies there from the operation that
+makes it to the last one that needs it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from softlookup.tiles.inside.operations import DTYPES, NAMES, OPERATIONS, KernelError, broadcast_shape, compute
+from softlookup.tiles.inside.recording import CONSTANT_TYPES, WIDTH, Record, constant_array
+
+MOST_WORK = 4 * 10**9
+"""Operations, and numbers of tiles made, that one launch may take."""
+
+
+class LaunchError(Exception):
+    """A launch that cannot go on; the message says where.
+
+    Attributes:
+        kind: "outside" (an access outside of an array), "race" (two programs at one place, where one writes),
+            "input-written" (a store to an array that is an input) or "record" (no record of a kernel).
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row of a record as it runs, for whoever watches.
+
+    Attributes:
+        program: The number of the program.
+        name: The operation, "load" and "store" among them.
+        argument: For "load" and "store" the position of the array, else None.
+        places: For "load" and "store" the places in that array, flat; else None.
+        shape: The shape of the tile.
+        chip_bytes: What lies on chip after it.
+    """
+
+    program: int
+    name: str
+    argument: int | None
+    places: np.ndarray | None
+    shape: tuple[int, ...]
+    chip_bytes: int
+
+
+@dataclass
+class Traffic:
+    """What a launch cost.
+
+    Attributes:
+        read_bytes: Bytes that its programs read from main memory, all together.
+        written_bytes: Bytes that they write.
+        unique_read_bytes: Bytes of main memory that are read by any program, each counted once.
+        unique_written_bytes: Likewise what is written.
+        flops: Operations on floats: two for each product in a dot, one for each number of any other operation.
+        chip_bytes: The most that one program holds on chip at a time.
+        program_bytes: What each program reads and writes.
+
+    Book: kernels.html#kernels-counting.
+    """
+
+    read_bytes: int = 0
+    written_bytes: int = 0
+    unique_read_bytes: int = 0
+    unique_written_bytes: int = 0
+    flops: int = 0
+    chip_bytes: int = 0
+    program_bytes: list[int] = field(default_factory=list)
+
+    @property
+    def intensity(self) -> float:
+        """Operations for each byte that crosses; infinite where none does."""
+        moved = self.read_bytes + self.written_bytes
+        return self.flops / moved if moved else float("inf")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One row of a program's record, read and checked."""
+
+    name: str
+    operands: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+
+def replay(
+    record: Record,
+    arrays: Sequence[Any],
+    names: Sequence[str],
+    outputs: Sequence[int] | None = None,
+    watch: Callable[[Step], None] | None = None,
+) -> Traffic:
+    """Run the record of a launch on the arrays that it was launched with.
+
+    Args:
+        record: Rows and constants, as ``tracing.record`` gives them; they may come from anywhere.
+        arrays: What the kernel was called with: numpy arrays in one piece, and plain values. Stores change them.
+        names: Their names, for messages.
+        outputs: Positions of the arrays that may be written; None allows all.
+        watch: Is told each step.
+
+    Returns:
+        What it cost.
+
+    Raises:
+        LaunchError: If it reads or writes outside of an array, two programs meet at one place, or it is no record.
+    """
+    memory = {at: _Memory(name, array) for at, (name, array) in enumerate(zip(names, arrays, strict=True))
+              if isinstance(array, np.ndarray)}  # fmt: skip
+    traffic, work = Traffic(), 0
+    for program, rows in enumerate(_programs(record)):
+        run = _Program(program, rows, record[1], memory, outputs, watch)
+        work = run.run(work)
+        traffic.read_bytes += run.read
+        traffic.written_bytes += run.written
+        traffic.flops += run.flops
+        traffic.chip_bytes = max(traffic.chip_bytes, run.most)
+        traffic.program_bytes.append(run.read + run.written)
+    traffic.unique_read_bytes = sum(int((m.reader != _NOBODY).sum()) * m.flat.itemsize for m in memory.values())
+    traffic.unique_written_bytes = sum(int((m.writer != _NOBODY).sum()) * m.flat.itemsize for m in memory.values())
+    return traffic
+
+
+_NOBODY, _SEVERAL = -1, -2
+
+
+class _Memory:
+    """An array in main memory, and which program has been where."""
+
+    def __init__(self, name: str, array: np.ndarray) -> None:
+        if not array.flags.c_contiguous:
+            raise ValueError(f"`{name}` is not in one piece in memory: copy it with np.ascontiguousarray")
+        self.name, self.flat = name, array.reshape(-1)
+        self.reader = np.full(self.flat.size, _NOBODY, np.int32)
+        self.writer = np.full(self.flat.size, _NOBODY, np.int32)
+
+
+def _programs(record: Record) -> list[list[_Row]]:
+    """The rows of each program, checked as far as they can be without running."""
+    table, constants = record
+    if table.ndim != 2 or table.shape[1] != WIDTH or table.dtype != np.int64 or constants.ndim != 1:
+        raise LaunchError("record", "this is no record of a kernel")
+    programs: list[list[_Row]] = []
+    for number, operation, a, b, c, *numbers in table.tolist():
+        if not len(programs) - 1 <= number <= len(programs) or number < 0 or not 0 <= operation < len(NAMES):
+            raise LaunchError("record", "this is no record of a kernel")
+        if number == len(programs):
+            programs.append([])
+        rows, name = programs[number], NAMES[operation]
+        if any(not -1 <= operand < len(rows) for operand in (a, b, c)):
+            raise LaunchError("record", "a row of the record has an operand that is not there yet")
+        if name in OPERATIONS:
+            known = OPERATIONS[name]
+            count = known.operands if known.operands is not None else 2 + (c >= 0)
+            operands, numbers = (a, b, c)[:count], numbers[: known.numbers]
+            if any(rows[at].name == "store" for at in operands if at >= 0) or min(operands, default=0) < 0:
+                raise LaunchError("record", "a row of the record lacks an operand")
+            if name in ("cast", "full") and not 0 <= numbers[0] < len(DTYPES):
+                raise LaunchError("record", "a row of the record has no such dtype")
+        elif name == "constant":
+            operands = ()
+            if not 0 <= numbers[0] < len(constants) or not 0 <= numbers[1] < len(CONSTANT_TYPES):
+                raise LaunchError("record", "a row of the record has no such constant")
+        else:
+            operands = (a, b, c)
+            if a < 0 or (name == "store" and c < 0):
+                raise LaunchError("record", "a row of the record lacks an operand")
+        rows.append(_Row(name, tuple(operands), tuple(numbers)))
+    return programs
+
+
+class _Program:
+    """One program of a launch while it runs."""
+
+    def __init__(
+        self,
+        number: int,
+        rows: list[_Row],
+        constants: np.ndarray,
+        memory: dict[int, _Memory],
+        outputs: Sequence[int] | None,
+        watch: Callable[[Step], None] | None,
+    ) -> None:
+        self.number, self.rows, self.constants = number, rows, constants
+        self.memory, self.outputs, self.watch = memory, outputs, watch
+        self.read = self.written = self.flops = self.most = self.live = 0
+        self.values: list[np.ndarray | None] = [None] * len(rows)
+        self.bytes_of: dict[int, int] = {}
+        self.home = list(range(len(rows)))
+        self.holds = [False] * len(rows)
+        self._plan()
+
+    def _plan(self) -> None:
+        """Find out which tile each row's numbers lie in, and by which row a tile is needed last."""
+        for at, row in enumerate(self.rows):
+            if row.name in OPERATIONS and OPERATIONS[row.name].is_view:
+                self.home[at] = self.home[row.operands[0]]
+        self.last = list(range(len(self.rows)))
+        self.value_last = list(range(len(self.rows)))
+        uses = [0] * len(self.rows)
+        for at, row in enumerate(self.rows):
+            for operand in row.operands:
+                if operand >= 0:
+                    uses[operand] += 1
+                    self.value_last[operand] = at
+                    self.last[self.home[operand]] = at
+        # `total + tl.dot(a, b)` is one step of a tensor core: the product is added where the sum lies.
+        self.is_added = [
+            row.name == "dot" and uses[at] == 1 and after.name == "add" and at in after.operands
+            for at, (row, after) in enumerate(zip(self.rows, self.rows[1:], strict=False))
+        ] + [False]
+
+    def run(self, work: int) -> int:
+        """Run all rows; give the work so far, of this program and those before."""
+        for at, row in enumerate(self.rows):
+            places = None
+            try:
+                if row.name == "load":
+                    result, places = self._load(row)
+                elif row.name == "store":
+                    result, places = self._store(row)
+                elif row.name == "constant":
+                    result = constant_array(float(self.constants[row.numbers[0]]), row.numbers[1])
+                else:
+                    operands = [self._value(operand) for operand in row.operands]
+                    work += _work(row.name, operands)
+                    if work > MOST_WORK:
+                        raise LaunchError("record", f"it takes more than {MOST_WORK:,} operations")
+                    result = compute(row.name, operands, row.numbers)
+                    self._count(at, row, operands, result)
+            except (KernelError, ValueError, OverflowError, MemoryError) as error:
+                raise LaunchError("record", f"a row of the record cannot be run: {error}") from None
+            work += result.size
+            self.values[at] = result
+            if row.name == "load":
+                self.holds[at] = True
+                self._put(at, result.nbytes)
+            if self.watch is not None:
+                argument = row.numbers[0] if places is not None else None
+                self.watch(Step(self.number, row.name, argument, places, result.shape, self.live))
+            self._forget(at, row)
+        return work
+
+    def _value(self, at: int) -> np.ndarray:
+        value = self.values[at]
+        if value is None:
+            raise LaunchError("record", "a row of the record lacks an operand")
+        return value
+
+    def _count(self, at: int, row: _Row, operands: list[np.ndarray], result: np.ndarray) -> None:
+        """Count an operation, and lay its result on the chip: in the place of what is not needed after it, if it can.
+
+        Whole numbers and masks that come from ``tl.arange`` alone are made again where they are needed, and take no
+        room.
+        """
+        holds = any(self.holds[operand] for operand in row.operands)
+        is_float = result.dtype.kind == "f" or any(operand.dtype.kind == "f" for operand in operands)
+        self.holds[at] = holds or (result.dtype.kind == "f" and result.size > 1)
+        known = OPERATIONS[row.name]
+        if known.is_view:
+            return
+        if is_float and row.name != "full":
+            self.flops += _work(row.name, operands) or result.size
+        if self.holds[at] and not self.is_added[at]:
+            if known.is_elementwise or len(operands) == 3:
+                self._release(at, row)
+            self._put(at, result.nbytes if result.size > 1 else 0)
+
+    def _put(self, at: int, size: int) -> None:
+        self.bytes_of[at] = size
+        self.live += size
+        self.most = max(self.most, self.live)
+
+    def _release(self, at: int, row: _Row) -> None:
+        for operand in row.operands:
+            if operand >= 0 and self.last[self.home[operand]] == at:
+                self.live -= self.bytes_of.pop(self.home[operand], 0)
+
+    def _forget(self, at: int, row: _Row) -> None:
+        """Take from the chip what no later row needs."""
+        self._release(at, row)
+        if self.last[self.home[at]] == at:
+            self.live -= self.bytes_of.pop(self.home[at], 0)
+        for operand in row.operands:
+            if operand >= 0 and self.value_last[operand] == at:
+                self.values[operand] = None
+
+    def _access(self, row: _Row) -> tuple[_Memory, np.ndarray, np.ndarray, np.ndarray]:
+        """The array, the places of all numbers of the tile, which of them are reached, and these places."""
+        offset, mask, other = (None if at < 0 else self._value(at) for at in row.operands)
+        memory = self.memory.get(row.numbers[0])
+        if memory is None or offset is None or offset.dtype.kind not in "iu":
+            raise LaunchError("record", "a row of the record points to nothing")
+        shape = broadcast_shape(*(part for part in (offset, mask, other) if part is not None))
+        if row.name == "store":
+            shape = offset.shape
+        places = np.broadcast_to(offset, shape).astype(np.int64)
+        reached = np.ones(shape, bool) if mask is None else np.broadcast_to(mask != 0, shape)
+        there = places[reached]
+        outside = there[(there < 0) | (there >= memory.flat.size)]
+        if outside.size:
+            act = "reads" if row.name == "load" else "writes"
+            raise LaunchError(
+                "outside",
+                f"program {self.number} {act} `{memory.name}` at {int(outside[0])}, outside of its "
+                f"{memory.flat.size:,} numbers: a mask has to leave such places out",
+            )
+        return memory, places, reached, there
+
+    def _load(self, row: _Row) -> tuple[np.ndarray, np.ndarray]:
+        memory, places, reached, there = self._access(row)
+        writer = memory.writer[there]
+        met = np.flatnonzero((writer != _NOBODY) & (writer != self.number))
+        if met.size:
+            self._race(memory, int(there[met[0]]), int(writer[met[0]]), "reads")
+        other = 0 if row.operands[2] < 0 else self._value(row.operands[2])
+        result = np.broadcast_to(np.asarray(other), places.shape).astype(memory.flat.dtype)
+        result[reached] = memory.flat[there]
+        once = np.unique(there)
+        self.read += once.size * memory.flat.itemsize
+        before = memory.reader[once]
+        memory.reader[once] = np.where((before == _NOBODY) | (before == self.number), self.number, _SEVERAL)
+        return result, there
+
+    def _store(self, row: _Row) -> tuple[np.ndarray, np.ndarray]:
+        memory, places, reached, there = self._access(row)
+        if self.outputs is not None and row.numbers[0] not in self.outputs:
+            raise LaunchError("input-written", f"program {self.number} writes to `{memory.name}`, which is an input")
+        values = np.broadcast_to(self._value(row.operands[2]), places.shape)[reached]
+        with np.errstate(all="ignore"):
+            values = values.astype(memory.flat.dtype)
+        for others, act in ((memory.writer[there], "write"), (memory.reader[there], "read")):
+            met = np.flatnonzero((others != _NOBODY) & (others != self.number))
+            if met.size:
+                self._race(memory, int(there[met[0]]), int(others[met[0]]), "writes", act)
+        memory.flat[there] = values
+        if not np.array_equal(memory.flat[there], values, equal_nan=values.dtype.kind == "f"):
+            raise LaunchError("race", f"program {self.number} writes several numbers to one place of `{memory.name}`")
+        once = np.unique(there)
+        memory.writer[once] = self.number
+        self.written += once.size * memory.flat.itemsize
+        return np.empty(places.shape, memory.flat.dtype), there
+
+    def _race(self, memory: _Memory, place: int, other: int, act: str, other_act: str = "write") -> None:
+        who = "another program" if other == _SEVERAL else f"program {other}"
+        raise LaunchError(
+            "race",
+            f"program {self.number} {act} `{memory.name}` at {place}, which {who} {other_act}s: programs run in any "
+            "order",
+        )
+
+
+def _work(name: str, operands: Sequence[np.ndarray]) -> int:
+    """Operations on numbers, where they are not those of the result: of a product and of a reduction."""
+    if name == "dot" and operands[0].ndim == operands[1].ndim == 2:
+        return 2 * operands[0].size * operands[1].shape[1]
+    return operands[0].size if name in ("max", "min", "sum") else 0
