@@ -53,7 +53,7 @@ class Tile:
         return ElementType(self.entry[1].dtype)
 
     @property
-    def T(self) -> "Tile":  # noqa: N802 - Triton's name
+    def T(self) -> "Tile":
         """The tile transposed."""
         return _record("transpose", self)
 
@@ -316,7 +316,7 @@ def cdiv(x: int, div: int) -> int:
     return -(-x // div)
 
 
-class constexpr:  # noqa: N801 - Triton's name
+class constexpr:
     """Marks an argument that is known before the kernel is built, ``BLOCK: tl.constexpr``."""
 
     def __new__(cls, value: Any) -> Any:
