@@ -23,7 +23,7 @@ def on_triton(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> str:
     Returns:
         A sentence: how far the arrays differ, or why there is no Triton.
 
-    Book: kernels.html#kernels-launch.
+    Book: 18_kernels.html#kernels-launch.
     """
     compared = [value.copy() if isinstance(value, np.ndarray) else value for value in args]
     kernel[grid](*compared, **named)

@@ -64,7 +64,7 @@ class Traffic:
         chip_bytes: The most that one program holds on chip at a time.
         program_bytes: What each program reads and writes.
 
-    Book: kernels.html#kernels-counting.
+    Book: 18_kernels.html#kernels-counting.
     """
 
     read_bytes: int = 0
