@@ -291,7 +291,9 @@ def causal_attention(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
 
 # %% 18-paged
 @jit
-def paged_attention(q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr):
+def paged_attention(
+    q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
+):
     """q, o (sequences, H), pages (P, M, H), table (sequences, MOST), lengths (sequences,), a number -> o = attention."""
     ### BEGIN SOLUTION
     b = tl.program_id(0)
