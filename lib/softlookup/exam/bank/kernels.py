@@ -23,8 +23,9 @@ def tile(rng: np.random.Generator) -> Drawn:
         "all programs read together?",
         (size, read),
         f"(a) ${size}^2 \\cdot (2 \\cdot {width} + 4) = {tex(size * size * (2 * width + 4))}$ bytes fit, four times as "
-        f"many do not: {size}. (b) The first matrix is read for each of {cols} columns of tiles, the second for "
-        f"each of {rows} rows: $({m} \\cdot {k} \\cdot {cols} + {k} \\cdot {n} \\cdot {rows}) \\cdot {width} = {tex(read)}$.",
+        f"many do not: {size}. (b) The first matrix is read for each of {cols} columns of tiles, the second for each "
+        f"of {rows} rows: $({m} \\cdot {k} \\cdot {cols} + {k} \\cdot {n} \\cdot {rows}) \\cdot {width} = "
+        f"{tex(read)}$.",
         ((1, "(a), with the tile of sums"), (1, "(a), a power of 2"), (1, "(b), the repetitions"), (1, "(b), bytes")),
         {"m": m, "n": n, "k": k, "width": width, "chip": chip},
         (
