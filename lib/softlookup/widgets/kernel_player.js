@@ -1,7 +1,7 @@
 // A kernel, played. Python has launched it with each size of a tile; here its steps are added up and drawn.
 
 const KPL = { wide: 500, pad: 14, gap: 16, label: 34, title: 22, largest: 13 };
-const KPL_ROOF = { wide: 320, high: 210, left: 62, right: 10, top: 16, bottom: 36 };
+const KPL_ROOF = { wide: 320, high: 210, left: 62, right: 18, top: 16, bottom: 36 };
 
 const kplNumbers = (text) => text.split(" ").map(Number);
 /** A flat list of rectangles: [row, column, rows, columns] each. */
@@ -58,7 +58,7 @@ function render({ model, el }) {
   const stepSlider = make("input", { type: "range", id: `${id}-step`, min: 0, step: 1, oninput: () => goTo(Number(stepSlider.value)) });
   const stepLabel = make("label", { class: "kpl-slider", for: stepSlider.id }, make("span", {}, "step"), stepSlider, stepValue);
   const picture = make("svg:svg", { class: "kpl-stage", role: "img" });
-  const key = make("p", { class: "kpl-key", "aria-hidden": "true" }, [["loaded", "loaded, stronger where again"], ["computed", "computed"], ["written", "written"]]
+  const key = make("p", { class: "kpl-key", "aria-hidden": "true" }, [["loaded", "loaded (stronger: more often)"], ["computed", "computed"], ["written", "written"]]
     .map(([mark, title]) => make("span", {}, make("span", { class: `kpl-mark-of kpl-${mark}-mark` }), title)));
   const sentence = make("p", { class: "kpl-now", "aria-live": "polite", "aria-atomic": "true" });
   const words = make("p", { class: "slf-words kpl-words", "aria-live": "polite", "aria-atomic": "true" });
