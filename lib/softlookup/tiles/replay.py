@@ -41,6 +41,8 @@ class Step:
         places: For "load" and "store" the places in that array, flat; else None.
         shape: The shape of the tile.
         chip_bytes: What lies on chip after it.
+        on_chip: The bytes of each tile that lies there, by the row of its program that made it; rows count from 0.
+        flops: Operations on floats that this step does.
     """
 
     program: int
@@ -49,6 +51,8 @@ class Step:
     places: np.ndarray | None
     shape: tuple[int, ...]
     chip_bytes: int
+    on_chip: dict[int, int]
+    flops: int
 
 
 @dataclass
@@ -221,7 +225,7 @@ class _Program:
     def run(self, work: int) -> int:
         """Run all rows; give the work so far, of this program and those before."""
         for at, row in enumerate(self.rows):
-            places = None
+            places, flops = None, self.flops
             try:
                 if row.name == "load":
                     result, places = self._load(row)
@@ -245,7 +249,8 @@ class _Program:
                 self._put(at, result.nbytes)
             if self.watch is not None:
                 argument = row.numbers[0] if places is not None else None
-                self.watch(Step(self.number, row.name, argument, places, result.shape, self.live))
+                on_chip, flops = dict(self.bytes_of), self.flops - flops
+                self.watch(Step(self.number, row.name, argument, places, result.shape, self.live, on_chip, flops))
             self._forget(at, row)
         return work
 
