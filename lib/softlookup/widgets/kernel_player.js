@@ -126,7 +126,7 @@ function render({ model, el }) {
   function say() {
     const { read, written, least, flops, intensity, bound, rate, tile } = launch;
     const limit = { memory: "Memory-bound", compute: "Compute-bound", both: "Exactly at the ridge" }[bound];
-    const times = least ? `, ${(read / least).toFixed(1)} times the least (${whole(least)})` : "";
+    const times = least ? `, ${show(read / least)} times the least (${whole(least)})` : "";
     const most = rate < machine.peak ? `${kplRate(rate)} of ${kplRate(machine.peak)}` : `${kplRate(machine.peak)}, its peak`;
     words.replaceChildren(strong(kplSentence(tile ? `${kernel.title}, ${kernel.tile_name}: ${tile}.` : `${kernel.title}.`)),
       ` It reads ${kplBytes(read)}${times}, and writes ${whole(written)}. With ${whole(flops)} operations, that makes ${three(intensity)} FLOP/B. `,
