@@ -65,6 +65,17 @@ def test_steps_add_up_to_the_traffic_of_the_launch(name, tile):
     )
 
 
+def test_step_names_every_tile_that_lies_on_chip_and_its_own_operations():
+    x, y = vectors(100)
+    steps = []
+    traffic = doubled.launch((4,), x, y, 100, BLOCK=32, watch=steps.append)
+    assert all(sum(step.on_chip.values()) == step.chip_bytes for step in steps)
+    assert sum(step.flops for step in steps) == traffic.flops == 4 * 32
+    first = [step for step in steps if step.program == 0]
+    load = next(row for row, step in enumerate(first) if step.name == "load")
+    assert first[load].on_chip == {load: 4 * 32} and not first[0].on_chip
+
+
 @pytest.mark.parametrize(("name", "tile"), LAUNCHES)
 def test_played_kernels_compute_what_they_are_called(name, tile):
     grid, named = KERNELS[name].launch(tile)

@@ -54,7 +54,7 @@ function render({ model, el }) {
   const back = make("button", { type: "button", class: "kpl-back", onclick: () => goTo(at - 1) }, "Back");
   const play = make("button", { type: "button", class: "kpl-play", onclick: () => (timer ? pause() : start()) }, "Play");
   const on = make("button", { type: "button", class: "kpl-on", onclick: () => goTo(at + 1, true) }, "Step");
-  const stepValue = make("output", { class: "kpl-value", for: `${id}-step` });
+  const stepValue = make("span", { class: "kpl-value" }); // an output would be read out at each step that is played
   const stepSlider = make("input", { type: "range", id: `${id}-step`, min: 0, step: 1, oninput: () => goTo(Number(stepSlider.value)) });
   const stepLabel = make("label", { class: "kpl-slider", for: stepSlider.id }, make("span", {}, "step"), stepSlider, stepValue);
   const picture = make("svg:svg", { class: "kpl-stage", role: "img" });

@@ -183,9 +183,12 @@ def film(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> tuple[Traffic, 
         computed ones, "rows columns".
 
     Raises:
-        ValueError: If it moves nothing: "the kernel reads and writes nothing, so that there is nothing to play".
+        ValueError: If it has no array, or moves nothing: "the kernel reads and writes nothing, so that there is nothing
+            to play".
         KernelError: If the kernel does what the language does not know.
         LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
+
+    Book: 18_kernels.html#kernels-tiles.
     """
     bound = inspect.signature(kernel.function).bind(*args, **named)
     for name, value in bound.arguments.items():
