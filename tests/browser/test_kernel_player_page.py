@@ -1,4 +1,4 @@
-"""The figure that plays a kernel, on a bare page of its own: by hand, playing, still, small, and with a reader's kernel."""
+"""The figure that plays a kernel, on a bare page: by hand, playing, without motion, small, with a reader's kernel."""
 
 import json
 
@@ -129,7 +129,7 @@ def test_readers_kernel_has_no_choice_of_kernels_and_its_text(show):
     figure = KernelPlayer.of(doubled, (4,), x, np.zeros_like(x), 100, BLOCK=32)
     page = show(embed_data([figure], drop_defaults=False))
     assert not page.locator("select").is_visible() and not page.locator("input[id$=tile]").is_visible()
-    expect(page.locator(".kpl-words")).to_contain_text("Doubled. It reads 400 bytes, 1.0 times the least (400)")
+    expect(page.locator(".kpl-words")).to_contain_text("Kernel doubled. It reads 400 bytes, 1.00 times the least (400)")
     page.locator("input[id$=step]").fill("12")
     expect(page.locator(".kpl-now")).to_have_text("Program 3 of 0–3 writes 16 bytes to y.")
     page.locator("summary").click()

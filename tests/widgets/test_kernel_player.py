@@ -1,4 +1,4 @@
-"""The film of a kernel: its steps add up to what the launch costs, its cells are those that are reached, and it is small."""
+"""The film of a kernel: its steps add up to what the launch costs, its cells are those reached, and it is small."""
 
 import json
 from functools import cache
@@ -65,6 +65,17 @@ def test_steps_add_up_to_the_traffic_of_the_launch(name, tile):
     )
 
 
+def test_step_names_every_tile_that_lies_on_chip_and_its_own_operations():
+    x, y = vectors(100)
+    steps = []
+    traffic = doubled.launch((4,), x, y, 100, BLOCK=32, watch=steps.append)
+    assert all(sum(step.on_chip.values()) == step.chip_bytes for step in steps)
+    assert sum(step.flops for step in steps) == traffic.flops == 4 * 32
+    first = [step for step in steps if step.program == 0]
+    load = next(row for row, step in enumerate(first) if step.name == "load")
+    assert first[load].on_chip == {load: 4 * 32} and not first[0].on_chip
+
+
 @pytest.mark.parametrize(("name", "tile"), LAUNCHES)
 def test_played_kernels_compute_what_they_are_called(name, tile):
     grid, named = KERNELS[name].launch(tile)
@@ -128,6 +139,20 @@ def test_a_vector_is_one_row_of_cells_and_its_end_is_masked():
     assert loads == [[0, 0, 128, 0, 0, 1, 4], [0, 0, 128, 0, 4, 1, 4], [0, 0, 128, 0, 8, 1, 4], [0, 0, 16, 0, 12, 1, 1]]
 
 
+@jit
+def paged_sums(pages, table, out, BLOCK: tl.constexpr):
+    page = tl.load(table + tl.program_id(0))
+    at = page * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + tl.program_id(0), tl.sum(tl.load(pages + at), 0))
+
+
+def test_single_numbers_and_places_that_are_read_from_memory_are_played():
+    pages, table = np.arange(64, dtype=np.float32), np.array([3, 0, 2], np.int32)
+    _, record = film(paged_sums, (3,), pages, table, np.zeros(3, np.float32), BLOCK=16)
+    moves = [move for line in record["steps"] for move in numbers_of(line)[1:]]
+    assert [move[3:] for move in moves if move[0] == 0] == [[0, 12, 1, 4], [0, 0, 1, 4], [0, 8, 1, 4]]
+
+
 def test_readers_kernel_is_played_on_copies_and_with_several_tiles():
     x, y = vectors(100)
     figure = KernelPlayer.of(doubled, per_block, x, y, 100, BLOCK=(16, 64))
@@ -135,7 +160,7 @@ def test_readers_kernel_is_played_on_copies_and_with_several_tiles():
     (kernel,) = figure.kernels
     assert [launch["tile"] for launch in kernel["launches"]] == [16, 64] and kernel["tile_name"] == "BLOCK"
     assert [launch["programs"] for launch in kernel["launches"]] == [7, 2]
-    assert kernel["title"] == "doubled" and kernel["text"].startswith("@jit\ndef doubled(x, y, n, BLOCK")
+    assert kernel["title"] == "kernel doubled" and kernel["text"].startswith("@jit\ndef doubled(x, y, n, BLOCK")
     single = KernelPlayer.of(doubled, (4,), x, y, 100, BLOCK=32).kernels[0]["launches"]
     assert [launch["read"] for launch in single] == [400]
 
@@ -148,6 +173,8 @@ def test_errors_of_a_readers_kernel_reach_the_reader():
         KernelPlayer.of(doubled, (4,), x, y, 100, BLOCK=30)
     with pytest.raises(ValueError, match="several sizes, got n, BLOCK"):
         KernelPlayer.of(doubled, (4,), x, y, n=(1, 2), BLOCK=(16, 32))
+    with pytest.raises(ValueError, match="`BLOCK` is a tuple of whole numbers, got"):
+        KernelPlayer.of(doubled, (4,), x, y, 100, BLOCK=(16, "32"))
     with pytest.raises(ValueError, match="nothing to play"):
         KernelPlayer.of(idle, (1,), x, BLOCK=16)
     with pytest.raises(ValueError, match="no array"):

@@ -54,7 +54,7 @@ function render({ model, el }) {
   const back = make("button", { type: "button", class: "kpl-back", onclick: () => goTo(at - 1) }, "Back");
   const play = make("button", { type: "button", class: "kpl-play", onclick: () => (timer ? pause() : start()) }, "Play");
   const on = make("button", { type: "button", class: "kpl-on", onclick: () => goTo(at + 1, true) }, "Step");
-  const stepValue = make("output", { class: "kpl-value", for: `${id}-step` });
+  const stepValue = make("span", { class: "kpl-value" }); // an output would be read out at each step that is played
   const stepSlider = make("input", { type: "range", id: `${id}-step`, min: 0, step: 1, oninput: () => goTo(Number(stepSlider.value)) });
   const stepLabel = make("label", { class: "kpl-slider", for: stepSlider.id }, make("span", {}, "step"), stepSlider, stepValue);
   const picture = make("svg:svg", { class: "kpl-stage", role: "img" });
@@ -126,7 +126,7 @@ function render({ model, el }) {
   function say() {
     const { read, written, least, flops, intensity, bound, rate, tile } = launch;
     const limit = { memory: "Memory-bound", compute: "Compute-bound", both: "Exactly at the ridge" }[bound];
-    const times = least ? `, ${(read / least).toFixed(1)} times the least (${whole(least)})` : "";
+    const times = least ? `, ${show(read / least)} times the least (${whole(least)})` : "";
     const most = rate < machine.peak ? `${kplRate(rate)} of ${kplRate(machine.peak)}` : `${kplRate(machine.peak)}, its peak`;
     words.replaceChildren(strong(kplSentence(tile ? `${kernel.title}, ${kernel.tile_name}: ${tile}.` : `${kernel.title}.`)),
       ` It reads ${kplBytes(read)}${times}, and writes ${whole(written)}. With ${whole(flops)} operations, that makes ${three(intensity)} FLOP/B. `,

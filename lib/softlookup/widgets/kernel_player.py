@@ -3,7 +3,6 @@
 import inspect
 import textwrap
 from collections.abc import Mapping
-from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -77,8 +76,8 @@ def static_table(kernels: list[dict[str, Any]], machine: str) -> str:
         for launch in kernel["launches"]
     )
     return (
-        f"<p>What kernels move between main memory and chip, by the size of their tiles; the limit is that of {machine} "
-        "in the roofline model. With scripts switched on, you can play each kernel tile by tile.</p>"
+        f"<p>What kernels move between main memory and chip, by the size of their tiles; the limit is that of "
+        f"{machine} in the roofline model. With scripts switched on, you can play each kernel tile by tile.</p>"
         f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
@@ -148,7 +147,7 @@ class KernelPlayer(InteractiveFigure):
                 played with each, and they are what the slider for the tile chooses from.
 
         Raises:
-            ValueError: If several arguments are tuples, or the kernel moves nothing.
+            ValueError: If several arguments are tuples, one is not of whole numbers, or the kernel moves nothing.
             KernelError: If the kernel does what the language does not know.
             LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
 
@@ -157,11 +156,13 @@ class KernelPlayer(InteractiveFigure):
         sizes = {name: value for name, value in named.items() if isinstance(value, tuple)}
         if len(sizes) > 1:
             raise ValueError(f"one argument may have several sizes, got {', '.join(sizes)}")
-        bound = inspect.signature(kernel.function).bind(*args, **named).arguments
-        title = kernel.function.__name__
-        played = PlayedKernel(title, kernel, lambda tile: (grid, dict(bound)), tiles=(0,))
         for name, tiles in sizes.items():
-            played = replace(
-                played, launch=lambda tile, name=name: (grid, dict(bound) | {name: tile}), tiles=tiles, tile_name=name
-            )
-        return cls({title: played})
+            if not all(isinstance(tile, int) for tile in tiles):
+                raise ValueError(f"`{name}` is a tuple of whole numbers, got {tiles!r}")
+        bound = inspect.signature(kernel.function).bind(*args, **named).arguments
+
+        def launch(tile: int) -> tuple[Any, dict[str, Any]]:
+            return grid, dict(bound) | dict.fromkeys(sizes, tile)
+
+        name, tiles = kernel.function.__name__, next(iter(sizes.values()), (0,))
+        return cls({name: PlayedKernel(f"kernel {name}", kernel, launch, tiles, "".join(sizes))})

@@ -94,28 +94,28 @@ class _Film:
         longest = max(max(shape) for shape in self.shapes.values())
         self.cell = 2 ** int(np.ceil(np.log2(max(1, longest / MOST_CELLS))))
         self.programs: list[list[FilmStep]] = []
-        self._made: list[Any] = []
+        self._shapes: list[tuple[int, ...]] = []  # of the current program's rows
+        self._loads: dict[int, tuple[int, np.ndarray]] = {}
 
     def watch(self, step: Step) -> None:
         """Take one step down."""
         if step.program == len(self.programs):
             self.programs.append([])
-            self._made = []
+            self._shapes, self._loads = [], {}
         steps = self.programs[-1]
         current = FilmStep((step.program, step.program), flops=step.flops, chip_bytes=step.chip_bytes)
         if step.places is not None and step.argument is not None:
             cells = self._cells(step.argument, step.places)
             moved = np.unique(step.places).size * self.item_bytes[step.argument]
             current.moves[step.argument, step.name == "store"] = moved, cells
-            self._made.append((step.argument, cells) if step.name == "load" else None)
-        else:
-            self._made.append(step.shape)
+            if step.name == "load":
+                self._loads[len(self._shapes)] = step.argument, cells
+        self._shapes.append(step.shape)
         for row, size in step.on_chip.items():
-            tile = self._made[row]
-            if isinstance(tile[-1], np.ndarray):
-                current.loaded.append(tile)
+            if row in self._loads:
+                current.loaded.append(self._loads[row])
             elif size:
-                current.computed.append(tile)
+                current.computed.append(self._shapes[row])
         if current.moves:
             steps.append(current)
         elif step.flops:
@@ -183,9 +183,12 @@ def film(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> tuple[Traffic, 
         computed ones, "rows columns".
 
     Raises:
-        ValueError: If it moves nothing: "the kernel reads and writes nothing, so that there is nothing to play".
+        ValueError: If it has no array, or moves nothing: "the kernel reads and writes nothing, so that there is nothing
+            to play".
         KernelError: If the kernel does what the language does not know.
         LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
+
+    Book: 18_kernels.html#kernels-tiles.
     """
     bound = inspect.signature(kernel.function).bind(*args, **named)
     for name, value in bound.arguments.items():
