@@ -11,8 +11,7 @@ from published import solutions, world
 from softlookup import check
 from softlookup.checking import get_task
 from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.limits import Clock
-from softlookup.checking.inside.probe import TimeIsUp
+from softlookup.checking.inside.probe import Clock, TimeIsUp
 from softlookup.checking.published import planted
 from softlookup.checking.variant import Variant, variant_of
 

@@ -12,9 +12,9 @@ from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, constant_variants, s
 from softlookup.authoring import make_release
 from softlookup.checking import check, get_task
 from softlookup.checking.compare import same
+from softlookup.checking.inside.calling import called
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.case import SINGLE
-from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.inside.probe import called
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import expected_results, mistaken

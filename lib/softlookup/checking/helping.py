@@ -16,8 +16,8 @@ from softlookup.checking.compare import Asked
 from softlookup.checking.diagnose import SHORTCUT
 from softlookup.checking.example import work_through
 from softlookup.checking.help_file import HelpOnTask, read_help
-from softlookup.checking.inside.limits import calm_torch, time_limit
-from softlookup.checking.inside.probe import Answer, TimeIsUp
+from softlookup.checking.inside.calm import calm_torch
+from softlookup.checking.inside.probe import Answer, TimeIsUp, time_limit
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
 from softlookup.checking.protocols import Student
