@@ -21,6 +21,7 @@ from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.questions import HOME_SEED, draw, questions_at_home
 from softlookup.checking.variant import variant_of
+from softlookup.checking.verdict import readings
 
 
 def by_id(value):
@@ -52,7 +53,7 @@ def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
     assert not any(name.startswith("of ") for name in task.returns), "a sentence says: the shape of <name>"
     page = (ROOT / "book" / f"{task.page}.md").read_text(encoding="utf-8")
     for slug in ("", *(mistake.slug for mistake in task.mistakes)):
-        (section,) = task.readings((slug,))
+        (section,) = readings(task, (slug,))
         file, anchor = re.fullmatch(r"(book/\w+)\.html#([a-z0-9-]+)", section).groups()
         assert re.search(rf"^\({anchor}\)=$", (ROOT / f"{file}.md").read_text("utf-8"), re.MULTILINE), section
     # The capstone's parts are read about where they come from.

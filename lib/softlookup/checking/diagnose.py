@@ -1,4 +1,4 @@
-"""Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors; what is said of it."""
+"""Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

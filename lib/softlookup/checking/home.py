@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 from softlookup.checking.catalogue import Catalogue, UnknownTask, here
-from softlookup.checking.help_file import HelpOnTask
-from softlookup.checking.helping import Attempts, Hint, next_step, step_for_command, take_note
+from softlookup.checking.helping import Attempts, HelpOnTask, Hint, next_step, step_for_command, take_note
 from softlookup.checking.inside.calling import inputs_for
 from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.probe import Clock, TimeIsUp

@@ -1,4 +1,4 @@
-"""The words of a verdict: which case to show, where it differs, and what else there is to say of it."""
+"""The words of a verdict: what is said of the mistakes, which case is shown, and what else there is to say of it."""
 
 import re
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer, Failure
 from softlookup.checking.questions import TaskQuestions
 from softlookup.checking.result import CheckResult
+from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant
 from softlookup.checking.words import described, number, shape
 
@@ -70,8 +71,23 @@ def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[st
         diagnosis: What the mistake is called, if it has a name.
     """
     task, number = variant.task, variant.number
-    readings = task.readings(diagnosis)
-    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), number, readings)
+    sections = readings(task, diagnosis)
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), number, sections)
+
+
+def readings(task: Task, diagnosis: Sequence[str]) -> tuple[str, ...]:
+    """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
+
+    Args:
+        task: The task.
+        diagnosis: Slugs of known mistakes.
+
+    Returns:
+        Addresses in the rendered book, relative to its first page, each once.
+    """
+    anchors = [m.anchor or task.anchor for slug in diagnosis for m in task.mistakes if m.slug == slug]
+    sections = dict.fromkeys(anchors or [task.anchor])
+    return tuple(f"book/{at}" if "#" in at else f"book/{task.page}.html#{at}" for at in sections)
 
 
 def used_shortcut(variant: Variant, used: str) -> CheckResult:
@@ -121,13 +137,14 @@ def word(
         return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
     if outcome.verdict == "blank":
         sentence = "This task is still blank: write your answer in the cell above and run both."
-        return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
+        return CheckResult(**common, readings=(task.book_url,), sentences=(sentence,))
     if used := outcome.forbidden:
         return used_shortcut(variant, used if used in task.barred else task.barred[0])
     case, answer, right = outcome.failed if slugs else _smallest(outcome, outcome.failed)
     difference = None if answer.arrays is None else first_difference(answer.arrays, right, case)
     names, input_names = variant.result_names(case), tuple(variant.input_names(case))
     sentences = _on_mistakes(variant, slugs, outcome.rounds, task_questions.mistake_results)
+    sections = readings(task, slugs)
     if answer.failure is not None:
         sentences += _on_failure(case, answer.failure, input_names)
         if not slugs:
@@ -143,7 +160,7 @@ def word(
     return CheckResult(
         **common,
         names=names,
-        readings=task.readings(slugs),
+        readings=sections,
         diagnosis=tuple(slugs),
         sentences=(*sentences, *extra),
         case=case.label,
