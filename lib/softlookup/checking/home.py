@@ -114,9 +114,9 @@ class Checker:
         again = f'inputs("{task.id}", {result.question}{named})' if result.asked else ""
         result = replace(result, again=again, answer=answer)
         try:
-            noted = take_note(every[task], chosen, LocalStudent(chosen, obj, known), result)
-            sentence = together(every, known, TIME_LIMIT_S) if noted.verdict == "pass" else ""
-            return replace(noted, sentences=(*noted.sentences, sentence)) if sentence else noted
+            with_help = take_note(every[task], chosen, LocalStudent(chosen, obj, known), result)
+            sentence = together(every, known, TIME_LIMIT_S) if with_help.verdict == "pass" else ""
+            return replace(with_help, sentences=(*with_help.sentences, sentence)) if sentence else with_help
         except (Exception, TimeIsUp):  # what is added must not take the verdict with it
             return result
 
