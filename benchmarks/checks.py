@@ -13,7 +13,7 @@ from benchmarks.harness import benchmark
 from softlookup.checking import published
 from softlookup.checking.catalogue import STANDARD
 from softlookup.checking.home import check
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import expected_results
 from softlookup.checking.questions import HOME_SEED, draw

@@ -25,8 +25,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import called, inputs_for
 
 _SLOT = struct.Struct("dii")
 

@@ -9,7 +9,7 @@ import pytest
 
 from softlookup.checking import check
 from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.probe import run
 from softlookup.checking.published import answer
 from softlookup.checking.questions import questions_at_home

@@ -12,7 +12,7 @@ from typing import Any
 from published import world
 from softlookup import check
 from softlookup.checking import local, oracle, questions, tasks
-from softlookup.checking.inside.limits import Clock
+from softlookup.checking.inside.probe import Clock
 
 RUNNING: list[Clock] = []
 FOUND: dict[str, list[str]] = {"imported": [], "judged": []}

@@ -10,7 +10,7 @@ import pytest
 
 from softlookup.checking import check, tasks
 from softlookup.checking.baked import bake, read
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer
 from softlookup.checking.variant import variant_of

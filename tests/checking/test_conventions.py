@@ -14,7 +14,7 @@ from softlookup.authoring import draw_variants, read_solution
 from softlookup.checking import check, get_task, tasks
 from softlookup.checking.conventions import MOST, Convention, conventions
 from softlookup.checking.copies import is_copy
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer, in_variant, planted, solution

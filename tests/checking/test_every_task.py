@@ -12,15 +12,16 @@ from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, constant_variants, s
 from softlookup.authoring import make_release
 from softlookup.checking import check, get_task
 from softlookup.checking.compare import same
+from softlookup.checking.inside.calling import called
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.case import SINGLE
-from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.inside.probe import called
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import expected_results, mistaken
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.questions import HOME_SEED, draw, questions_at_home
 from softlookup.checking.variant import variant_of
+from softlookup.checking.verdict import readings
 
 
 def by_id(value):
@@ -52,7 +53,7 @@ def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
     assert not any(name.startswith("of ") for name in task.returns), "a sentence says: the shape of <name>"
     page = (ROOT / "book" / f"{task.page}.md").read_text(encoding="utf-8")
     for slug in ("", *(mistake.slug for mistake in task.mistakes)):
-        (section,) = task.readings((slug,))
+        (section,) = readings(task, (slug,))
         file, anchor = re.fullmatch(r"(book/\w+)\.html#([a-z0-9-]+)", section).groups()
         assert re.search(rf"^\({anchor}\)=$", (ROOT / f"{file}.md").read_text("utf-8"), re.MULTILINE), section
     # The capstone's parts are read about where they come from.

@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from softlookup.checking import check, get_task
-from softlookup.checking.diagnose import SAME_AS_TIMES, SAME_AS_TWO, SAME_EVERYWHERE
 from softlookup.checking.published import answer
 from softlookup.checking.variant import variant_of
-from softlookup.checking.verdict import ORDER
+from softlookup.checking.verdict import ORDER, SAME_AS_TIMES, SAME_AS_TWO, SAME_EVERYWHERE
 
 
 def positions(real, n_new):

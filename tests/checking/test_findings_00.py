@@ -10,6 +10,7 @@ import torch
 from published import ROOT
 from refreshers import SECTIONS
 from softlookup.checking import check, get_task, tasks
+from softlookup.checking.verdict import readings
 
 PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
 
@@ -129,7 +130,7 @@ def test_a_slip_of_chapter_0_links_to_the_refresher_that_it_names(task):
     for mistake in task.mistakes:
         heading = re.search(r"Refresher: “(.+)”\.$", mistake.says)[1]
         assert SECTIONS[mistake.anchor] == heading
-        assert task.readings((mistake.slug,)) == (f"book/00_before_you_start.html#{mistake.anchor}",)
+        assert readings(task, (mistake.slug,)) == (f"book/00_before_you_start.html#{mistake.anchor}",)
 
 
 def test_a_verdict_links_to_what_it_names_and_else_to_its_tasks_own_section():
@@ -155,7 +156,7 @@ def test_slips_of_other_chapters_lead_to_the_section_of_their_task():
     for task in tasks():
         for mistake in task.mistakes:
             if mistake.anchor is None:
-                assert task.readings((mistake.slug,)) == (task.book_url,)
+                assert readings(task, (mistake.slug,)) == (task.book_url,)
 
 
 def test_what_the_page_says_of_rebinding_is_true():

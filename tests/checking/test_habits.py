@@ -8,16 +8,17 @@ import pytest
 import torch
 
 from softlookup.checking import check, get_task, tasks
-from softlookup.checking.diagnose import SAME_AS_HABIT, SAME_AS_TWO, MistakeResults, diagnose
+from softlookup.checking.diagnose import MistakeResults, diagnose
 from softlookup.checking.errors import habit_of, meaning
 from softlookup.checking.habits import HABIT, says
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import NoEdit, solution, with_earlier, with_habits
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.slips import can_run_away, planted, slips
 from softlookup.checking.variant import variant_of
+from softlookup.checking.verdict import SAME_AS_HABIT, SAME_AS_TWO
 
 ANSWERS = {
     ("15.qk-norm", "reversed-axes"): """

@@ -12,8 +12,7 @@ from softlookup import check, hint
 from softlookup.checking import get_task
 from softlookup.checking.catalogue import UnknownTask
 from softlookup.checking.example import work_through
-from softlookup.checking.help_file import HelpOnTask
-from softlookup.checking.helping import HELP_MIME, SETTING, TITLES, Attempts, step_for_command
+from softlookup.checking.helping import HELP_MIME, SETTING, TITLES, Attempts, HelpOnTask, step_for_command
 from softlookup.checking.home import Checker
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge

@@ -13,7 +13,7 @@ from raw_answers import JSON_TEXTS, KINDS, WORDS, Sends, sent
 from softlookup.checking import check, get_task
 from softlookup.checking import home as home_module
 from softlookup.checking.inside import texts
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.judge import judge
 from softlookup.checking.oracle import mistaken

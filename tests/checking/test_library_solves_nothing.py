@@ -10,9 +10,9 @@ import pytest
 from published import ALL_TASKS
 from softlookup.checking import check, get_task
 from softlookup.checking.compare import is_right
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.case import CORE
-from softlookup.checking.inside.limits import calm_torch, time_limit
-from softlookup.checking.inside.probe import TimeIsUp, run
+from softlookup.checking.inside.probe import TimeIsUp, run, time_limit
 from softlookup.checking.questions import questions
 from softlookup.checking.variant import variant_of
 from softlookup.grading.sandbox.outside.bubble import _OURS

@@ -8,7 +8,7 @@ from published import ROOT
 from softlookup.authoring import assignments, draw_variants, read_solution
 from softlookup.checking import get_task, tasks
 from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import NoEdit, names_used, planted

@@ -10,11 +10,10 @@ from published import RIGHT, solutions, world
 from softlookup import check
 from softlookup.checking import get_task, tasks
 from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.home import _Alone
 from softlookup.checking.inside.answers import to_arrays
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.variant import variant_of
-from softlookup.checking.whole import compositions, first_failing, parts
+from softlookup.checking.whole import _Alone, compositions, first_failing, parts
 from test_mutation import mutants_of
 
 COARSE = "weights_float32_list"

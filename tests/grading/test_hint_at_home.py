@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from softlookup.authoring import find_root, read_solution
 from softlookup.checking import get_task, tasks
-from softlookup.checking.help_file import FILE, HelpOnTask, help_lines, read_help
+from softlookup.checking.helping import HELP_FILE, HelpOnTask, help_lines, read_help
 from softlookup.checking.result import HELP_MIME
 from softlookup.cli import main
 from softlookup.grading.samples.handins import answers, filled
@@ -111,14 +111,14 @@ def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk: Desk) -> None
     desk.write({CELL: "def hard_lookup(:"})
     step = as_json("hint", TASK)
     assert step["heading"] == "What the check says" and "SyntaxError" in step["paragraphs"][0]
-    assert not (desk.path.parent / FILE).exists()
+    assert not (desk.path.parent / HELP_FILE).exists()
 
 
 def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
     desk.write({CELL: SOLUTION})
     step = as_json("hint", TASK)
     assert step["heading"] == "No help is needed" and step["task"]["verdict"] == "pass" and step["steps"] == 0
-    assert "return " not in json.dumps(step) and not (desk.path.parent / FILE).exists()
+    assert "return " not in json.dumps(step) and not (desk.path.parent / HELP_FILE).exists()
 
 
 def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk) -> None:
@@ -155,11 +155,11 @@ def test_bad_input_is_refused_in_a_sentence(desk: Desk, words: list[str], says: 
 def test_a_damaged_list_of_hints_counts_nothing(tmp_path: Path) -> None:
     assert read_help(tmp_path) == {}
     for text in ("", "[]", "{", '{"02.x": 3}', '{"02.x": {"steps": 9, "answer": ""}}', '{"02.x": {"steps": true}}'):
-        (tmp_path / FILE).write_text(text)
+        (tmp_path / HELP_FILE).write_text(text)
         assert read_help(tmp_path) == {}
-    (tmp_path / FILE).write_bytes(b"\xff\xfe")
+    (tmp_path / HELP_FILE).write_bytes(b"\xff\xfe")
     assert read_help(tmp_path) == {}
-    (tmp_path / FILE).write_text(help_lines({"02.x": HelpOnTask(2, "abc")}))
+    (tmp_path / HELP_FILE).write_text(help_lines({"02.x": HelpOnTask(2, "abc")}))
     assert read_help(tmp_path) == {"02.x": HelpOnTask(2, "abc")}
 
 

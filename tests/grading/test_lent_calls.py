@@ -11,7 +11,7 @@ from small_class import ROOT
 from softlookup.authoring import read_solution
 from softlookup.checking import local
 from softlookup.checking.catalogue import get_task, tasks
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.questions import draw
 from softlookup.checking.variant import variant_of
 from softlookup.grading.course.notebooks import is_solution

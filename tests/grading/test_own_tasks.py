@@ -12,9 +12,9 @@ from sandbox_tools import NEEDS_SANDBOX
 
 from softlookup.authoring import build_exercises, read_solution
 from softlookup.checking import check, get_task, hint, tasks
-from softlookup.checking.catalogue import STANDARD, Catalogue, catalogue_of, here
+from softlookup.checking.catalogue import STANDARD, Catalogue, catalogue_of, course_above, here
 from softlookup.checking.home import Checker
-from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, course_above, read_tasks
+from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, read_tasks
 from softlookup.checking.trial import problems
 from softlookup.cli import main
 from softlookup.grading import Course, CourseError
@@ -68,7 +68,7 @@ def test_two_courses_in_one_process_know_their_own_tasks_alone():
         assert [checker.check("04.colder", hot).verdict for checker in (first, second)] == ["wrong", "pass"]
     assert first.check("04.colder", hot).diagnosis == ("multiplied",)
     assert check("04.colder", cold).verdict == "unknown"
-    assert first.attempts("04.colder").failures == 3 and second.attempts("04.colder").failures == 2
+    assert first.attempts["04.colder"].failures == 3 and second.attempts["04.colder"].failures == 2
 
 
 _FACTS, _MODULE = TEXTS["99_mine.toml"], TEXTS["99_mine_tasks.py"]

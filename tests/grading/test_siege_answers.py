@@ -14,10 +14,10 @@ from sandbox_tools import ABOUT, NEEDS_SANDBOX, SOUND, ask, hold
 
 from softlookup.checking.catalogue import get_task, tasks
 from softlookup.checking.inside.answers import to_array
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import NotAllowed, closed
 from softlookup.checking.inside.layers import called_like
-from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import functions_behind, shortcut, standing_in
 from softlookup.checking.variant import variant_of

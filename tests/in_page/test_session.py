@@ -13,7 +13,7 @@ import pytest
 
 from softlookup.checking import check, tasks
 from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.probe import run
 from softlookup.checking.published import answer, solution
 from softlookup.checking.questions import questions_at_home

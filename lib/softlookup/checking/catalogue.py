@@ -3,6 +3,7 @@
 A catalogue is a value. It is made once, where a command, a kernel or a grader begins, and handed down.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -13,8 +14,8 @@ from typing import Any
 
 from softlookup.checking.baked import Baked, bake, read
 from softlookup.checking.facts import facts_of, task_from
-from softlookup.checking.notebook import Description, Notebook, published
-from softlookup.checking.own import FOLDER, OwnAssignment, OwnTasks, OwnTasksError, look, read_tasks
+from softlookup.checking.notebook import Description, Notebook, in_order, published
+from softlookup.checking.own import BAKED, FOLDER, OwnAssignment, OwnTasks, OwnTasksError, read_tasks
 from softlookup.checking.task import Prepared, Task
 from softlookup.checking.variant import Variant, variant_of
 
@@ -26,6 +27,9 @@ CHAPTERS: Mapping[int, str] = {
 
 Numbers from 90 on are those of notebooks that belong to no one chapter.
 """
+
+SETTING = "SOFTLOOKUP_TASKS"
+"""The environment variable that names a folder of own tasks."""
 
 
 class UnknownTask(KeyError):
@@ -163,16 +167,16 @@ class Catalogue:
         described = tuple(import_module(CHAPTERS[number]).TASKS) if number in CHAPTERS else ()
         added = self.course_tasks.assignments.get(number)
         if added is not None:
-            known = _in_order(described, published(number))
+            known = in_order(described, published(number))
             course = _descriptions(added, self.course_tasks.place, known, self.notebook(number))
-            tasks = _in_order(_among(described, course, added.after), self.notebook(number))
+            tasks = in_order(_among(described, course, added.after), self.notebook(number))
             _refuse_names(added, self.course_tasks.place, known, tasks)
             return tasks
         if number not in self._baked:
-            return _in_order(described, published(number))
+            return in_order(described, published(number))
         after, written = self._baked[number]
         before: list[Task] = []
-        for task in _among(_in_order(described, published(number)), written, after):
+        for task in _among(in_order(described, published(number)), written, after):
             before.append(replace(task, before=tuple(before)))
         return tuple(before)
 
@@ -214,8 +218,42 @@ def catalogue_of(folder: Path) -> Catalogue:
 
 @cache
 def here() -> Catalogue:
-    """The tasks of this process: those that its environment, its folder or the course around it name (``own.look``)."""
+    """The tasks of this process: those that its environment, its folder or the course around it name (``look``)."""
     return catalogue_with(look(Path.cwd()))
+
+
+def look(here: Path) -> OwnTasks:
+    """Find the own tasks that belong to a folder: those of a course, or those beside a student's notebook.
+
+    Returns:
+        The tasks of the folder that SOFTLOOKUP_TASKS names; else of the course that the folder lies in; else what
+        judges own tasks beside a notebook in this folder.
+
+    Raises:
+        OwnTasksError: If SOFTLOOKUP_TASKS names no folder, or a file is no text.
+    """
+    if named := os.environ.get(SETTING):
+        if not Path(named).is_dir():
+            raise OwnTasksError(f"{SETTING} names {named}, which is no folder: name a folder of own tasks, or unset it")
+        return read_tasks(Path(named).resolve())
+    course = course_above(here)
+    if course is not None and (course / FOLDER).is_dir():
+        return read_tasks(course / FOLDER)
+    return OwnTasks(baked=(here / BAKED,) if (here / BAKED).is_file() else ())
+
+
+def course_above(here: Path) -> Path | None:
+    """The course's folder that a folder belongs to: the outermost one with nbgrader_config.py, a checkout aside.
+
+    The outermost, because a submission lies inside a course, and no file in it makes another course of it.
+    """
+    folders = (here, *here.parents)
+    courses = [
+        folder
+        for folder in folders
+        if (folder / "nbgrader_config.py").is_file() and not (folder / "solutions").is_dir()
+    ]
+    return courses[-1] if courses else None
 
 
 def tasks(chapter: int | None = None) -> tuple[Task, ...]:
@@ -250,14 +288,6 @@ def get_task(task_id: str) -> Task:
     Book: instructors.html#instructors-choosing.
     """
     return here().task(task_id)
-
-
-def _in_order(described: Iterable[Description], notebook: Notebook) -> tuple[Task, ...]:
-    """The tasks of a notebook, each of which knows those before it."""
-    made: list[Task] = []
-    for description in described:
-        made.append(description.in_notebook(notebook, made))
-    return tuple(made)
 
 
 def _among(library_tasks: tuple[Any, ...], added: tuple[Any, ...], after: str) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors; what is said of it."""
+"""Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,42 +8,20 @@ import numpy as np
 
 from softlookup.checking import prints
 from softlookup.checking.compare import Asked, is_right, same
-from softlookup.checking.habits import PAIRED, is_slip, rule_of
+from softlookup.checking.habits import PAIRED, rule_of
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer
 from softlookup.checking.oracle import mistaken, of_other_variant
 from softlookup.checking.published import with_earlier
 from softlookup.checking.slips import can_run_away, slips
 from softlookup.checking.symptoms import by_symptom
-from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant
-from softlookup.checking.words import number
 
 OTHER_VARIANT = "other-variant"
 SHORTCUT = "forbidden-shortcut"
 
 MOST_PAIRS = 600
 """Pairs with a habit that are tried on an answer: each takes about a thousandth of a second."""
-
-SAME_AS_TWO = (
-    "Your function gives the same results as a solution with the following two mistakes. "
-    "Your own mistake may be another one."
-)
-"""What comes before two sentences that were recognised together, and not one by one."""
-
-SAME_EVERYWHERE = (
-    "All your results are {}, as they would be with the following mistake. Your own mistake may be another one."
-)
-"""What comes before sentences on an answer that gives one number in all questions."""
-
-SAME_AS_TIMES = (
-    "Your results are right but for the factor {} by which your notebook asks for more. They are also what the "
-    "following mistake gives. Your own mistake may be another one."
-)
-"""What comes before the sentence on a mistake that divides by what a variant's convention multiplies by."""
-
-SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
-"""What comes before the sentence on a habit."""
 
 _SLIP_NEEDS, _PAIR_NEEDS = 2, 4
 """Different wrong numbers that an answer has to have for a habit, or a pair with one, to be named."""
@@ -308,7 +286,7 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
     if single:
         return single
     pair = _named(variant, slugs, 2, rounds, mistake_results)
-    if pair and _each_shows(variant, pair, rounds, mistake_results):
+    if pair and each_shows(variant, pair, rounds, mistake_results):
         return pair
     if wrong and not pair and (habit := _habit(variant, rounds, mistake_results)):
         return habit
@@ -324,30 +302,7 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
     )
 
 
-@np.errstate(all="ignore")
-def says_of(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
-    """The sentences on recognised mistakes, with what has to be said before them.
-
-    Args:
-        variant: What was asked.
-        slugs: What ``diagnose`` gave.
-        rounds: The cases, the answers that count, the right answers.
-        mistake_results: What the mistakes give in these cases.
-    """
-    says = [_says(variant.task, slug) for slug in slugs]
-    slip = any(map(is_slip, slugs))
-    if len(slugs) == 1 and slip:
-        says = [SAME_AS_HABIT, *says]
-    if len(slugs) > 1 and (slip or not _each_shows(variant, slugs, rounds, mistake_results)):
-        says = [SAME_AS_TWO, *says]
-    elif slugs and list(slugs) != [OTHER_VARIANT] and (times := _times_forgotten(variant, rounds)):
-        says = [SAME_AS_TIMES.format(times), *says]
-    elif slugs and (number := _everywhere(rounds)):
-        says = [SAME_EVERYWHERE.format(number), *says]
-    return says
-
-
-def _each_shows(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> bool:
+def each_shows(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> bool:
     """Whether each of several mistakes is seen by itself: it alone would have given the same wrong answer to some case.
 
     Where it is not, the answer equals code with all of them, but what is said of one of them may not be true of it.
@@ -359,45 +314,3 @@ def _each_shows(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_r
         return any(a is not None and b is not None and _is_mistaken(a, b, case) for case, a, b in alone)
 
     return all(shows(slug) for slug in slugs)
-
-
-def _says(task: Task, slug: str) -> str:
-    if slug == OTHER_VARIANT:
-        return (
-            "This would be right with another number or another convention than the one that your notebook asks for: "
-            "read the task's text once more."
-        )
-    return task.mistake(slug).says
-
-
-def _times_forgotten(variant: Variant, rounds: Asked) -> int:
-    """What a variant's convention multiplies results by, if all results are right but for that; else 0."""
-    right = variant.convention
-    if right is None or right.times == 1 or variant.task.frame == "text":
-        return 0
-    scaled = [
-        (case, tuple(right.times * array for array in answer.arrays or ()), expected)
-        for case, answer, expected in rounds
-    ]
-    return right.times if all(got and same(got, expected, case) for case, got, expected in scaled) else 0
-
-
-def _everywhere(rounds: Asked) -> str:
-    """The one number that stands in all cells of an answer to all cases, in words; empty where there are several.
-
-    Many mistakes give such results, so they tell little of the one that was made. Where a single truth value is asked
-    for, the sentences are on answers that are always the same.
-    """
-    valued = _valued(rounds)
-    if any(answer.arrays is None or case.frame == "text" for case, answer, _ in valued):
-        return ""
-    if all(len(right) == 1 and right[0].dtype.kind == "b" and not right[0].ndim for _, _, right in valued):
-        return ""
-    got, expected = (
-        {float(entry) for arrays in many for array in arrays for entry in np.unique(array)}
-        for many in ([answer.arrays or () for _, answer, _ in valued], [right for _, _, right in valued])
-    )
-    if len(got) > 1 or len(expected) == 1:
-        return ""
-    truth = all(array.dtype.kind == "b" for _, _, right in valued for array in right)
-    return str(bool(got.pop())) if truth else number(got.pop())

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.inside.answers import is_tensor
+from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import called, inputs_for
 from softlookup.checking.oracle import mistaken
 from softlookup.checking.published import answer
 from softlookup.checking.variant import Variant

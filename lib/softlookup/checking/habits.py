@@ -120,5 +120,5 @@ def says(slug: str) -> str:
 
 
 def is_slip(slug: str) -> bool:
-    """Whether a name is that of a slip in code, which is known by its results."""
-    return slug.startswith(HABIT) and rule_of(slug) not in {**SYMPTOMS, **errors.SAYS}
+    """Whether a habit is a slip in code, which is known by its results."""
+    return rule_of(slug) not in {**SYMPTOMS, **errors.SAYS}

@@ -1,28 +1,26 @@
 """``check``: judge an answer in the student's own process, at once."""
 
-import operator
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from softlookup.checking.catalogue import Catalogue, UnknownTask, here
-from softlookup.checking.help_file import HelpOnTask
-from softlookup.checking.helping import Attempts, Hint, next_step, step_for_command, take_note
-from softlookup.checking.inside.limits import Clock, calm_torch
-from softlookup.checking.inside.probe import TimeIsUp, inputs_for
+from softlookup.checking.helping import Attempts, HelpOnTask, Hint, next_step, step_for_command, take_note
+from softlookup.checking.inside.calling import inputs_for
+from softlookup.checking.inside.calm import calm_torch
+from softlookup.checking.inside.probe import Clock, TimeIsUp
 from softlookup.checking.inside.source import cell_hash, shortcut
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.result import CheckResult
-from softlookup.checking.task import Task
-from softlookup.checking.variant import Variant, variant_of
+from softlookup.checking.variant import Variant, variant_at, variant_of
 from softlookup.checking.verdict import no_points, used_shortcut
-from softlookup.checking.whole import compositions, first_failing
+from softlookup.checking.whole import together
 
 STAGES = ("draw", "ask", "score", "diagnose", "word")
 """The stages of a check in which the judge works: functions of these names."""
@@ -58,25 +56,19 @@ def in_stage(error: Exception) -> str:
     return f" in the stage {stage}" if stage else ""
 
 
-def _number(variant: Any, task: Task) -> int | None:
-    """The variant as a number, None if there is no such variant."""
-    try:
-        number = operator.index(variant)
-    except TypeError:
-        return None
-    return number if 0 <= number < len(task.variants) else None
-
-
 class Checker:
     """Checks answers and gives help, and knows what happened before: there is one for each kernel.
 
     Args:
         catalogue: The tasks that it knows; None finds those of this process at the first check.
+
+    Attributes:
+        attempts: What happened with each task until now, by its id.
     """
 
     def __init__(self, catalogue: Catalogue | None = None) -> None:
         self._catalogue = catalogue
-        self._attempts: dict[str, Attempts] = {}
+        self.attempts: dict[str, Attempts] = defaultdict(Attempts)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -87,119 +79,78 @@ class Checker:
         """
         return here() if self._catalogue is None else self._catalogue
 
-    def attempts(self, task_id: str) -> Attempts:
-        """What happened with a task until now."""
-        return self._attempts.setdefault(task_id, Attempts())
-
     def check(self, task_id: str, obj: Any, variant: int = 0) -> CheckResult:
         """Check an answer (see ``check``)."""
         try:
             task = self.catalogue.task(task_id)
-        except UnknownTask as error:
-            sentences = [f"Did you mean {error.near}?"]
-            if self.catalogue.course_tasks == OwnTasks():
-                needs = f"A task of your instructor's own needs the release's file {BAKED} beside this notebook."
-                sentences.append(needs)
-            return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=tuple(sentences))
-        except OwnTasksError as error:
-            return CheckResult(str(task_id), "", 0.0, 0.0, "error", sentences=(f"{error}.",))
-        number = _number(variant, task)
-        if number is None:
+        except (UnknownTask, OwnTasksError) as error:
+            return self._not_to_be_had(task_id, error)
+        chosen = variant_at(task, variant)
+        if chosen is None:
             sentence = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
             return no_points(variant_of(task), "error", sentence)
-        task_variant = variant_of(task, number)
         if not callable(obj):
-            return not_callable(task_variant, type(obj).__name__)
-        tasks = self.catalogue.tasks(task.chapter)
-        known = {**self._known(tasks), task.id: task_variant}
-        result = _judged(task_variant, obj, tasks, known)
-        named = f", variant={number}" if number else ""
-        again = f'inputs("{task.id}", {result.question}{named})' if result.asked else ""
-        result = replace(result, again=again, answer=cell_hash(obj))
+            return not_callable(chosen, type(obj).__name__)
+        every = {other: self.attempts[other.id] for other in self.catalogue.tasks(task.chapter)}
+        known = {other.id: variant_of(other, tried.number) for other, tried in every.items() if tried.student}
+        known[task.id] = chosen
+        used = shortcut(obj, task.barred, frozenset(other.name for other in every if other is not task))
+        answer, started = cell_hash(obj), time.monotonic()
         try:
-            student = LocalStudent(task_variant, obj, known)
-            return self._whole(tasks, known, take_note(self.attempts(task.id), task_variant, student, result))
+            if used:
+                result = used_shortcut(chosen, used)
+            else:
+                with calm_torch():
+                    student = LocalStudent(chosen, obj, known, Clock(TIME_LIMIT_S))
+                    result = judge(chosen, student, task_questions=questions_at_home(chosen))
+        except TimeIsUp:
+            result = too_slow(chosen, TIME_LIMIT_S)
+        except KeyboardInterrupt:
+            sentence = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
+            result = no_points(chosen, "stopped", sentence)
+        except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
+            result = no_points(chosen, "error", our_mistake(error))
+        named = f", variant={chosen.number}" if chosen.number else ""
+        again = f'inputs("{task.id}", {result.question}{named})' if result.asked else ""
+        result = replace(result, again=again, answer=answer)
+        try:
+            with_help = take_note(every[task], chosen, LocalStudent(chosen, obj, known), result)
+            sentence = together(every, known, TIME_LIMIT_S) if with_help.verdict == "pass" else ""
+            return replace(with_help, sentences=(*with_help.sentences, sentence)) if sentence else with_help
         except (Exception, TimeIsUp):  # what is added must not take the verdict with it
             return result
 
+    def _not_to_be_had(self, task_id: str, error: UnknownTask | OwnTasksError) -> CheckResult:
+        """The result where there is no such task, or where a course's own tasks cannot be read."""
+        if isinstance(error, OwnTasksError):
+            return CheckResult(str(task_id), "", 0.0, 0.0, "error", sentences=(f"{error}.",))
+        sentences = [f"Did you mean {error.near}?"]
+        if self.catalogue.course_tasks == OwnTasks():
+            sentences.append(f"A task of your instructor's own needs the release's file {BAKED} beside this notebook.")
+        return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=tuple(sentences))
+
     def hint(self, task_id: str, variant: int | None = None) -> Hint:
         """Give the next step of help on a task (see ``hint``)."""
-        task, attempts = self.catalogue.task(task_id), self.attempts(task_id)
-        number = attempts.number if variant is None else _number(variant, task)
-        if number is None:
+        task, attempts = self.catalogue.task(task_id), self.attempts[task_id]
+        chosen = variant_at(task, attempts.number if variant is None else variant)
+        if chosen is None:
             raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
-        return next_step(attempts, variant_of(task, number))
+        return next_step(attempts, chosen)
 
     def hint_for_command(self, task_id: str, variant: int, shown: HelpOnTask, again: bool) -> Hint:
         """Give the next step of help on the command line (see ``helping.step_for_command``)."""
-        return step_for_command(self.attempts(task_id), self.catalogue.variant(task_id, variant), shown, again)
+        return step_for_command(self.attempts[task_id], self.catalogue.variant(task_id, variant), shown, again)
 
     def inputs(self, task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
         """The inputs of one of the questions that ``check`` asks (see ``inputs``)."""
         questions = questions_at_home(self.catalogue.variant(task_id, variant))
         return tuple(inputs_for(questions.cases[number]))
 
-    def _known(self, tasks: Sequence[Task]) -> dict[str, Variant]:
-        """Which variants the notebook asks for, as its checks have said."""
-        every = {task: self.attempts(task.id) for task in tasks}
-        return {task.id: variant_of(task, tried.number) for task, tried in every.items() if tried.student is not None}
-
-    def _whole(self, tasks: Sequence[Task], known: Mapping[str, Variant], result: CheckResult) -> CheckResult:
-        """Where this was the last task of its notebook to be right, the same with a sentence on all functions."""
-        every = {other.id: self.attempts(other.id) for other in tasks}
-        if not compositions(tasks) or not all(tried.passed for tried in every.values()):
-            return result
-        students = {name: tried.student for name, tried in every.items()}
-        answers = {name: student.obj for name, student in students.items() if isinstance(student, LocalStudent)}
-        with calm_torch():
-            failing = first_failing(tasks, answers, partial(_Alone, clock=Clock(TIME_LIMIT_S)), known)
-        if failing is None:
-            sentence = f"All {len(every)} tasks of this notebook are right, and your functions work together."
-        else:
-            sentence = (
-                "Each task is right by itself, but your functions do not work together. The published solution of task "
-                f"{failing.task_id}, with your functions in it: {failing.message}"
-            )
-        return replace(result, sentences=(*result.sentences, sentence))
-
-
-def _judged(variant: Variant, obj: Any, tasks: Sequence[Task], known: Mapping[str, Variant]) -> CheckResult:
-    """The verdict on an answer that can be called.
-
-    Args:
-        variant: What is asked.
-        obj: The answer.
-        tasks: The tasks of its notebook.
-        known: Which variants the notebook asks for, as far as that is known.
-    """
-    others = frozenset(other.name for other in tasks if other is not variant.task)
-    if used := shortcut(obj, variant.task.barred, others):
-        return used_shortcut(variant, used)
-    started = time.monotonic()
-    try:
-        with calm_torch():
-            student = LocalStudent(variant, obj, known, Clock(TIME_LIMIT_S))
-            return judge(variant, student, task_questions=questions_at_home(variant))
-    except TimeIsUp:
-        return too_slow(variant, TIME_LIMIT_S)
-    except KeyboardInterrupt:
-        sentence = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
-        return no_points(variant, "stopped", sentence)
-    except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
-        return no_points(variant, "error", our_mistake(error))
-
 
 @cache
 def kernel_checker() -> Checker:
     """The checker of this kernel."""
     return Checker()
-
-
-class _Alone(LocalStudent):
-    """A student to whom nothing is lent."""
-
-    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
-        return ()
 
 
 def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:

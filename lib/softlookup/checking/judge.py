@@ -5,10 +5,9 @@ in grading it may be a pipe to a sandbox. It never hands over anything but a cas
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from softlookup.checking.compare import Asked, RoundOutcome, is_right, same, score
-from softlookup.checking.diagnose import OTHER_VARIANT, diagnose, says_of
+from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer, TimeIsUp
@@ -17,7 +16,7 @@ from softlookup.checking.protocols import Student
 from softlookup.checking.questions import TaskQuestions, questions, questions_at_home
 from softlookup.checking.result import CheckResult
 from softlookup.checking.variant import Variant, variant_of
-from softlookup.checking.verdict import case_marks, word
+from softlookup.checking.verdict import word
 
 
 def judge(
@@ -46,10 +45,13 @@ def judge(
     """
     task_questions = task_questions or questions(variant, seed)
     outcome, lent = _asked_and_scored(variant, student, task_questions)
-    mistakes = _diagnosed(variant, student, task_questions, outcome, copied) if names else []
-    sentences = says_of(variant, mistakes, outcome.rounds, task_questions.mistake_results)
-    result = word(variant, outcome, mistakes, sentences, lent, reveals and variant.task.reveals)
-    return result if outcome.forbidden else replace(result, cases=case_marks(task_questions.cases, outcome))
+    mistakes: list[str] = []
+    if names and outcome.failed is not None and outcome.verdict != "blank" and not outcome.forbidden:
+        mistakes = diagnose(variant, outcome.rounds, task_questions.mistake_results)
+        # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
+        if len(mistakes) != 1 or mistakes[0].startswith(HABIT):
+            mistakes = _diagnosed_again(variant, student, task_questions, outcome, mistakes, copied)
+    return word(variant, task_questions, outcome, mistakes, lent, reveals and variant.task.reveals)
 
 
 def _asked_and_scored(
@@ -80,20 +82,16 @@ def _asked_and_scored(
     return better, lent
 
 
-def _diagnosed(
+def _diagnosed_again(
     variant: Variant,
     student: Student,
     task_questions: TaskQuestions,
     outcome: RoundOutcome,
+    mistakes: list[str],
     copied: Callable[[], bool] | None,
 ) -> list[str]:
-    """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
-    if outcome.failed is None or outcome.verdict == "blank" or outcome.forbidden:
-        return []
-    mistakes = diagnose(variant, outcome.rounds, task_questions.mistake_results)
-    # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
-    doubtful = len(mistakes) != 1 or mistakes[0].startswith(HABIT)
-    if doubtful and variant.convention is not None:
+    """What is overlooked; if no mistake fits, what is named with all that is called computed as the mistakes are."""
+    if variant.convention is not None:
         if copied is not None and copied():
             return [OTHER_VARIANT]
         if outcome.points == 0 and _overlooks(variant, student):

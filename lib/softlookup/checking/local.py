@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
@@ -12,11 +13,10 @@ from softlookup.checking.calls import Call, differs, plain
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
-from softlookup.checking.inside.limits import Clock
-from softlookup.checking.inside.probe import Answer, run
+from softlookup.checking.inside.probe import Answer, Clock, run
 from softlookup.checking.inside.source import functions_behind, names_in, reached, standing_in
 from softlookup.checking.judge import judge
-from softlookup.checking.oracle import expected_results
+from softlookup.checking.oracle import expected_results, right_answer
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import Variant, variant_of
 
@@ -48,7 +48,7 @@ def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
     def call(*args: Any, **named: Any) -> Any:
         known = {name: turn(value) for name, value in named.items() if name in parameters}
         inputs = (*args, *named.values())
-        result = variant.oracle(*map(turn, args if some else args[: len(parameters)]), **known)
+        result = right_answer(variant, *map(turn, args if some else args[: len(parameters)]), **known)
         many = tuple(_like(r, inputs) for r in (result if isinstance(result, tuple) else (result,)))
         if in_torch and any(isinstance(a, np.ndarray) for a in inputs):
             many = tuple(r.numpy() for r in many)
@@ -109,8 +109,8 @@ class LocalStudent:
 
         A function of that name that stands in the same cell is a part of this answer, and is not replaced.
         """
-        functions = reached(self.obj)
         cells = _cells_of(self.obj)
+        functions = reached(self.obj)
         lent = []
         for name, variant in self.earlier.items():
             callers = [f for f in functions if name in names_in(f)]
@@ -125,7 +125,7 @@ class LocalStudent:
         chosen = {name: earlier for name, earlier in self.earlier.items() if earlier.task.id in lent}
         sound = {name: partial(self._instead, earlier, case) for name, earlier in chosen.items()}
         self.rounds.append((case, []))
-        with standing_in(self.obj, sound), self.clock.running():
+        with standing_in(self.obj, sound) if sound else nullcontext(), self.clock.running():
             return run(self.obj, case, results, self.barred)
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:

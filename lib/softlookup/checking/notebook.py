@@ -5,7 +5,7 @@ Nothing of a notebook changes once it is read. A course's own tasks make another
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -115,7 +115,7 @@ class Notebook:
     @cached_property
     def cells(self) -> Mapping[str, str]:
         """The code cells by name, without nbgrader's marks; constants of variants still carry theirs."""
-        return {name: without_marks(source).strip() + "\n" for name, (source, _) in self.named.items()}
+        return {name: _MARKS.sub("", source).strip() + "\n" for name, (source, _) in self.named.items()}
 
     def beside_task(self, task_id: str) -> Beside:
         """What stands beside a task's solution: in the library, or in a course's own folder."""
@@ -258,6 +258,14 @@ class Description:
     def task(self) -> Task:
         """The task in the published notebook, with no task before it."""
         return self.in_notebook(published(_number(self.task_id)))
+
+
+def in_order(descriptions: Iterable[Description], notebook: Notebook) -> tuple[Task, ...]:
+    """The tasks of a notebook, each of which knows those before it."""
+    made: list[Task] = []
+    for description in descriptions:
+        made.append(description.in_notebook(notebook, made))
+    return tuple(made)
 
 
 def described(task_id: str, **rest: Any) -> Description:

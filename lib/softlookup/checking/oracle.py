@@ -9,14 +9,38 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking import kernels
+from softlookup.checking.conventions import turned
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.answers import to_arrays
+from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.inside.probe import called, inputs_for
 from softlookup.checking.inside.texts import to_texts
 from softlookup.checking.published import answer, with_habits
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant
+
+
+def right_answer(variant: Variant, *args: Any, **named: Any) -> Any:
+    """The right answer to arguments that are given as a variant asks for them.
+
+    Args:
+        variant: What is asked.
+        args: The arguments, in the order of ``variant.parameters``.
+        named: Arguments by name.
+
+    Returns:
+        The result; a tuple where there are several.
+    """
+    task, convention = variant.task, variant.convention
+    if convention is None:
+        return task.oracle(*args, **named, **variant.constants)
+    published = list(task.parameters)
+    exchanged = {published[at] for at in convention.turned}
+    bound = variant.signature.bind(*args, **named).arguments
+    published_args = {name: turned(value) if name in exchanged else value for name, value in bound.items()}
+    result = task.oracle(**published_args, **variant.constants)
+    many = convention.returned(result if isinstance(result, tuple) else (result,))
+    return many if isinstance(result, tuple) else many[0]
 
 
 def results_of(result: Any, task: Task) -> Arrays:
@@ -47,7 +71,7 @@ def expected_results(variant: Variant, case: Case) -> Arrays:
         elif isinstance(arg, list | dict | tuple):
             arg = copy.deepcopy(arg)
         args.append(arg)
-    result = variant.oracle(*args)
+    result = right_answer(variant, *args)
     if case.gradients:
         import torch
 

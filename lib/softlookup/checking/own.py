@@ -3,7 +3,6 @@
 Files are kept as texts, so that they travel to every process and machine that judges. Nothing here runs them.
 """
 
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -17,9 +16,6 @@ FOLDER = "tasks"
 
 BAKED = "own_tasks.safetensors"
 """The file beside a student's notebook with what judges own tasks there: no solution, no oracle."""
-
-SETTING = "SOFTLOOKUP_TASKS"
-"""The environment variable that names a folder of own tasks."""
 
 _SUFFIXES = ("_tasks.py", ".help.toml", ".toml", ".py")
 _NUMBERED = re.compile(r"\d\d_\w+")
@@ -120,40 +116,6 @@ def read_tasks(folder: Path) -> OwnTasks:
             except (OSError, UnicodeDecodeError) as error:
                 raise OwnTasksError(f"{path} cannot be read as text: {error}") from None
     return OwnTasks(tuple(texts), str(folder))
-
-
-def look(here: Path) -> OwnTasks:
-    """Find the own tasks that belong to a folder: those of a course, or those beside a student's notebook.
-
-    Returns:
-        The tasks of the folder that SOFTLOOKUP_TASKS names; else of the course that the folder lies in; else what
-        judges own tasks beside a notebook in this folder.
-
-    Raises:
-        OwnTasksError: If SOFTLOOKUP_TASKS names no folder, or a file is no text.
-    """
-    if named := os.environ.get(SETTING):
-        if not Path(named).is_dir():
-            raise OwnTasksError(f"{SETTING} names {named}, which is no folder: name a folder of own tasks, or unset it")
-        return read_tasks(Path(named).resolve())
-    course = course_above(here)
-    if course is not None and (course / FOLDER).is_dir():
-        return read_tasks(course / FOLDER)
-    return OwnTasks(baked=(here / BAKED,) if (here / BAKED).is_file() else ())
-
-
-def course_above(here: Path) -> Path | None:
-    """The course's folder that a folder belongs to: the outermost one with nbgrader_config.py, a checkout aside.
-
-    The outermost, because a submission lies inside a course, and no file in it makes another course of it.
-    """
-    folders = (here, *here.parents)
-    courses = [
-        folder
-        for folder in folders
-        if (folder / "nbgrader_config.py").is_file() and not (folder / "solutions").is_dir()
-    ]
-    return courses[-1] if courses else None
 
 
 def _toml(place: str, text: str) -> dict[str, Any]:

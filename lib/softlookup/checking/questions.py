@@ -57,10 +57,16 @@ def questions_at_home(variant: Variant) -> TaskQuestions:
 
 def draw(variant: Variant, seed: int) -> list[Case]:
     """The questions of one check: the same for the same variant and seed."""
-    cases = variant.cases(_generator(variant, seed))
+    cases = cases_of(variant, _generator(variant, seed))
     if not variant.task.cuts:
         return cases
     return [*cases, *(case for case in with_axes_of_one(cases) if _can_be_asked(variant, case))]
+
+
+def cases_of(variant: Variant, rng: np.random.Generator) -> list[Case]:
+    """The questions as the task writes them, under the variant's convention."""
+    cases, convention = variant.task.cases(rng, **variant.constants), variant.convention
+    return cases if convention is None else [convention.convert_case(case) for case in cases]
 
 
 def _generator(variant: Variant, *seed: int) -> np.random.Generator:

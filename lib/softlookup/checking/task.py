@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -198,19 +198,6 @@ class Task:
         """What a student's function is given, as the oracle declares it: without the constants of a variant."""
         declared = _parameters(self.oracle)
         return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
-
-    def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
-        """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
-
-        Args:
-            diagnosis: Slugs of known mistakes.
-
-        Returns:
-            Addresses in the rendered book, relative to its first page, each once.
-        """
-        anchors = [m.anchor or self.anchor for slug in diagnosis for m in self.mistakes if m.slug == slug]
-        sections = dict.fromkeys(anchors or [self.anchor])
-        return tuple(f"book/{at}" if "#" in at else f"book/{self.page}.html#{at}" for at in sections)
 
     def mistake(self, slug: str) -> Mistake:
         """The known mistake or the habit of that name.

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.case import SINGLE
-from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import NoEdit, answer

@@ -1,12 +1,13 @@
 """A task as one of its variants asks for it: questions, right answer, names, and what a notebook says of it."""
 
 import inspect
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from softlookup.checking.conventions import Convention, turned
+from softlookup.checking.conventions import Convention
 from softlookup.checking.inside.case import Case
 from softlookup.checking.task import Property, Task
 from softlookup.checking.words import named
@@ -44,11 +45,6 @@ class Variant:
         every = [Variant(self.task, number) for number in range(len(self.task.variants)) if number != self.number]
         return tuple(other for other in every if self.convention is not None or other.convention is None)
 
-    def cases(self, rng: Any) -> list[Case]:
-        """Draw the questions."""
-        cases = self.task.cases(rng, **self.constants)
-        return cases if self.convention is None else [self.convention.convert_case(case) for case in cases]
-
     @cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """What a student's function is given, in its order: without the constants."""
@@ -57,29 +53,9 @@ class Variant:
         return dict([declared[old] for old in order] + declared[len(order) :])
 
     @cached_property
-    def _signature(self) -> inspect.Signature:
+    def signature(self) -> inspect.Signature:
+        """The same, to bind arguments to."""
         return inspect.Signature(list(self.parameters.values()))
-
-    def oracle(self, *args: Any, **named: Any) -> Any:
-        """The right answer to arguments that are given as this variant asks for them.
-
-        Args:
-            args: The arguments, in the order of ``parameters``.
-            named: Arguments by name.
-
-        Returns:
-            The result; a tuple where there are several.
-        """
-        right = self.convention
-        if right is None:
-            return self.task.oracle(*args, **named, **self.constants)
-        published = list(self.task.parameters)
-        exchanged = {published[at] for at in right.turned}
-        bound = self._signature.bind(*args, **named).arguments
-        published_args = {name: turned(value) if name in exchanged else value for name, value in bound.items()}
-        result = self.task.oracle(**published_args, **self.constants)
-        many = right.returned(result if isinstance(result, tuple) else (result,))
-        return many if isinstance(result, tuple) else many[0]
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
@@ -158,6 +134,15 @@ class Variant:
             what = f"{convention.times} {task.varies['times']} together"
             sentences.append(f"Return {each} for {what}, which is {convention.times} times as much.")
         return f"**In your notebook.** {' '.join(sentences)} All else is as described above."
+
+
+def variant_at(task: Task, number: Any) -> Variant | None:
+    """The variant that somebody asks for by a number; None if there is no such variant."""
+    try:
+        at = operator.index(number)
+    except TypeError:
+        return None
+    return variant_of(task, at) if 0 <= at < len(task.variants) else None
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""The words of a verdict: which case to show, where it differs, and what else there is to say of it."""
+"""The words of a verdict: what is said of the mistakes, which case is shown, and what else there is to say of it."""
 
 import re
 from collections.abc import Sequence
@@ -6,20 +6,47 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking import kernels
-from softlookup.checking.compare import Asked, Difference, RoundOutcome, first_difference
-from softlookup.checking.diagnose import SHORTCUT
+from softlookup.checking.compare import Asked, RoundOutcome, first_difference, same
+from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, MistakeResults, each_shows
 from softlookup.checking.errors import meaning
-from softlookup.checking.inside import texts
+from softlookup.checking.habits import HABIT, is_slip
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer, Failure
+from softlookup.checking.questions import TaskQuestions
 from softlookup.checking.result import CheckResult
+from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant
-from softlookup.checking.words import number, shape, which
+from softlookup.checking.words import described, number, shape
 
 ORDER = "The arguments come in an order of their own: see *In your notebook* in the text of the task."
 """What is said of an exception that nothing explains, where a variant's convention changes the order."""
+
+SAME_AS_TWO = (
+    "Your function gives the same results as a solution with the following two mistakes. "
+    "Your own mistake may be another one."
+)
+"""What comes before two sentences that were recognised together, and not one by one."""
+
+SAME_EVERYWHERE = (
+    "All your results are {}, as they would be with the following mistake. Your own mistake may be another one."
+)
+"""What comes before sentences on an answer that gives one number in all questions."""
+
+SAME_AS_TIMES = (
+    "Your results are right but for the factor {} by which your notebook asks for more. They are also what the "
+    "following mistake gives. Your own mistake may be another one."
+)
+"""What comes before the sentence on a mistake that divides by what a variant's convention multiplies by."""
+
+SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
+"""What comes before the sentence on a habit."""
+
+SAYS_OTHER_VARIANT = (
+    "This would be right with another number or another convention than the one that your notebook asks for: "
+    "read the task's text once more."
+)
+"""What is said of an answer that is right for another variant."""
 
 _SMALL = 16
 """Numbers that an input may have to be shown in full."""
@@ -44,8 +71,23 @@ def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[st
         diagnosis: What the mistake is called, if it has a name.
     """
     task, number = variant.task, variant.number
-    readings = task.readings(diagnosis)
-    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), number, readings)
+    sections = readings(task, diagnosis)
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), number, sections)
+
+
+def readings(task: Task, diagnosis: Sequence[str]) -> tuple[str, ...]:
+    """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
+
+    Args:
+        task: The task.
+        diagnosis: Slugs of known mistakes.
+
+    Returns:
+        Addresses in the rendered book, relative to its first page, each once.
+    """
+    anchors = [m.anchor or task.anchor for slug in diagnosis for m in task.mistakes if m.slug == slug]
+    sections = dict.fromkeys(anchors or [task.anchor])
+    return tuple(f"book/{at}" if "#" in at else f"book/{task.page}.html#{at}" for at in sections)
 
 
 def used_shortcut(variant: Variant, used: str) -> CheckResult:
@@ -56,7 +98,82 @@ def used_shortcut(variant: Variant, used: str) -> CheckResult:
     return no_points(variant, "wrong", sentence, (SHORTCUT,))
 
 
-def case_marks(cases: Sequence[Case], outcome: RoundOutcome) -> tuple[tuple[str, str], ...]:
+@np.errstate(all="ignore")
+def word(
+    variant: Variant,
+    task_questions: TaskQuestions,
+    outcome: RoundOutcome,
+    slugs: Sequence[str],
+    lent: tuple[str, ...],
+    reveals: bool,
+) -> CheckResult:
+    """Put an outcome into words.
+
+    Args:
+        variant: What was asked.
+        task_questions: The questions, and what known mistakes give in them.
+        outcome: What the answers came to.
+        slugs: The mistakes that were recognised.
+        lent: The earlier tasks whose functions had to be lent.
+        reveals: Whether the expected numbers may be shown.
+    """
+    extra = (_stood_in(lent),) if lent else ()
+    task = variant.task
+    common: dict[str, Any] = {
+        "task_id": task.id,
+        "title": task.title,
+        "points": outcome.points,
+        "max_points": task.points,
+        "verdict": outcome.verdict,
+        "variant": variant.number,
+        "reveals": reveals,
+        "cases": _case_marks(task_questions.cases, outcome),
+    }
+    if outcome.failed is None:
+        outputs = ((case, _WARNING.sub("", answer.printed)) for case, answer, _ in outcome.rounds)
+        case, printed = next(((case, text) for case, text in outputs if text.strip()), (None, ""))
+        if case is not None:
+            common |= {"case": case.label, "printed": printed}
+        return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
+    if outcome.verdict == "blank":
+        sentence = "This task is still blank: write your answer in the cell above and run both."
+        return CheckResult(**common, readings=(task.book_url,), sentences=(sentence,))
+    if used := outcome.forbidden:
+        return used_shortcut(variant, used if used in task.barred else task.barred[0])
+    case, answer, right = outcome.failed if slugs else _smallest(outcome, outcome.failed)
+    difference = None if answer.arrays is None else first_difference(answer.arrays, right, case)
+    names, input_names = variant.result_names(case), tuple(variant.input_names(case))
+    sentences = _on_mistakes(variant, slugs, outcome.rounds, task_questions.mistake_results)
+    sections = readings(task, slugs)
+    if answer.failure is not None:
+        sentences += _on_failure(case, answer.failure, input_names)
+        if not slugs:
+            if not answer.failure.explained:
+                sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
+            if answer.failure.kind == "raised" and variant.convention and variant.convention.order:
+                sentences.append(ORDER)
+    if difference is not None:
+        beside = [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
+        beside += _broken_properties(variant, case, answer)
+        beside += _raised_elsewhere(variant, outcome.rounds, bool(slugs))
+        sentences += [described(case, difference, names, reveals), *beside]
+    return CheckResult(
+        **common,
+        names=names,
+        readings=sections,
+        diagnosis=tuple(slugs),
+        sentences=(*sentences, *extra),
+        case=case.label,
+        inputs=case.args,
+        input_names=input_names,
+        asked=() if slugs else _inputs_in_words(case, input_names),
+        question=next(number for number, answered in enumerate(outcome.rounds) if answered[0] is case),
+        difference=difference,
+        printed=answer.printed,
+    )
+
+
+def _case_marks(cases: Sequence[Case], outcome: RoundOutcome) -> tuple[tuple[str, str], ...]:
     """What each case is called and came to (see ``panel.CASE_MARKS``); a repetition counts as its case.
 
     Args:
@@ -71,77 +188,59 @@ def case_marks(cases: Sequence[Case], outcome: RoundOutcome) -> tuple[tuple[str,
     return tuple((case.label, came_to[id(case)]) for case in cases)
 
 
-@np.errstate(all="ignore")
-def word(
-    variant: Variant,
-    outcome: RoundOutcome,
-    slugs: Sequence[str],
-    on_mistakes: Sequence[str],
-    lent: tuple[str, ...],
-    reveals: bool,
-) -> CheckResult:
-    """Put an outcome into words.
+def _on_mistakes(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
+    """The sentences on recognised mistakes, with what has to be said before them.
 
     Args:
         variant: What was asked.
-        outcome: What the answers came to.
-        slugs: The mistakes that were recognised.
-        on_mistakes: What is said of them.
-        lent: The earlier tasks whose functions had to be lent.
-        reveals: Whether the expected numbers may be shown.
+        slugs: What ``diagnose`` gave.
+        rounds: The cases, the answers that count, the right answers.
+        mistake_results: What the mistakes give in these cases.
     """
-    extra = (_stood_in(lent),) if lent else ()
-    task = variant.task
-    common: dict[str, Any] = {
-        "task_id": task.id,
-        "title": task.title,
-        "points": outcome.points,
-        "max_points": task.points,
-        "verdict": outcome.verdict,
-        "variant": variant.number,
-        "reveals": reveals,
-    }
-    if outcome.failed is None:
-        outputs = ((case, _WARNING.sub("", answer.printed)) for case, answer, _ in outcome.rounds)
-        case, printed = next(((case, text) for case, text in outputs if text.strip()), (None, ""))
-        if case is not None:
-            common |= {"case": case.label, "printed": printed}
-        return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
-    if outcome.verdict == "blank":
-        sentence = "This task is still blank: write your answer in the cell above and run both."
-        return CheckResult(**common, readings=task.readings(()), sentences=(sentence,))
-    if used := outcome.forbidden:
-        return used_shortcut(variant, used if used in task.barred else task.barred[0])
-    case, answer, right = outcome.failed if slugs else _smallest(outcome, outcome.failed)
-    difference = None if answer.arrays is None else first_difference(answer.arrays, right, case)
-    names, input_names = variant.result_names(case), tuple(variant.input_names(case))
-    sentences = list(on_mistakes)
-    if answer.failure is not None:
-        sentences += _on_failure(case, answer.failure, input_names)
-        if not slugs:
-            if not answer.failure.explained:
-                sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
-            if answer.failure.kind == "raised" and variant.convention and variant.convention.order:
-                sentences.append(ORDER)
-    if difference is not None:
-        sentences.append(_described(case, difference, names, reveals))
-        sentences += [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
-        sentences += _broken_properties(variant, case, answer)
-        sentences += _raised_elsewhere(variant, outcome.rounds, bool(slugs))
-    return CheckResult(
-        **common,
-        names=names,
-        readings=task.readings(slugs),
-        diagnosis=tuple(slugs),
-        sentences=(*sentences, *extra),
-        case=case.label,
-        inputs=case.args,
-        input_names=input_names,
-        asked=() if slugs else _inputs_in_words(case, input_names),
-        question=next(number for number, answered in enumerate(outcome.rounds) if answered[0] is case),
-        difference=difference,
-        printed=answer.printed,
+    says = [SAYS_OTHER_VARIANT if slug == OTHER_VARIANT else variant.task.mistake(slug).says for slug in slugs]
+    slip = any(is_slip(slug) for slug in slugs if slug.startswith(HABIT))
+    if len(slugs) == 1 and slip:
+        says = [SAME_AS_HABIT, *says]
+    if len(slugs) > 1 and (slip or not each_shows(variant, slugs, rounds, mistake_results)):
+        says = [SAME_AS_TWO, *says]
+    elif slugs and list(slugs) != [OTHER_VARIANT] and (times := _times_forgotten(variant, rounds)):
+        says = [SAME_AS_TIMES.format(times), *says]
+    elif slugs and (number := _everywhere(rounds)):
+        says = [SAME_EVERYWHERE.format(number), *says]
+    return says
+
+
+def _times_forgotten(variant: Variant, rounds: Asked) -> int:
+    """What a variant's convention multiplies results by, if all results are right but for that; else 0."""
+    right = variant.convention
+    if right is None or right.times == 1 or variant.task.frame == "text":
+        return 0
+    scaled = [
+        (case, tuple(right.times * array for array in answer.arrays or ()), expected)
+        for case, answer, expected in rounds
+    ]
+    return right.times if all(got and same(got, expected, case) for case, got, expected in scaled) else 0
+
+
+def _everywhere(rounds: Asked) -> str:
+    """The one number that stands in all cells of an answer to all cases, in words; empty where there are several.
+
+    Many mistakes give such results, so they tell little of the one that was made. Where a single truth value is asked
+    for, the sentences are on answers that are always the same.
+    """
+    valued = [answered for answered in rounds if not answered[0].gradients]
+    if any(answer.arrays is None or case.frame == "text" for case, answer, _ in valued):
+        return ""
+    if all(len(right) == 1 and right[0].dtype.kind == "b" and not right[0].ndim for _, _, right in valued):
+        return ""
+    got, expected = (
+        {float(entry) for arrays in many for array in arrays for entry in np.unique(array)}
+        for many in ([answer.arrays or () for _, answer, _ in valued], [right for _, _, right in valued])
     )
+    if len(got) > 1 or len(expected) == 1:
+        return ""
+    truth = all(array.dtype.kind == "b" for _, _, right in valued for array in right)
+    return str(bool(got.pop())) if truth else number(got.pop())
 
 
 def _stood_in(lent: Sequence[str]) -> str:
@@ -185,73 +284,6 @@ def _broken_properties(variant: Variant, case: Case, answer: Answer) -> list[str
         return []
     sentences = [prop(case, arrays) for prop in variant.properties]
     return [sentence for sentence in sentences if sentence][:1]
-
-
-def _named(difference: Difference, names: tuple[str, ...]) -> str:
-    """A result that is a single number, as the subject of a sentence."""
-    return f"`{names[difference.result]}`" if len(names) > 1 and difference.result < len(names) else "the result"
-
-
-def _are_whole(*values: float) -> bool:
-    """Whether these are whole numbers that a float holds exactly: then there is nothing to round, or to tolerate."""
-    return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
-
-
-def _pair(got: float, expected: float) -> tuple[str, str]:
-    """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
-    if isinstance(expected, np.bool_) and got in (0, 1):
-        return str(bool(got)), str(bool(expected))
-    if _are_whole(got, expected):
-        return f"{got:,.0f}", f"{expected:,.0f}"
-    for digits in (6, 10, 17):
-        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, expected))
-        if pair[0] != pair[1]:
-            break
-    return pair[0], pair[1]
-
-
-def _described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool) -> str:
-    """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
-    prefix = f'Case "{case.label}"'
-    if difference.kind == "text":
-        name = which(difference, names).removeprefix(" of ")
-        message = texts.difference(difference.got, difference.expected, reveals)
-        return f"{prefix}: {name + ': ' if name else ''}{message}."
-    if difference.kind == "shape":
-        message = f"{prefix}: the shape{which(difference, names)} is {shape(difference.got)}, "
-        message += f"wanted is {shape(difference.expected)}."
-        if difference.got.shape[1:] == difference.expected.shape and difference.got.ndim:
-            is_single = difference.got.shape[0] == 1
-            many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
-            message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
-        return message
-    if case.grid and difference.result == len(case.outputs):
-        return f"{prefix}: every value is right, and the kernel {kernels.excess_in_words(case, difference.got)}."
-    if difference.kind == "kind":
-        return f"{prefix}: {_kinds(difference.got.dtype, difference.expected.dtype, which(difference, names))}"
-    index = difference.index or ()
-    cell = f"cell {list(index)}{which(difference, names)}" if index else _named(difference, names)
-    got, expected = _pair(difference.got[index], difference.expected[index])
-    total = difference.got.size
-    count = f" {difference.count} of {total} cells differ." if total > 1 else ""
-    wanted_part = f", wanted is {expected}" if reveals else ", which is not right"
-    exact = not reveals or _are_whole(difference.got[index], difference.expected[index])
-    tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
-    allowed = "" if exact else f" (tolerance {tolerance:g})"
-    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
-
-
-def _kinds(got: np.dtype, expected: np.dtype, name: str) -> str:
-    """A sentence about right values of another kind than is asked for."""
-    came = "True and False" if got.kind == "b" else f"{'floats' if got.kind == 'f' else 'whole numbers'} ({got})"
-    values = f"the values{name} are right, but they are {came}, "
-    if expected.kind == "b":
-        return values + "where True and False are asked for: `~mask` would go wrong. Return booleans."
-    if expected.kind == "i" and got.kind in "iu":
-        return values + f"and {got} does not hold larger ones: return int64."
-    if expected.kind == "i":
-        return values + "where whole numbers are asked for, which can be used as indices. Return int64."
-    return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
 
 
 def _on_failure(case: Case, failure: Failure, names: Sequence[str]) -> list[str]:

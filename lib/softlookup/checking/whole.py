@@ -6,12 +6,16 @@ nothing lent to it. Where all tasks are right and this is not, a check was too w
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 import numpy as np
 
+from softlookup.checking.helping import Attempts
+from softlookup.checking.inside.calm import calm_torch
+from softlookup.checking.inside.probe import Clock
 from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.protocols import Student
 from softlookup.checking.published import composed, names_used
 from softlookup.checking.questions import TaskQuestions, questions_at_home
@@ -32,6 +36,36 @@ def parts(task: Task) -> tuple[Task, ...]:
 def compositions(tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Those of a notebook's tasks whose published solutions call functions of earlier ones."""
     return tuple(task for task in tasks if parts(task))
+
+
+class _Alone(LocalStudent):
+    """A student to whom nothing is lent."""
+
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        return ()
+
+
+def together(attempts: Mapping[Task, Attempts], known: Mapping[str, Variant], seconds: float) -> str:
+    """What is said of all functions of a notebook once each is right; empty before, and where none calls another.
+
+    Args:
+        attempts: What happened with each task of the notebook, in its order.
+        known: Which variant each task was asked for, by its id.
+        seconds: How long the student's functions may take.
+    """
+    tasks = tuple(attempts)
+    if not all(tried.passed for tried in attempts.values()) or not compositions(tasks):
+        return ""
+    students = {task.id: tried.student for task, tried in attempts.items()}
+    answers = {name: student.obj for name, student in students.items() if isinstance(student, LocalStudent)}
+    with calm_torch():
+        failing = first_failing(tasks, answers, partial(_Alone, clock=Clock(seconds)), known)
+    if failing is None:
+        return f"All {len(tasks)} tasks of this notebook are right, and your functions work together."
+    return (
+        "Each task is right by itself, but your functions do not work together. The published solution of task "
+        f"{failing.task_id}, with your functions in it: {failing.message}"
+    )
 
 
 def first_failing(

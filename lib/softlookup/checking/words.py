@@ -1,9 +1,11 @@
-"""Numbers, shapes and names as they stand in a sentence, and what must hold of attention weights."""
+"""Numbers, shapes, names and differences as they stand in a sentence, and what must hold of attention weights."""
 
 import numpy as np
 
 from softlookup.checking.compare import Difference
+from softlookup.checking.inside import texts
 from softlookup.checking.inside.case import Case
+from softlookup.checking.kernels import excess_in_words
 
 
 def number(value: float) -> str:
@@ -32,6 +34,73 @@ def named(result: str) -> str:
 def which(difference: Difference, names: tuple[str, ...]) -> str:
     """Which result a difference is in, empty where the task has one only."""
     return f" of {named(names[difference.result])}" if len(names) > 1 and difference.result < len(names) else ""
+
+
+def described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool) -> str:
+    """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
+    prefix = f'Case "{case.label}"'
+    if difference.kind == "text":
+        name = which(difference, names).removeprefix(" of ")
+        message = texts.difference(difference.got, difference.expected, reveals)
+        return f"{prefix}: {name + ': ' if name else ''}{message}."
+    if difference.kind == "shape":
+        message = f"{prefix}: the shape{which(difference, names)} is {shape(difference.got)}, "
+        message += f"wanted is {shape(difference.expected)}."
+        if difference.got.shape[1:] == difference.expected.shape and difference.got.ndim:
+            is_single = difference.got.shape[0] == 1
+            many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
+            message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
+        return message
+    if case.grid and difference.result == len(case.outputs):
+        return f"{prefix}: every value is right, and the kernel {excess_in_words(case, difference.got)}."
+    if difference.kind == "kind":
+        return f"{prefix}: {_kinds(difference.got.dtype, difference.expected.dtype, which(difference, names))}"
+    index = difference.index or ()
+    cell = f"cell {list(index)}{which(difference, names)}" if index else _single(difference, names)
+    got, expected = _pair(difference.got[index], difference.expected[index])
+    total = difference.got.size
+    count = f" {difference.count} of {total} cells differ." if total > 1 else ""
+    wanted_part = f", wanted is {expected}" if reveals else ", which is not right"
+    exact = not reveals or _are_whole(difference.got[index], difference.expected[index])
+    tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
+    allowed = "" if exact else f" (tolerance {tolerance:g})"
+    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
+
+
+def _single(difference: Difference, names: tuple[str, ...]) -> str:
+    """A result that is a single number, as the subject of a sentence."""
+    return f"`{names[difference.result]}`" if len(names) > 1 and difference.result < len(names) else "the result"
+
+
+def _are_whole(*values: float) -> bool:
+    """Whether these are whole numbers that a float holds exactly: then there is nothing to round, or to tolerate."""
+    return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
+
+
+def _pair(got: float, expected: float) -> tuple[str, str]:
+    """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
+    if isinstance(expected, np.bool_) and got in (0, 1):
+        return str(bool(got)), str(bool(expected))
+    if _are_whole(got, expected):
+        return f"{got:,.0f}", f"{expected:,.0f}"
+    for digits in (6, 10, 17):
+        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, expected))
+        if pair[0] != pair[1]:
+            break
+    return pair[0], pair[1]
+
+
+def _kinds(got: np.dtype, expected: np.dtype, name: str) -> str:
+    """A sentence about right values of another kind than is asked for."""
+    came = "True and False" if got.kind == "b" else f"{'floats' if got.kind == 'f' else 'whole numbers'} ({got})"
+    values = f"the values{name} are right, but they are {came}, "
+    if expected.kind == "b":
+        return values + "where True and False are asked for: `~mask` would go wrong. Return booleans."
+    if expected.kind == "i" and got.kind in "iu":
+        return values + f"and {got} does not hold larger ones: return int64."
+    if expected.kind == "i":
+        return values + "where whole numbers are asked for, which can be used as indices. Return int64."
+    return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
 
 
 def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:

@@ -42,8 +42,8 @@ def tasks(task_id: str | None, as_json: bool, test: bool, folder: Path | None) -
 
     Of one TASK, its known mistakes and what students are told. Own tasks lie in the folder tasks of a course.
     """
-    from softlookup.checking.catalogue import UnknownTask, catalogue_with
-    from softlookup.checking.own import FOLDER, look, read_tasks
+    from softlookup.checking.catalogue import UnknownTask, catalogue_with, look
+    from softlookup.checking.own import FOLDER, read_tasks
 
     if folder is not None and not folder.is_dir():
         refuse(f"there is no folder {folder}")

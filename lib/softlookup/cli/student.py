@@ -106,8 +106,7 @@ def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> Non
     has changed. A solution is shown in the notebook alone.
     """
     from softlookup.authoring import find_root
-    from softlookup.checking.catalogue import UnknownTask, catalogue_with
-    from softlookup.checking.own import look
+    from softlookup.checking.catalogue import UnknownTask, catalogue_with, look
     from softlookup.grading.hint_at_home import hint_at_home
     from softlookup.progress.reading import notebook_of
     from softlookup.progress.workplace import notebooks_folder

@@ -10,9 +10,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.catalogue import Catalogue, course_above
 from softlookup.checking.notebook import is_published, solutions
-from softlookup.checking.own import course_above
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, read_notebook, task_id
 from softlookup.grading.course.personal import own_release

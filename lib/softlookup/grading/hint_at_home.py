@@ -10,8 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.checking.catalogue import Catalogue
-from softlookup.checking.help_file import FILE, HelpOnTask, help_lines, read_help
-from softlookup.checking.helping import SETTING, Hint
+from softlookup.checking.helping import HELP_FILE, SETTING, HelpOnTask, Hint, help_lines, read_help
 from softlookup.checking.inside.source import text_hash
 from softlookup.checking.result import HEADLINES, HELP_STEPS
 from softlookup.grading.course.notebooks import (
@@ -36,7 +35,7 @@ MIME = "application/vnd.softlookup.step+json"
 
 _ASK = """
 from IPython.display import display
-from softlookup.checking.help_file import HelpOnTask
+from softlookup.checking.helping import HelpOnTask
 from softlookup.checking.home import kernel_checker
 
 _hint = kernel_checker().hint_for_command({task!r}, {variant}, HelpOnTask({steps}), {again})
@@ -134,7 +133,7 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
         return HintAtHome(outcome, hint)
     hint = Hint(**{**record, "paragraphs": tuple(record["paragraphs"])})
     if 0 < hint.step <= len(HELP_STEPS) and outcome.verdict != "pass":
-        atomic_write(folder / FILE, help_lines(recorded | {task: replace(shown, steps=hint.step)}).encode())
+        atomic_write(folder / HELP_FILE, help_lines(recorded | {task: replace(shown, steps=hint.step)}).encode())
     return HintAtHome(replace(outcome, help=hint.step), hint, again and outcome.verdict != "pass")
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import nbformat
 
 from softlookup.checking.catalogue import here
-from softlookup.checking.inside.limits import Clock
-from softlookup.checking.inside.probe import TimeIsUp, run
+from softlookup.checking.inside.probe import Clock, TimeIsUp, run
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.questions import questions_at_home

@@ -282,7 +282,7 @@ def outcome_of(task: str, cell: NotebookNode, answer_error: str | None, catalogu
         known = catalogue.task(task)
     except UnknownTask:
         return CheckOutcome(task, verdict, 0.0, best, says)
-    return CheckOutcome(task, verdict, 0.0, best, says, known.title, read=known.readings(()))
+    return CheckOutcome(task, verdict, 0.0, best, says, known.title, read=(known.book_url,))
 
 
 def _list(value: Any) -> list[Any]:

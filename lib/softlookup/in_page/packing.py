@@ -25,7 +25,7 @@ from softlookup.checking.inside.probe import run
 from softlookup.checking.local import stand_in
 from softlookup.checking.notebook import published
 from softlookup.checking.published import composed, in_variant, names_used
-from softlookup.checking.questions import HOME_SEED, questions_at_home
+from softlookup.checking.questions import HOME_SEED, cases_of, questions_at_home
 from softlookup.checking.result import HELP_STEPS
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
@@ -108,7 +108,7 @@ def asks_for_gradients(task: Task) -> bool:
 
 def _written(task: Task) -> list[Case]:
     """The questions as the task writes them, without those that are made from others."""
-    return variant_of(task).cases(np.random.default_rng(HOME_SEED))
+    return cases_of(variant_of(task), np.random.default_rng(HOME_SEED))
 
 
 def chosen(chapter: int) -> list[Task]:

@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterator
 from operator import is_not
 from typing import Any
 
-MAX_PRINTED = 2000
-"""Characters kept of what the student's code prints; the rest is counted only."""
-
 
 class Printed(io.TextIOBase):
     """A text stream that hands what is written to a function, and has what programs ask of a standard stream.
@@ -125,10 +122,3 @@ def caught_output() -> Iterator[io.StringIO]:
     finally:
         for handler, stream in handlers:
             handler.stream = stream
-
-
-def cut(text: str) -> str:
-    """The first ``MAX_PRINTED`` characters, and how many there are besides."""
-    if len(text) <= MAX_PRINTED:
-        return text
-    return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"

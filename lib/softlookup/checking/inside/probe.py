@@ -3,31 +3,105 @@
 Nothing here knows a right answer. It imports numpy and, when a case asks for tensors, torch.
 """
 
-import copy
+import contextlib
+import signal
+import threading
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from softlookup.checking.inside.answers import Refused, is_tensor, to_array, to_arrays
-from softlookup.checking.inside.candidates import is_candidate, made
+from softlookup.checking.inside.calling import NoParameter, called, inputs_for
+from softlookup.checking.inside.candidates import is_candidate
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.explained import arguments_differ, explained
 from softlookup.checking.inside.gates import closed
-from softlookup.checking.inside.printed import caught_output, cut
+from softlookup.checking.inside.printed import caught_output
 from softlookup.checking.inside.products import Fed, counting
 from softlookup.checking.inside.source import functions_behind
 from softlookup.checking.inside.texts import to_texts
-from softlookup.tiles.inside.tracing import record
 
 FED = ("fed-again", "fed-singly")
 """Kinds of failure of an answer that feeds more, or less at a time, than its case allows (see ``Case.fed``)."""
 
 
+MAX_PRINTED = 2000
+"""Characters kept of what the student's code prints; the rest is counted only."""
+
+
 class TimeIsUp(BaseException):
     """A case takes too long; not an Exception, so that no ``except Exception`` of a student's swallows it."""
+
+
+class Clock:
+    """Seconds that some code may take, in as many parts as it comes; what is done in its service does not count.
+
+    Args:
+        seconds: How long all parts together may take; None for as long as they like.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.left = seconds
+        self._runs, self._since = False, 0.0
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Raise ``TimeIsUp`` in this thread once the seconds are over, where the system has an interval timer.
+
+        It rings again every tenth of a second, since an alarm may fall into a bare ``except:``. A loop that swallows
+        every alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then.
+        """
+        if self.left is None or self._runs or not _can_ring():
+            yield
+            return
+        over = False
+
+        def ring(signum: int, frame: Any) -> None:
+            if not over:
+                raise TimeIsUp
+
+        before = signal.signal(signal.SIGALRM, ring)
+        try:
+            self._go()
+            yield
+        finally:
+            over = True
+            self._halt()
+            signal.signal(signal.SIGALRM, before)
+
+    @contextlib.contextmanager
+    def halted(self) -> Iterator[None]:
+        """Stop the clock while something else works for the code that it runs for."""
+        if not self._runs:
+            yield
+            return
+        self._halt()
+        try:
+            yield
+        finally:
+            self._go()
+
+    def _go(self) -> None:
+        assert self.left is not None
+        self._runs, self._since = True, time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, max(self.left, 1e-6), 0.1)
+
+    def _halt(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._runs, self.left = False, (self.left or 0.0) - (time.monotonic() - self._since)
+
+
+def _can_ring() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def time_limit(seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Raise ``TimeIsUp`` in this thread after so many seconds, where the system has an interval timer."""
+    return Clock(seconds).running()
 
 
 @dataclass(frozen=True)
@@ -69,28 +143,6 @@ class Answer:
 
 class _NoGradient(Exception):
     """The result is a sound one, but it is not connected to the inputs."""
-
-
-class _NoParameter(Exception):
-    """A layer does not have the weights that were asked for; the message says which."""
-
-
-def inputs_for(case: Case) -> list[Any]:
-    """What is handed to the student's object: copies, arrays as tensors, candidates as what can be called."""
-    if case.frame != "torch":
-        return [made(copy.deepcopy(a)) for a in case.args]
-    import torch
-
-    inputs: list[Any] = []
-    for index, arg in enumerate(case.args):
-        if isinstance(arg, np.ndarray):
-            arg = torch.from_numpy(arg.copy())
-            if index in case.gradients:
-                arg.requires_grad_(True)
-        else:
-            arg = made(copy.deepcopy(arg))
-        inputs.append(arg)
-    return inputs
 
 
 def _changed(case: Case, inputs: list[Any]) -> bool:
@@ -138,54 +190,9 @@ def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
     )
 
 
-def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
-    """Call the student's object: a function with all the inputs, a layer's class as its case says.
-
-    A kernel is recorded: its record is two arrays, of which the judge makes the results.
-
-    A class is made with the sizes, gets the given weights in place of its own (gradients flow to them), and is called
-    with what is left. A function that does the same, all in one call, will do as well.
-
-    Raises:
-        _NoParameter: If the class makes no torch module, or one without these parameters or with others.
-    """
-    if case.grid:
-        return record(obj, case.grid, inputs)
-    if not case.parameters or not isinstance(obj, type):
-        return obj(*inputs)
-    import torch
-
-    end = case.sizes + len(case.parameters)
-    weights = dict(zip(case.parameters, inputs[case.sizes : end], strict=True))
-    layer = obj(*inputs[: case.sizes])
-    if not isinstance(layer, torch.nn.Module):
-        raise _NoParameter("Your class is no torch.nn.Module: write `class Name(nn.Module)`.")
-    parameters = dict(layer.named_parameters())
-    for name, weight in weights.items():
-        if name not in parameters:
-            attribute = getattr(layer, name, None)
-            if is_tensor(attribute):
-                raise _NoParameter(f"`self.{name}` is a plain tensor: only an nn.Parameter is trained and saved.")
-            if name in dict(layer.named_parameters(remove_duplicate=False)):
-                message = "has no weights of its own: the same part stands there twice (`[part] * 2` is one part)"
-                raise _NoParameter(f"`{name.rpartition('.')[0] or name}` {message}.")
-            raise _NoParameter(
-                f"Your class has no parameter `{name}`; it has {', '.join(parameters) or 'none at all'}."
-            )
-        if parameters[name].shape != weight.shape:
-            shapes = f"{tuple(parameters[name].shape)}, wanted is {tuple(weight.shape)}"
-            raise _NoParameter(f"The parameter `{name}` has the shape {shapes}.")
-    more = [name for name in parameters if name not in weights]
-    if more:
-        raise _NoParameter(f"Your class has parameters besides those asked for: {', '.join(more[:5])}.")
-    return torch.func.functional_call(layer, weights, tuple(inputs[end:]))
-
-
-def _too_much(case: Case, fed: Fed) -> Failure | None:
+def _too_much(allowed: tuple[int, int, int], fed: Fed) -> Failure | None:
     """Whether more was multiplied with a matrix than its case allows, or less at a time."""
-    if case.fed is None:
-        return None
-    at, rows, times = case.fed
+    at, rows, times = allowed
     if fed.rows > rows + 0.5:
         message = f"{fed.rows:.0f} vectors are multiplied with argument {at + 1}, where {rows} are enough"
         return Failure(FED[0], f"{message}.")
@@ -243,8 +250,10 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
     inputs = inputs_for(case)
     arrays: Arrays | None = None
     failure: Failure | None = None
-    counted = None if case.fed is None else case.fed[0]
-    with caught_output() as out, closed(forbids) as gates, counting(inputs, counted) as fed:
+    counts: contextlib.AbstractContextManager[Fed | None] = contextlib.nullcontext()
+    if case.fed is not None:
+        counts = counting(inputs[case.fed[0]])
+    with caught_output() as out, closed(forbids) as gates, counts as fed:
         try:
             result = called(obj, case, inputs)
             if case.gradients:
@@ -256,7 +265,7 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
             raise
         except _NoGradient:
             failure = Failure("no-gradient", "No gradient flows back from the result to the inputs.")
-        except _NoParameter as missing:
+        except NoParameter as missing:
             failure = Failure("no-parameter", str(missing))
         except Refused as refused:
             failure = Failure("kind", f"Your function returned {refused}.")
@@ -272,6 +281,13 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
     elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.dtype:
         message = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
         failure = Failure("dtype", message)
-    elif arrays is not None:
-        failure = _too_much(case, fed)
-    return Answer(None if failure else arrays, failure, cut(out.getvalue()))
+    elif arrays is not None and case.fed is not None and fed is not None:
+        failure = _too_much(case.fed, fed)
+    return Answer(None if failure else arrays, failure, _cut(out.getvalue()))
+
+
+def _cut(text: str) -> str:
+    """The first ``MAX_PRINTED`` characters, and how many there are besides."""
+    if len(text) <= MAX_PRINTED:
+        return text
+    return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"

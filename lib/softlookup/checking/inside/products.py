@@ -5,7 +5,7 @@ do. This module runs beside a student's code and knows no right answer.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,22 +29,17 @@ class Fed:
 
 
 @contextlib.contextmanager
-def counting(inputs: Sequence[Any], matrix: int | None) -> Iterator[Fed]:
-    """Count the products with one of the inputs. Copies of it, and products outside of torch, are not seen.
+def counting(matrix: Any) -> Iterator[Fed]:
+    """Count the products with a matrix. Copies of it, and products outside of torch, are not seen.
 
     Args:
-        inputs: What the student's object is called with.
-        matrix: The position of the matrix among them; None counts nothing.
+        matrix: One of the tensors that the student's object is called with.
 
     Yields:
         The counts, as far as they have come.
     """
     fed = Fed()
-    if matrix is None:
-        yield fed
-        return
-    whole = inputs[matrix]
-    place, size = whole.untyped_storage().data_ptr(), whole.numel()
+    place, size = matrix.untyped_storage().data_ptr(), matrix.numel()
 
     class Counting(dispatch_mode()):  # type: ignore[misc]
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -13,9 +13,8 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from softlookup.checking.inside.limits import time_limit
 from softlookup.checking.inside.printed import Printed
-from softlookup.checking.inside.probe import TimeIsUp
+from softlookup.checking.inside.probe import TimeIsUp, time_limit
 
 
 class _Kept:

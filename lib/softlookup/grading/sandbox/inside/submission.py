@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.case import Case, LayerAnswer
 from softlookup.checking.inside.gates import closed
 from softlookup.checking.inside.layers import called_like, layer_around
-from softlookup.checking.inside.limits import calm_torch, time_limit
-from softlookup.checking.inside.probe import Answer, Failure, TimeIsUp, run
+from softlookup.checking.inside.probe import Answer, Failure, TimeIsUp, run, time_limit
 from softlookup.checking.inside.source import shortcut, standing_in
 from softlookup.grading.sandbox.inside import frames
 from softlookup.grading.sandbox.inside.shell import CellShell

@@ -228,8 +228,8 @@ def main() -> None:
     record = json.loads(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     load(record["modules"])
+    from softlookup.checking.inside.calm import uncompiled
     from softlookup.checking.inside.gates import prepare
-    from softlookup.checking.inside.limits import uncompiled
     from softlookup.grading.sandbox.inside import filter, shell, submission  # noqa: F401 - once, and not in each fork
 
     for names in record["forbidden"]:
