@@ -188,12 +188,16 @@ class Pointer:
     def __add__(self, offset: Any) -> "Pointer":
         kind = offset.dtype.dtype.kind if isinstance(offset, Tile) else "i" if is_whole(offset) else ""
         if kind not in ("i", "u"):
-            raise KernelError("a pointer moves by whole numbers, or a tile of them")
+            got = "a pointer" if isinstance(offset, Pointer) else f"{offset!r}"
+            raise KernelError(f"a pointer moves by whole numbers, or a tile of them; got {got}")
         if isinstance(offset, Tile) and offset.value.dtype not in (_INT32.dtype, _INT64.dtype):
             # Sums of places do not wrap around where numbers of a narrow dtype would.
             offset = offset.to(_INT32 if offset.value.dtype.itemsize < 4 else _INT64)
-        is_start = not isinstance(self.offset, Tile) and self.offset == 0
-        return self._moved(offset if is_start else self.offset + offset)
+        if not isinstance(self.offset, Tile) and self.offset == 0:
+            return self._moved(offset)
+        is_large = not isinstance(offset, Tile) and abs(offset) >= 2**31
+        start = self.offset.to(_INT64) if is_large and isinstance(self.offset, Tile) else self.offset
+        return self._moved(start + offset)
 
     __radd__ = __add__
 
