@@ -9,13 +9,18 @@ from softlookup.tiles import Kernel, Traffic, jit, tl
 
 
 def kernel_of(body: str, **names: Any) -> Kernel:
-    """A kernel ``(x, y, out, n, BLOCK: tl.constexpr)`` of these lines; ``at`` and ``mask`` cover ``n`` numbers.
+    """A kernel ``(x, y, out, n, BLOCK: tl.constexpr)`` of these lines.
+
+    ``at`` and ``mask`` cover ``n`` numbers, and ``write(tile)`` stores to ``out`` there.
 
     Args:
         body: What it does.
         **names: What it sees besides.
     """
-    begin = "at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\nmask = at < n\n"
+    begin = (
+        "at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\nmask = at < n\n"
+        "write = lambda tile: tl.store(out + at, tile, mask=mask)\n"
+    )
     text = f"def kernel(x, y, out, n, BLOCK: tl.constexpr):\n{indent(begin + body, '    ')}\n"
     namespace: dict[str, Any] = {"tl": tl, "np": np, "jit": jit, **names}
     exec(text, namespace)

@@ -30,6 +30,12 @@ MOST_WORK = 4 * 10**9
 NUMBER_WORK = 10
 """Work that a number of a tile is, beside the operations of a product."""
 
+ACCESS_WORK = 40
+"""Work that a number is which is read or written."""
+
+REMAINDER_WORK = 10_000
+"""Work that a remainder of floats is, which is found bit by bit."""
+
 MOST_HELD_BYTES = 2**28
 """Bytes that the tiles of one program may take while it runs, those that chips make again included."""
 
@@ -271,7 +277,7 @@ class _Program:
                     self._count(at, row, operands, result)
             except (KernelError, ValueError, OverflowError, MemoryError) as error:
                 raise LaunchError("record", f"a row of the record cannot be run: {error}") from None
-            work += NUMBER_WORK * np.size(result)
+            work += _number_work(row.name, result) * np.size(result)
             self.held += _nbytes(result)
             if work > MOST_WORK:
                 raise LaunchError("record", f"it takes more than {MOST_WORK:,} operations")
@@ -399,6 +405,12 @@ class _Program:
 
 def _nbytes(value: Value | None) -> int:
     return value.nbytes if isinstance(value, np.ndarray) else 0
+
+
+def _number_work(name: str, result: Value) -> int:
+    if name == "remainder" and dtype_of(result).kind == "f":
+        return REMAINDER_WORK
+    return ACCESS_WORK if name in ("load", "store") else NUMBER_WORK
 
 
 def _work(name: str, operands: Sequence[Value]) -> int:

@@ -239,6 +239,9 @@ class Language:
         hint = f"did you mean tl.{near[0]}?" if near else f"it has {', '.join(sorted(vars(self)))}."
         raise AttributeError(f"tl has no {name!r} here: {hint}")
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"tl.{name} is not to be set: give what you make a name of its own")
+
     def __repr__(self) -> str:
         return "tl, the part of triton.language that softlookup.tiles knows"
 

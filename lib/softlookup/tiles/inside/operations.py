@@ -5,6 +5,7 @@ computed in float32 where it is divided, whole numbers are divided as C does, an
 alone. Source: ``triton.language``, version 3.9; ``tests/tiles`` compares every operation with it.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -72,9 +73,11 @@ def literal_dtype(value: Literal) -> np.dtype:
         return np.dtype(bool)
     if isinstance(value, int):
         return next((dtype for dtype in _WHOLE if _is_in_range(value, dtype)), np.dtype(np.int64))
-    is_single = value == 0 or not np.isfinite(value) or 2**-126 <= abs(value) <= np.finfo(np.float32).max
+    is_single = value == 0 or not math.isfinite(value) or 2**-126 <= abs(value) <= _LARGEST_SINGLE
     return np.dtype(np.float32 if is_single else np.float64)
 
+
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 _WHOLE = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))
 
@@ -99,7 +102,8 @@ def tensor(value: Value, dtype: np.dtype | None = None) -> np.ndarray:
         return value if dtype is None else value.astype(dtype, copy=False)
     dtype = literal_dtype(value) if dtype is None else dtype
     if dtype.kind == "f":
-        return np.array(value, np.float64 if dtype.itemsize == 8 else np.float32).astype(dtype)
+        with np.errstate(over="ignore"):
+            return np.array(value, np.float64 if dtype.itemsize == 8 else np.float32).astype(dtype)
     if not _is_in_range(int(value), dtype):
         raise KernelError(f"the number {value} is outside of {dtype}: cast the tile first, as in `.to(tl.int32)`")
     return np.array(value, dtype)
