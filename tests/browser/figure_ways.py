@@ -225,6 +225,13 @@ WAYS = {
         [],
         ".svt-words",
     ),
+    "kpl": Ways(
+        [".kpl-on", ".kpl-back", ("input[id$=step]", 0.6, 0.5), ("input[id$=tile]", 0.9, 0.5)],
+        [("input[id$=step]", "ArrowRight"), ("input[id$=tile]", "ArrowLeft"), (".kpl-on", "Enter"), LIST]
+        + [("select", "ArrowDown"), ("input[id$=step]", "End"), (".kpl-back", " "), (".kpl-play", "Enter")],
+        [slider("input[id$=step]"), slider("input[id$=tile]", 0.9, 0.1)],
+        ".kpl-words",
+    ),
     "rfl": Ways(
         ["button[data-phase=decode]", ("input[data-letter=S]", 0.9, 0.5), ("input[data-letter=B]", 0.6, 0.5)]
         + ["circle[data-name=down]", "button[data-phase=prefill]"],

@@ -18,6 +18,7 @@ from softlookup.widgets import (
     config_reader,
     cooks_and_van,
     cost_switches,
+    kernel_player,
     loss_detective,
     rate_explorer,
     roofline_explorer,
@@ -26,6 +27,7 @@ from softlookup.widgets import (
 )
 from softlookup.widgets import batching_explorer as batching
 from softlookup.widgets import memory_explorer as memory
+from softlookup.widgets.played_kernels import KERNELS
 from softlookup.widgets.tokenizer import CUTS, pieces
 
 FASTER = {"faster_units": "computing", "faster_memory": "moving"}
@@ -212,6 +214,42 @@ def served(shown: dict[str, Any]) -> None:
     assert (f"{guests[int(followed)].name} arrives at" if followed else "on average") in shown["said"]
 
 
+@cache
+def launches(name: str) -> dict[int, dict[str, Any]]:
+    described = kernel_player.describe(KERNELS[name], rl.hardware("A100 80GB SXM"))
+    return {launch["tile"]: launch for launch in described}
+
+
+def kernel(shown: dict[str, Any]) -> None:
+    launch, counts = launches(shown["kernel"])[shown["tile"]], shown["counts"]
+    steps = [[[int(n) for n in part.split()] for part in line.split(";")] for line in launch["steps"]]
+    past = steps[: shown["step"]]
+    moves = [move for _, *moves in past for move in moves]
+    assert shown["steps"] == len(steps)
+    now = {"read": 0, "written": 0, "flops": sum(head[3] for head, *_ in past)}
+    reached: list[set[tuple[int, int, int]]] = [set(), set()]
+    for array, stored, moved, *sizes in moves:
+        now["written" if stored else "read"] += moved
+        for row, column, rows, columns in zip(*(sizes[place::4] for place in range(4)), strict=True):
+            reached[stored] |= {(array, row + r, column + c) for r in range(rows) for c in range(columns)}
+    assert {name: counts[name] for name in now} == now
+    assert {name: counts[f"all-{name}"] for name in now} == {name: launch[name] for name in now}
+    on_chip = [head[2] for head, *_ in past]
+    assert (counts["now"], counts["most"], counts["all-most"]) == (
+        on_chip[-1] if past else 0,
+        max(on_chip, default=0),
+        launch["chip"],
+    )
+    assert shown["cells"] == [len(reached[0] - reached[1]), len(reached[1])]
+    state = launch["states"][past[-1][0][4]].split("|") if past else ["", ""]
+    loaded = [part.split() for part in state[0].split(";") if part]
+    computed = [part for part in state[1].split(";") if part]
+    assert shown["tiles"] == sum(len(part) // 4 for part in loaded) + len(computed)
+    near([float(shown["roof"][name]) for name in ("intensity", "rate")], [launch["intensity"], launch["rate"]], "roof")
+    assert f"reads {launch['read']:,} bytes" in shown["words"] and shown["play"] == "Play"
+    assert (f"{moves[-1][2]:,} bytes" in shown["said"]) if past and past[-1][1:] else shown["said"]
+
+
 MACHINES = [
     Oracle("bat", COUNTING, batching_explorer),
     Oracle("cav", COUNTING, steps_of_a_layer),
@@ -226,6 +264,7 @@ MACHINES = [
     Oracle("rfl", "book/11_roofline.html", roof),
     Oracle("wab", "book/11_roofline.html", work),
     Oracle("svt", SERVING, served),
+    Oracle("kpl", "book/18_kernels.html", kernel),
     Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]
 """The other figures."""

@@ -149,6 +149,12 @@
       rows: all(one, ".wab-row").map((row) => [row.dataset.name, ...["flops", "bytes", "computing", "moving", "least"].map((name) => Number(row.dataset[name])),
         all(row, ".wab-bar").map((bar) => parseFloat(bar.style.width))]),
     }),
+    kpl: (one) => ({
+      kernel: one.dataset.kernel, tile: Number(one.dataset.tile), step: Number(one.dataset.step), said: text(one, ".kpl-now"), words: text(one, ".kpl-words"),
+      steps: Number(one.querySelector("input[id$=step]").max), play: text(one, ".kpl-play"), roof: { ...one.querySelector(".kpl-roof").dataset },
+      counts: byKey(all(one, "[data-count]"), (cell) => cell.dataset.count, (cell) => Number(cell.dataset.value)),
+      cells: ["read", "written"].map((act) => all(one, `.kpl-cell.kpl-${act}`).length), tiles: all(one, ".kpl-tile").length,
+    }),
     slt: (one) => ({
       source: chosen(one, 1), text: one.querySelector("textarea").value, said: text(one, ".slt-told"),
       cut: all(one, "input[type=radio]").findIndex((radio) => radio.checked), merges: one.querySelector("input[type=range]").value,

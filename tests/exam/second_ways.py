@@ -1,4 +1,4 @@
-"""Every answer of chapters 8 to 17 once more, by another way; and the table of all of them."""
+"""Every answer of chapters 8 to 18 once more, by another way; and the table of all of them."""
 
 from fractions import Fraction
 from itertools import pairwise, product
@@ -287,6 +287,16 @@ def encoded(state, length, below, price):
     return sum((x - y) ** 2 for x, y in zip(state, back, strict=True)) + price * sum(latents)
 
 
+def tiled(m, n, k, width, chip):
+    side = max(2**i for i in range(12) if 4**i * (2 * width + 4) <= chip)
+    read = sum(side * k * 2 * width for _ in range(0, m, side) for _ in range(0, n, side))
+    return side, read
+
+
+def summed_online(old, total, tile):
+    return total * Fraction(2) ** (old - max(tile)) + sum(Fraction(2) ** (x - max(tile)) for x in tile)
+
+
 SECOND = EARLY | {
     "08/combine": combine,
     "08/cached": cached,
@@ -333,5 +343,7 @@ SECOND = EARLY | {
     "17/patched": brought_back,
     "17/selectivity": selective,
     "17/autoencoder": encoded,
+    "18/tile": tiled,
+    "18/online": summed_online,
 }
 """The id of each question with numbers, and its answer from what was drawn, by another way."""

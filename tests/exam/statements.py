@@ -7,6 +7,7 @@ import torch
 
 from softlookup.looking_inside import logit_lens
 from softlookup.model import Config, DecoderLM, Trace
+from softlookup.tiles import jit, tl
 
 RNG = np.random.default_rng(4)
 
@@ -196,6 +197,38 @@ def perfect_probe():
     return bool((np.sign(others @ w) == other_labels).mean() > 0.6)
 
 
+@jit
+def counted_product(a, b, c, n, B: tl.constexpr):
+    rows = (tl.program_id(0) * B + tl.arange(0, B))[:, None]
+    cols = (tl.program_id(1) * B + tl.arange(0, B))[None, :]
+    total = tl.zeros((B, B), tl.float32)
+    for start in range(0, n, B):
+        inner = start + tl.arange(0, B)
+        total += tl.dot(tl.load(a + rows * n + inner[None, :]), tl.load(b + inner[:, None] * n + cols))
+    tl.store(c + rows * n + cols, total)
+
+
+def quarter_read():
+    a = np.ones((64, 64), np.float32)
+    small, large = (counted_product[(64 // B, 64 // B)](a, a, np.zeros_like(a), 64, B=B).read_bytes for B in (16, 32))
+    return large == small / 4
+
+
+@jit
+def silent_load(x, y):
+    at = tl.arange(0, 4)
+    tl.store(y + at, tl.load(x + at, mask=at < 0, other=7.0))
+
+
+def masked_load():
+    y = np.zeros(4, np.float32)
+    return silent_load[1](np.ones(4, np.float32), y).read_bytes == 0 and bool((y == 7).all())
+
+
+def first_result_before_the_last_number():
+    return np.isclose(softmax([1.0, 2.0, 0.0])[0], softmax([1.0, 2.0, 9.0])[0])
+
+
 TRIED = {
     "fewer-than-plain": lambda: any(8 * t * d * d + 4 * t * t * d < 4 * t * d * d for t in (1, 10) for d in (4, 64)),
     "far-gradient": far_gradient,
@@ -248,6 +281,10 @@ TRIED = {
     "no-rise-no-use": lambda: not np.isclose(np.log([0.2, 0.5]).sum(), np.log([0.5, 0.2]).sum()),
     "same-for-all": lambda: np.allclose(softmax([1.0, 2.0, 0.5]), softmax([4.0, 5.0, 3.5])),
     "perfect-probe": perfect_probe,
+    "online-once": first_result_before_the_last_number,
+    "masked-load": masked_load,
+    "double-tile": quarter_read,
+    "causal-half": lambda: all(len({s // 4 for s in range(t + 1)}) == 4 for t in range(12, 16)),
     "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
 }
 """The key of each statement, and an experiment that says whether it holds."""

@@ -21,6 +21,7 @@ NAMES: dict[int, str] = {
     15: "What changed",
     16: "Serving",
     17: "Looking inside",
+    18: "Kernels",
     90: "The capstone",
 }
 """Chapters by number, by a short name. Number 90 is the capstone."""
@@ -92,6 +93,10 @@ EDGES: tuple[Edge, ...] = (
     Edge(17, 7, "the residual stream and its norms"),
     Edge(17, 8, "causal masks and the decoder"),
     Edge(17, 13, "what attention maps show", strict=False),
+    Edge(18, 11, "bytes, intensity and the ridge"),
+    Edge(18, 4, "attention, whose scores stay on the chip"),
+    Edge(18, 16, "sequences in pages of the cache", strict=False),
+    Edge(18, 15, "pages, and weights of four bits", strict=False),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -150,6 +155,7 @@ PLACES: dict[int, tuple[float, float]] = {
     15: (7, 0),
     16: (8, 3),
     17: (7, 3),
+    18: (8, 5),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

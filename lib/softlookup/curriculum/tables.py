@@ -22,6 +22,7 @@ FIGURE_SAYS = {
     "EncoderStepper": "an encoder layer, step by step",
     "FirstLookup": "a dictionary turned soft",
     "HeadShapes": "shapes of heads",
+    "KernelPlayer": "a kernel, played",
     "LookupPlane": "a lookup in the plane",
     "LossDetective": "which fault made this curve?",
     "MachineMap": "the map of the machine",

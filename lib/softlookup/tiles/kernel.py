@@ -31,7 +31,7 @@ class Kernel:
         >>> double[(4,)](x, y, 100, BLOCK=32).read_bytes
         400
 
-    Book: kernels.html#kernels-launch.
+    Book: 18_kernels.html#kernels-launch.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -104,7 +104,7 @@ def jit(function: Callable[..., Any]) -> Kernel:
     Args:
         function: What one program does.
 
-    Book: kernels.html#kernels-launch.
+    Book: 18_kernels.html#kernels-launch.
     """
     return Kernel(function)
 
@@ -112,6 +112,6 @@ def jit(function: Callable[..., Any]) -> Kernel:
 def bytes_of(*arrays: np.ndarray) -> int:
     """Bytes of some arrays together: the least that a kernel moves which needs each of their numbers.
 
-    Book: kernels.html#kernels-counting.
+    Book: 18_kernels.html#kernels-counting.
     """
     return sum(array.nbytes for array in arrays)

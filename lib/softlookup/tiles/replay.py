@@ -64,6 +64,8 @@ class Step:
         places: For "load" and "store" the places in that array, flat; else None.
         shape: The shape of the tile.
         chip_bytes: What lies on chip after it.
+        on_chip: The bytes of each tile that lies there, by the row of its program that made it; rows count from 0.
+        flops: Operations on floats that this step does.
     """
 
     program: int
@@ -72,6 +74,8 @@ class Step:
     places: np.ndarray | None
     shape: tuple[int, ...]
     chip_bytes: int
+    on_chip: dict[int, int]
+    flops: int
 
 
 @dataclass
@@ -87,7 +91,7 @@ class Traffic:
         chip_bytes: The most that one program holds on chip at a time.
         program_bytes: What each program reads and writes.
 
-    Book: kernels.html#kernels-counting.
+    Book: 18_kernels.html#kernels-counting.
     """
 
     read_bytes: int = 0
@@ -259,7 +263,7 @@ class _Program:
     def run(self, work: int) -> int:
         """Run all rows; give the work so far, of this program and those before."""
         for at, row in enumerate(self.rows):
-            places = None
+            places, flops = None, self.flops
             result: Value
             try:
                 if row.name == "load":
@@ -289,7 +293,9 @@ class _Program:
                 self._put(at, _nbytes(result))
             if self.watch is not None:
                 argument = row.numbers[0] if places is not None else None
-                self.watch(Step(self.number, row.name, argument, places, np.shape(result), self.live))
+                on_chip, flops = dict(self.bytes_of), self.flops - flops
+                shape = np.shape(result)
+                self.watch(Step(self.number, row.name, argument, places, shape, self.live, on_chip, flops))
             self._forget(at, row)
         return work
 

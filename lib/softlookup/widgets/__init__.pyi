@@ -14,6 +14,7 @@ from softlookup.widgets.encoder_stepper import LayerExample as LayerExample
 from softlookup.widgets.first_lookup import FirstLookup as FirstLookup
 from softlookup.widgets.head_shapes import HeadShapes as HeadShapes
 from softlookup.widgets.head_shapes import Sizes as Sizes
+from softlookup.widgets.kernel_player import KernelPlayer as KernelPlayer
 from softlookup.widgets.lookup_plane import LookupPlane as LookupPlane
 from softlookup.widgets.lookup_plane import Store as Store
 from softlookup.widgets.loss_detective import LossDetective as LossDetective

@@ -6,6 +6,7 @@ from softlookup.exam.bank import (
     decoder_and_masks,
     encoder,
     inference,
+    kernels,
     looking_inside,
     many_heads,
     motivation,
@@ -37,5 +38,6 @@ QUESTIONS: tuple[ExamQuestion, ...] = (
     *what_changed.QUESTIONS,
     *serving.QUESTIONS,
     *looking_inside.QUESTIONS,
+    *kernels.QUESTIONS,
 )
 """All questions, by chapter."""

@@ -198,7 +198,7 @@ def static_assert(condition: Any, message: str = "") -> None:
         raise KernelError(message or "tl.static_assert: this does not hold")
 
 
-class constexpr:  # noqa: N801 - Triton's name
+class constexpr:
     """Marks an argument that is known before the kernel is built, ``BLOCK: tl.constexpr``."""
 
     def __new__(cls, value: Any) -> Any:

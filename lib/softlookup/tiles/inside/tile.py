@@ -66,7 +66,7 @@ class Tile:
         return ElementType(self.value.dtype)
 
     @property
-    def T(self) -> "Tile":  # noqa: N802 - Triton's name
+    def T(self) -> "Tile":
         """The tile transposed."""
         return operation("transpose", self)
 

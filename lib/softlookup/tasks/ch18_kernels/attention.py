@@ -1,0 +1,131 @@
+"""Tasks on attention: without its scores in memory, without the masked blocks, over a paged cache."""
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
+from softlookup.tasks.draws import Rng, normal, softmax
+
+Results = tuple[np.ndarray, ...]
+
+
+def _chip(h: int, b: int) -> int:
+    """Room for queries, keys, values, output and two tiles of scores, and some vectors."""
+    return 4 * (5 * b * h + 3 * b * b + 8 * b)
+
+
+def _attention_cases(rng: Rng) -> list[Case]:
+    def ask(label: str, t: int, s: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
+        q, k, v = normal(rng, t, h, scale=scale), normal(rng, s, h), normal(rng, s, h)
+        grid = grid_of((t, b))
+        limits = (4 * h * (t + 2 * s * grid[0]), 4 * t * h, _chip(h, b)) if limited else None
+        return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b), (3,), limits)
+
+    return [
+        ask("48 queries, 64 keys", 48, 64, 32, 16),
+        ask("no multiple of a tile", 23, 41, 16, 16),
+        ask("fewer keys than a tile", 20, 5, 16, 32),
+        ask("one query", 1, 50, 16, 16),
+        ask("large scores", 32, 48, 16, 16, scale=60.0),
+        ask("bytes of 50 queries, 150 keys", 50, 150, 16, 32, limited=True),
+    ]
+
+
+def _attention(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    o: np.ndarray,
+    scale: float,
+    T: int,
+    S: int,
+    H: int,
+    B: int,
+) -> Results:
+    return within(softmax(np.einsum("th,sh->ts", q, k) * scale) @ v)
+
+
+ATTENTION = kernel_task("18.attention", _attention_cases, _attention)
+
+
+def _causal_cases(rng: Rng) -> list[Case]:
+    def ask(label: str, t: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
+        q, k, v = normal(rng, t, h, scale=scale), normal(rng, t, h), normal(rng, t, h)
+        grid = grid_of((t, b))
+        seen = sum(min((i + 1) * b, t) for i in range(grid[0]))
+        limits = (4 * h * (t + 2 * seen), 4 * t * h, _chip(h, b)) if limited else None
+        return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, h, b), (3,), limits)
+
+    return [
+        ask("64 tokens, four tiles", 64, 32, 16),
+        ask("no multiple of a tile", 41, 16, 16),
+        ask("shorter than a tile", 9, 16, 16),
+        ask("one token", 1, 16, 16),
+        ask("large scores", 48, 16, 16, scale=60.0),
+        ask("bytes of 128 tokens", 128, 16, 32, limited=True),
+    ]
+
+
+def _causal(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    o: np.ndarray,
+    scale: float,
+    T: int,
+    H: int,
+    B: int,
+) -> Results:
+    """Row by row, each with the keys that it sees."""
+    return within(np.stack([softmax(scale * k[: t + 1] @ q[t]) @ v[: t + 1] for t in range(T)]))
+
+
+CAUSAL = kernel_task("18.causal", _causal_cases, _causal)
+
+
+def _paged_cases(rng: Rng) -> list[Case]:
+    def ask(label: str, lengths: list[int], m: int, h: int, scale: float = 1.0, limited: bool = False) -> Case:
+        counts = [-(-length // m) for length in lengths]
+        pages = rng.permutation(sum(counts) + 3)
+        table = np.full((len(lengths), max(counts) + 1), -1, np.int32)
+        for row, count in enumerate(counts):
+            table[row, :count], pages = pages[:count], pages[count:]
+        shape = (sum(counts) + 3, m, h)
+        k, v = normal(rng, *shape), normal(rng, *shape)
+        q = normal(rng, len(lengths), h, scale=scale)
+        # Each program reads its length, its row of the table and its query.
+        read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
+        limits = (read, 4 * q.size, 4 * (3 * m * h + 4 * h + 8 * m + 64)) if limited else None
+        args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), h**-0.5, table.shape[1], m, h)
+        return launch(label, (len(lengths),), args, (5,), limits)
+
+    return [
+        ask("three sequences of unequal length", [11, 3, 20], 8, 16),
+        ask("full pages", [8, 16], 4, 16),
+        ask("a single token", [1, 5], 4, 8),
+        ask("large scores", [13, 9], 8, 16, scale=60.0),
+        ask("bytes of four sequences", [30, 9, 17, 50], 16, 16, limited=True),
+    ]
+
+
+def _paged(
+    q: np.ndarray,
+    k_pages: np.ndarray,
+    v_pages: np.ndarray,
+    table: np.ndarray,
+    lengths: np.ndarray,
+    o: np.ndarray,
+    scale: float,
+    MOST: int,
+    M: int,
+    H: int,
+) -> Results:
+    """Sequence by sequence, from keys and values that are put together first."""
+    rows = []
+    for b, length in enumerate(lengths):
+        k, v = (pages[table[b]].reshape(-1, H)[:length] for pages in (k_pages, v_pages))
+        rows.append(softmax(scale * k @ q[b]) @ v)
+    return within(np.stack(rows))
+
+
+PAGED = kernel_task("18.paged", _paged_cases, _paged)

@@ -1,0 +1,131 @@
+"""Tasks on rows and vectors: a sum with a mask, softmax of a row that fits and of one that does not, a fused norm."""
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
+from softlookup.tasks.draws import Rng, normal
+
+Results = tuple[np.ndarray, ...]
+
+
+def _add_cases(rng: Rng) -> list[Case]:
+    def ask(label: str, n: int, block: int, a: float, limited: bool = False) -> Case:
+        x, y = normal(rng, n), normal(rng, n)
+        limits = (8 * n, 4 * n, 16 * block) if limited else None
+        return launch(label, grid_of((n, block)), (x, y, np.zeros_like(x), a, n, block), (2,), limits)
+
+    return [
+        ask("100 numbers, four tiles of 32", 100, 32, -1.5),
+        ask("a multiple of the tile", 64, 16, 0.25),
+        ask("fewer numbers than a tile", 5, 16, 3.0),
+        ask("one program", 32, 32, -0.5),
+        ask("a = 0", 40, 8, 0.0),
+        ask("bytes of 1,000 numbers", 1000, 128, 2.5, limited=True),
+    ]
+
+
+def _add(x: np.ndarray, y: np.ndarray, out: np.ndarray, a: float, n: int, BLOCK: int) -> Results:
+    return within(np.add(y, np.multiply(x, a)))
+
+
+ADD = kernel_task("18.add", _add_cases, _add)
+
+
+def _row_limits(rows: int, n: int, block: int, passes: int, tiles: int) -> tuple[int, int, int]:
+    return 4 * passes * rows * n, 4 * rows * n, 4 * tiles * block
+
+
+def _softmax_cases(rng: Rng, tau: float) -> list[Case]:
+    def ask(label: str, rows: int, n: int, block: int, scale: float = 1.0, limited: bool = False) -> Case:
+        x = normal(rng, rows, n, scale=scale * tau)
+        limits = _row_limits(rows, n, block, 1, 4) if limited else None
+        return launch(label, (rows,), (x, np.zeros_like(x), n, block), (1,), limits)
+
+    return [
+        ask("five rows of 100", 5, 100, 128),
+        ask("rows as long as a tile", 3, 64, 64),
+        ask("numbers of a few hundred", 4, 50, 64, scale=200.0),
+        _below(rng, tau),
+        ask("rows of a single number", 3, 1, 16),
+        ask("bytes of eight rows", 8, 200, 256, limited=True),
+    ]
+
+
+def _below(rng: Rng, tau: float) -> Case:
+    x = normal(rng, 2, 20, scale=tau) - np.float32(150 * tau)
+    return launch("all numbers far below zero", (2,), (x, np.zeros_like(x), 20, 32), (1,))
+
+
+def _softmax(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, tau: float) -> Results:
+    return within(_shares(x / tau))
+
+
+def _shares(x: np.ndarray) -> np.ndarray:
+    """By the logarithm of the sum of exponentials."""
+    return np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
+
+
+SOFTMAX = kernel_task(
+    "18.softmax", _softmax_cases, _softmax, variants=tuple({"tau": tau} for tau in (2.0, 0.5, 4.0, 1.5))
+)
+
+
+def _online_cases(rng: Rng) -> list[Case]:
+    def ask(label: str, x: np.ndarray, block: int, limited: bool = False) -> Case:
+        rows, n = x.shape
+        limits = _row_limits(rows, n, block, 2, 4) if limited else None
+        return launch(label, (rows,), (x, np.zeros_like(x), n, block), (1,), limits)
+
+    rising = np.sort(normal(rng, 2, 100, scale=20.0), axis=-1)
+    return [
+        ask("rows of 300 in tiles of 64", normal(rng, 4, 300), 64),
+        ask("the numbers rise", rising, 32),
+        ask("the numbers fall", np.ascontiguousarray(rising[:, ::-1]), 32),
+        ask("numbers of a few hundred", normal(rng, 3, 90, scale=200.0), 16),
+        ask("the maximum comes last", np.concatenate([normal(rng, 2, 64), np.full((2, 1), 30, "float32")], 1), 16),
+        ask("a row that fits into one tile", normal(rng, 3, 16), 16),
+        ask("bytes of rows of 1,000", normal(rng, 3, 1000), 64, limited=True),
+    ]
+
+
+def _online(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int) -> Results:
+    return within(_shares(x))
+
+
+ONLINE = kernel_task("18.online", _online_cases, _online)
+
+
+def _norm_cases(rng: Rng) -> list[Case]:
+    def ask(label: str, rows: int, n: int, block: int, eps: float, scale: float, limited: bool = False) -> Case:
+        x, residual = normal(rng, rows, n, dtype="float16", scale=scale), normal(rng, rows, n, dtype="float16")
+        weight = (1 + 0.3 * normal(rng, n)).astype(np.float16)
+        limits = (6 * rows * n, 4 * rows * n, 24 * block) if limited else None
+        args = (x, residual, weight, np.zeros_like(x), np.zeros_like(x), n, eps, block)
+        return launch(label, (rows,), args, (3, 4), limits, tolerance=4e-3)
+
+    return [
+        ask("four rows of 96", 4, 96, 128, 1e-5, 1.0),
+        ask("rows as long as a tile", 3, 64, 64, 1e-5, 2.0),
+        ask("numbers of a few hundred", 3, 80, 128, 1e-5, 300.0),
+        ask("a large eps", 2, 50, 64, 0.5, 0.5),
+        ask("bytes of six rows", 6, 200, 256, 1e-5, 1.0, limited=True),
+    ]
+
+
+def _norm(
+    x: np.ndarray,
+    residual: np.ndarray,
+    w: np.ndarray,
+    total: np.ndarray,
+    y: np.ndarray,
+    n: int,
+    eps: float,
+    BLOCK: int,
+) -> Results:
+    both = x + residual
+    length = np.linalg.norm(both, axis=-1, keepdims=True) / np.sqrt(n)
+    return within(both, w * both / np.hypot(length, np.sqrt(eps)))
+
+
+NORM = kernel_task("18.norm", _norm_cases, _norm)

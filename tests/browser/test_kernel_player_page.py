@@ -1,0 +1,144 @@
+"""The figure that plays a kernel, on a bare page of its own: by hand, playing, still, small, and with a reader's kernel."""
+
+import json
+
+import numpy as np
+import pytest
+from book_browser import ROOT, axe_findings
+from chromium_hands import Hands
+from figure_ways import ORACLES
+from ipywidgets.embed import embed_data
+from playwright.sync_api import expect
+from working import drag_all, press_all, read, strike_all
+
+from softlookup.tiles import jit, tl
+from softlookup.widgets import KernelPlayer
+
+pytestmark = pytest.mark.browser
+
+BARE = """<!DOCTYPE html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>t</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main style="padding-top: 130px">
+<h1 id="figure">A kernel</h1>
+<div class="widget-fallback">stands in</div><script type="application/vnd.jupyter.widget-view+json">{view}</script>
+<script type="application/vnd.jupyter.widget-state+json">{state}</script><script src="{runner}"></script>
+<p style="height: 900px"></p></main></body></html>"""
+FLIGHTS = "() => document.getAnimations().length"
+
+
+@jit
+def doubled(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)
+
+
+@pytest.fixture(scope="module")
+def figure_of_the_chapter():
+    return embed_data([KernelPlayer()], drop_defaults=False)
+
+
+@pytest.fixture
+def show(chromium, tmp_path, figure_of_the_chapter):
+    contexts, complaints = [], []
+
+    def shown(data=None, address="", theme="light", **options):
+        data = data or figure_of_the_chapter
+        view, state = json.dumps(data["view_specs"][0]), json.dumps(data["manager_state"]).replace("</", "<\\/")
+        runner = (ROOT / "book" / "_ext" / "widgets.js").as_uri()
+        path = tmp_path / "bare.html"
+        path.write_text(BARE.format(theme=theme, view=view, state=state, runner=runner), encoding="utf-8")
+        contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 900}} | options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri() + address)
+        page.wait_for_selector(".kpl")
+        return page
+
+    yield shown
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def test_figure_obeys_mouse_and_keys_and_shows_the_librarys_numbers(show):
+    hands = Hands(show())
+    press_all(hands, "kpl")
+    drag_all(hands, "kpl")
+    strike_all(Hands(show()), "kpl")
+
+
+def test_figure_obeys_a_finger_on_a_narrow_phone(show):
+    page = show(viewport={"width": 360, "height": 800}, has_touch=True, is_mobile=True)
+    hands = Hands(page, finger=True)
+    press_all(hands, "kpl")
+    drag_all(hands, "kpl")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("name", ["product", "softmax", "three-reads", "attention"])
+def test_every_kernel_is_right_at_its_first_and_last_steps(show, name):
+    page = show()
+    hands = Hands(page)
+    page.locator("select").select_option(name)
+    for tile in (0, page.locator("input[id$=tile]").get_attribute("max")):
+        page.locator("input[id$=tile]").fill(str(tile))
+        for step in ("0", "3", page.locator("input[id$=step]").get_attribute("max")):
+            page.locator("input[id$=step]").fill(step)
+            ORACLES["kpl"].agrees(read(hands, "kpl"))
+    assert page.locator(".kpl-on").is_disabled()
+
+
+def test_playing_ends_with_the_launch_and_says_only_the_last_step(show):
+    page = show()
+    page.locator("input[id$=tile]").fill("3")
+    page.locator("input[id$=step]").fill("0")
+    page.locator(".kpl-play").click()
+    expect(page.locator(".kpl-now")).to_have_attribute("aria-live", "off")
+    expect(page.locator(".kpl-play")).to_have_text("Pause")
+    shown = read(Hands(page), "kpl")
+    assert shown["step"] == shown["steps"]
+    ORACLES["kpl"].agrees(shown)
+    expect(page.locator(".kpl-now")).to_have_attribute("aria-live", "polite")
+    page.locator(".kpl-play").click()  # begins again
+    expect(page.locator(".kpl-play")).to_have_text("Pause")
+    page.locator(".kpl-play").click()
+    shown = read(Hands(page), "kpl")
+    assert shown["step"] < shown["steps"] and shown["play"] == "Play"
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_tiles_fly_unless_the_reader_wants_no_motion(show, motion):
+    page = show(reduced_motion=motion)
+    flights = page.evaluate(f"() => {{ document.querySelector('.kpl-on').click(); return ({FLIGHTS})(); }}")
+    assert flights == (1 if motion == "no-preference" else 0)
+    ORACLES["kpl"].agrees(read(Hands(page), "kpl"))
+
+
+def test_link_sets_kernel_tile_and_step(show):
+    page = show(address="?set=kernel:attention,tile:2,step:7#figure")
+    shown = read(Hands(page), "kpl")
+    assert (shown["kernel"], shown["tile"], shown["step"]) == ("attention", 64, 7)
+    ORACLES["kpl"].agrees(shown)
+    assert page.evaluate("softlookupSettings(document.querySelector('.kpl').parentElement)") == (
+        "?set=kernel:attention,tile:2,step:7"
+    )
+
+
+def test_readers_kernel_has_no_choice_of_kernels_and_its_text(show):
+    x = np.arange(100, dtype=np.float32)
+    figure = KernelPlayer.of(doubled, (4,), x, np.zeros_like(x), 100, BLOCK=32)
+    page = show(embed_data([figure], drop_defaults=False))
+    assert not page.locator("select").is_visible() and not page.locator("input[id$=tile]").is_visible()
+    expect(page.locator(".kpl-words")).to_contain_text("Doubled. It reads 400 bytes, 1.0 times the least (400)")
+    page.locator("input[id$=step]").fill("12")
+    expect(page.locator(".kpl-now")).to_have_text("Program 3 of 0–3 writes 16 bytes to y.")
+    page.locator("summary").click()
+    expect(page.locator(".kpl-text")).to_contain_text("tl.store(y + at, 2 * tl.load(x + at, mask=at < n)")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figure_passes_axe(show, theme):
+    page = show(theme=theme)
+    page.locator("summary").click()
+    page.locator(".kpl-on").click()
+    assert axe_findings(page, ".kpl") == []
