@@ -13,10 +13,10 @@ from softlookup.tiles.inside.operations import DTYPES, KernelError
 from softlookup.tiles.inside.recording import recorder
 from softlookup.tiles.inside.tile import (
     METHODS,
+    ChipTile,
     ElementType,
     KnownScalar,
     Pointer,
-    Tile,
     entry_of,
     is_whole,
     known,
@@ -44,7 +44,7 @@ def _of_grid(name: str, sizes: Sequence[int], axis: int) -> KnownScalar:
 _CONSTEXPR = "whole numbers that stand in the kernel, or arguments marked as in `BLOCK: tl.constexpr`"
 
 
-def arange(start: int, end: int) -> Tile:
+def arange(start: int, end: int) -> ChipTile:
     """Whole numbers from ``start`` to ``end``, without it; their count is a power of 2."""
     if not (is_whole(start) and is_whole(end)):
         raise KernelError(f"tl.arange takes {_CONSTEXPR}")
@@ -60,24 +60,24 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     return (*map(int, sizes), *(0,) * (3 - len(sizes)))
 
 
-def full(shape: Sequence[int], value: Any, dtype: ElementType) -> Tile:
+def full(shape: Sequence[int], value: Any, dtype: ElementType) -> ChipTile:
     """A tile of one number."""
     return operation("full", value, numbers=(position(dtype), *_sizes(shape)))
 
 
-def zeros(shape: Sequence[int], dtype: ElementType) -> Tile:
+def zeros(shape: Sequence[int], dtype: ElementType) -> ChipTile:
     """A tile of zeros."""
     return full(shape, 0, dtype)
 
 
-def zeros_like(input: Tile) -> Tile:
+def zeros_like(input: ChipTile) -> ChipTile:
     """A tile of zeros, of the shape and dtype of another."""
     return zeros(np.shape(known(input)), input.dtype)
 
 
 def load(
     pointer: Pointer, mask: Any = None, other: Any = None, *, cache_modifier: str = "", eviction_policy: str = ""
-) -> Tile:
+) -> ChipTile:
     """Read from main memory: the numbers that ``pointer`` points to, ``other`` where ``mask`` is false, else 0.
 
     What is said about caches is a hint to a GPU, and changes nothing here.
@@ -86,7 +86,9 @@ def load(
     if mask is None and other is not None:
         raise KernelError("tl.load takes `other` beside a `mask` alone")
     mask_entry, other_entry = (None if part is None else entry_of(part) for part in (mask, other))
-    return Tile(*recorder().load(pointer.argument, pointer.element, entry_of(pointer.offset), mask_entry, other_entry))
+    return ChipTile(
+        *recorder().load(pointer.argument, pointer.element, entry_of(pointer.offset), mask_entry, other_entry)
+    )
 
 
 def store(
@@ -103,8 +105,8 @@ def _check_pointer(name: str, pointer: Any) -> None:
         raise KernelError(f"tl.{name} takes a pointer first: an argument of the kernel and offsets, as in `x + cols`")
 
 
-def _reduction(name: str) -> Callable[..., Tile]:
-    def reduce(input: Any, axis: int | None = None, keep_dims: bool = False, dtype: Any = None) -> Tile:
+def _reduction(name: str) -> Callable[..., ChipTile]:
+    def reduce(input: Any, axis: int | None = None, keep_dims: bool = False, dtype: Any = None) -> ChipTile:
         if axis is not None and not is_whole(axis):
             raise KernelError(f"tl.{name} reduces along an axis 0 or 1, got {axis!r}")
         if dtype is not None and name != "sum":
@@ -118,8 +120,8 @@ def _reduction(name: str) -> Callable[..., Tile]:
     return _named(reduce, name, "along an axis, or all axes")
 
 
-def _elementwise(name: str, count: int) -> Callable[..., Tile]:
-    def apply(*inputs: Any) -> Tile:
+def _elementwise(name: str, count: int) -> Callable[..., ChipTile]:
+    def apply(*inputs: Any) -> ChipTile:
         if len(inputs) != count:
             raise KernelError(f"tl.{name} takes {count} tile{'s' * (count > 1)}, got {len(inputs)}")
         return operation(name, *inputs)
@@ -127,48 +129,48 @@ def _elementwise(name: str, count: int) -> Callable[..., Tile]:
     return _named(apply, name, "number by number")
 
 
-def _named(function: Callable[..., Tile], name: str, way: str) -> Callable[..., Tile]:
+def _named(function: Callable[..., ChipTile], name: str, way: str) -> Callable[..., ChipTile]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}`` of tiles, {way}."
     return function
 
 
-def dot(input: Any, other: Any, acc: Any = None, input_precision: Any = None, out_dtype: Any = None) -> Tile:
+def dot(input: Any, other: Any, acc: Any = None, input_precision: Any = None, out_dtype: Any = None) -> ChipTile:
     """The matrix product of tiles (M, K) and (K, N), added to ``acc`` if it is there.
 
     It is computed in float32, and given in float32 but for ``out_dtype=tl.float16`` or an ``acc`` in float16.
     """
     if out_dtype not in (None, tl.float16, tl.float32, tl.int32, tl.float64):
         raise KernelError(f"tl.dot gives tl.float32 or tl.float16, not {out_dtype!r}")
-    if out_dtype is None and isinstance(acc, Tile):
+    if out_dtype is None and isinstance(acc, ChipTile):
         out_dtype = acc.dtype
     operands = (input, other) if acc is None else (input, other, acc)
     return operation("dot", *operands, numbers=(int(out_dtype == tl.float16),))
 
 
-def trans(input: Any) -> Tile:
+def trans(input: Any) -> ChipTile:
     """A tile transposed."""
     return operation("transpose", input)
 
 
-def expand_dims(input: Any, axis: int) -> Tile:
+def expand_dims(input: Any, axis: int) -> ChipTile:
     """A tile with one more axis, of length 1."""
     if not is_whole(axis):
         raise KernelError(f"tl.expand_dims takes one axis, got {axis!r}")
     return operation("expand", input, numbers=(axis + np.ndim(known(input)) + 1 if axis < 0 else axis,))
 
 
-def reshape(input: Any, *shape: Any) -> Tile:
+def reshape(input: Any, *shape: Any) -> ChipTile:
     """A tile in another shape."""
     return operation("reshape", input, numbers=_sizes(shape[0] if len(shape) == 1 else shape))
 
 
-def broadcast_to(input: Any, *shape: Any) -> Tile:
+def broadcast_to(input: Any, *shape: Any) -> ChipTile:
     """A tile repeated along axes of length 1."""
     return operation("broadcast", input, numbers=_sizes(shape[0] if len(shape) == 1 else shape))
 
 
-def cast(input: Any, dtype: ElementType) -> Tile:
+def cast(input: Any, dtype: ElementType) -> ChipTile:
     """A tile in another dtype."""
     return operation("cast", input, numbers=(position(dtype),))
 

@@ -42,7 +42,7 @@ class KernelError(Exception):
 
 
 @dataclass(frozen=True)
-class Operation:
+class TileOperation:
     """One operation on tiles.
 
     Attributes:
@@ -173,7 +173,7 @@ def _check_whole(sign: str, *values: Value) -> None:
         raise KernelError(f"`{sign}` takes whole numbers or booleans, got {' and '.join(map(str, dtypes))}")
 
 
-def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) -> Operation:
+def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) -> TileOperation:
     """An operation on two tiles.
 
     Args:
@@ -195,7 +195,7 @@ def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) ->
         # A boolean is a number of one bit.
         return np.asarray(ufunc(x.astype(np.int8), y.astype(np.int8)) & 1).astype(bool)
 
-    return Operation(compute, 2, is_elementwise=True)
+    return TileOperation(compute, 2, is_elementwise=True)
 
 
 _LOGICAL = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.fmax, np.fmin) + (
@@ -218,7 +218,7 @@ def _whole_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray((a - rest) // np.where(b == 0, 1, b)).astype(a.dtype)
 
 
-def _shift(name: str, sign: str) -> Operation:
+def _shift(name: str, sign: str) -> TileOperation:
     """A shift, which keeps the sign of the number to the left if that has one."""
     plain = _binary(np.left_shift if name == "left" else np.right_shift, sign).compute
 
@@ -230,17 +230,17 @@ def _shift(name: str, sign: str) -> Operation:
         signed = np.dtype(f"i{result.dtype.itemsize}")
         return np.right_shift(tensor(a).astype(signed), tensor(b).astype(signed)).astype(result.dtype)
 
-    return Operation(compute, 2, is_elementwise=True)
+    return TileOperation(compute, 2, is_elementwise=True)
 
 
-def _unary(ufunc: Callable[..., Any], name: str = "") -> Operation:
+def _unary(ufunc: Callable[..., Any], name: str = "") -> TileOperation:
     def compute(value: Value) -> np.ndarray:
         a = tensor(value)
         if name and a.dtype not in (np.float32, np.float64):
             raise KernelError(f"tl.{name} takes float32, got {a.dtype}: write `.to(tl.float32)` before it")
         return np.asarray(ufunc(a))
 
-    return Operation(compute, 1, is_elementwise=True)
+    return TileOperation(compute, 1, is_elementwise=True)
 
 
 def _minus(a: np.ndarray) -> np.ndarray:
@@ -293,7 +293,7 @@ def _broadcast(value: Value, *sizes: int) -> np.ndarray:
     return np.broadcast_to(a, shape)
 
 
-def _reduction(ufunc: Any, is_sum: bool = False) -> Operation:
+def _reduction(ufunc: Any, is_sum: bool = False) -> TileOperation:
     def compute(value: Value, axis: int, keeps_axis: int) -> np.ndarray:
         """The axis -1 stands for all axes."""
         a = tensor(value)
@@ -307,7 +307,7 @@ def _reduction(ufunc: Any, is_sum: bool = False) -> Operation:
         axes = None if axis == -1 else axis
         return np.asarray(ufunc.reduce(a.astype(dtype), axis=axes, keepdims=bool(keeps_axis)), dtype=dtype)
 
-    return Operation(compute, 1, 2)
+    return TileOperation(compute, 1, 2)
 
 
 def _dot(a: np.ndarray, b: np.ndarray, *rest: Any) -> np.ndarray:
@@ -360,11 +360,11 @@ def _full(value: Value, dtype: int, *sizes: int) -> np.ndarray:
     return np.full(_fits([n for n in sizes if n]), number.reshape(()), DTYPES[dtype])
 
 
-OPERATIONS: Mapping[str, Operation] = {
+OPERATIONS: Mapping[str, TileOperation] = {
     "add": _binary(np.add),
     "subtract": _binary(np.subtract),
     "multiply": _binary(np.multiply),
-    "divide": Operation(_divide, 2, is_elementwise=True),
+    "divide": TileOperation(_divide, 2, is_elementwise=True),
     "floor_divide": _binary(_whole_quotient, "//", divides=True),
     "remainder": _binary(np.fmod, "%", divides=True),
     "less": _binary(np.less),
@@ -381,7 +381,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "maximum": _binary(np.fmax),
     "minimum": _binary(np.fmin),
     "negative": _unary(_minus),
-    "invert": Operation(_invert, 1, is_elementwise=True),
+    "invert": TileOperation(_invert, 1, is_elementwise=True),
     "exp": _unary(np.exp, "exp"),
     "exp2": _unary(np.exp2, "exp2"),
     "log": _unary(np.log, "log"),
@@ -390,18 +390,18 @@ OPERATIONS: Mapping[str, Operation] = {
     "rsqrt": _unary(lambda a: 1 / np.sqrt(a), "rsqrt"),
     "sigmoid": _unary(lambda a: 1 / (1 + np.exp(-a)), "sigmoid"),
     "abs": _unary(np.abs),
-    "where": Operation(_where, 3, is_elementwise=True),
-    "cast": Operation(_cast, 1, 1, is_elementwise=True),
-    "expand": Operation(_expand, 1, 1, is_view=True),
-    "transpose": Operation(_transpose, 1, is_view=True),
-    "reshape": Operation(_reshape, 1, 3, is_view=True),
-    "broadcast": Operation(_broadcast, 1, 3, is_view=True),
+    "where": TileOperation(_where, 3, is_elementwise=True),
+    "cast": TileOperation(_cast, 1, 1, is_elementwise=True),
+    "expand": TileOperation(_expand, 1, 1, is_view=True),
+    "transpose": TileOperation(_transpose, 1, is_view=True),
+    "reshape": TileOperation(_reshape, 1, 3, is_view=True),
+    "broadcast": TileOperation(_broadcast, 1, 3, is_view=True),
     "max": _reduction(np.fmax),
     "min": _reduction(np.fmin),
     "sum": _reduction(np.add, is_sum=True),
-    "dot": Operation(_dot, None, 1),
-    "arange": Operation(_arange, 0, 2),
-    "full": Operation(_full, 1, 4),
+    "dot": TileOperation(_dot, None, 1),
+    "arange": TileOperation(_arange, 0, 2),
+    "full": TileOperation(_full, 1, 4),
 }
 """Everything that is computed on chip, by name; a record gives an operation's position here."""
 

@@ -32,7 +32,7 @@ class ElementType:
 _INT32, _INT64 = ElementType(np.dtype(np.int32)), ElementType(np.dtype(np.int64))
 
 
-class Tile:
+class ChipTile:
     """A tile on chip, or a scalar.
 
     Attributes:
@@ -66,15 +66,15 @@ class Tile:
         return ElementType(self.value.dtype)
 
     @property
-    def T(self) -> "Tile":
+    def T(self) -> "ChipTile":
         """The tile transposed."""
         return operation("transpose", self)
 
-    def to(self, dtype: ElementType) -> "Tile":
+    def to(self, dtype: ElementType) -> "ChipTile":
         """The tile in another dtype."""
         return operation("cast", self, numbers=(position(dtype),))
 
-    def __getitem__(self, key: Any) -> "Tile":
+    def __getitem__(self, key: Any) -> "ChipTile":
         keys = key if isinstance(key, tuple) else (key,)
         if any(not (part is None or isinstance(part, slice) and part == slice(None)) for part in keys):
             raise KernelError("a tile is indexed with `:` and `None` alone: choose numbers with pointers or tl.where")
@@ -125,10 +125,10 @@ class Tile:
     def __torch_function__(cls, *args: Any, **named: Any) -> Any:
         raise KernelError("numpy and torch cannot compute with a tile: use tl")
 
-    def __neg__(self) -> "Tile":
+    def __neg__(self) -> "ChipTile":
         return operation("negative", self)
 
-    def __invert__(self) -> "Tile":
+    def __invert__(self) -> "ChipTile":
         return operation("invert", self)
 
     __hash__ = object.__hash__
@@ -140,7 +140,7 @@ METHODS: dict[str, Callable[..., Any]] = {}
 """Functions of ``tl`` that are methods of a tile; ``language.py`` fills it."""
 
 
-class KnownScalar(Tile):
+class KnownScalar(ChipTile):
     """A scalar whose number is known while the kernel is recorded: a plain argument, or the index of a program.
 
     Attributes:
@@ -172,7 +172,7 @@ class Pointer:
 
     __array_ufunc__ = None
 
-    def __init__(self, argument: int, dtype: np.dtype, offset: "Tile | int" = 0) -> None:
+    def __init__(self, argument: int, dtype: np.dtype, offset: "ChipTile | int" = 0) -> None:
         self.argument, self.element, self.offset = argument, dtype, offset
 
     @property
@@ -186,17 +186,17 @@ class Pointer:
         return Pointer(self.argument, self.element, offset)
 
     def __add__(self, offset: Any) -> "Pointer":
-        kind = offset.dtype.dtype.kind if isinstance(offset, Tile) else "i" if is_whole(offset) else ""
+        kind = offset.dtype.dtype.kind if isinstance(offset, ChipTile) else "i" if is_whole(offset) else ""
         if kind not in ("i", "u"):
             got = "a pointer" if isinstance(offset, Pointer) else f"{offset!r}"
             raise KernelError(f"a pointer moves by whole numbers, or a tile of them; got {got}")
-        if isinstance(offset, Tile) and offset.value.dtype not in (_INT32.dtype, _INT64.dtype):
+        if isinstance(offset, ChipTile) and offset.value.dtype not in (_INT32.dtype, _INT64.dtype):
             # Sums of places do not wrap around where numbers of a narrow dtype would.
             offset = offset.to(_INT32 if offset.value.dtype.itemsize < 4 else _INT64)
-        if not isinstance(self.offset, Tile) and self.offset == 0:
+        if not isinstance(self.offset, ChipTile) and self.offset == 0:
             return self._moved(offset)
-        is_large = not isinstance(offset, Tile) and abs(offset) >= 2**31
-        start = self.offset.to(_INT64) if is_large and isinstance(self.offset, Tile) else self.offset
+        is_large = not isinstance(offset, ChipTile) and abs(offset) >= 2**31
+        start = self.offset.to(_INT64) if is_large and isinstance(self.offset, ChipTile) else self.offset
         return self._moved(start + offset)
 
     __radd__ = __add__
@@ -204,12 +204,12 @@ class Pointer:
     def __sub__(self, offset: Any) -> "Pointer":
         if isinstance(offset, Pointer):
             raise KernelError("pointers are not subtracted from each other")
-        if isinstance(offset, Tile) and offset.dtype.dtype.kind == "u":
+        if isinstance(offset, ChipTile) and offset.dtype.dtype.kind == "u":
             offset = offset.to(_INT64)
         return self + (-offset)
 
     def __getitem__(self, key: Any) -> "Pointer":
-        if not isinstance(self.offset, Tile) or not self.offset.shape:
+        if not isinstance(self.offset, ChipTile) or not self.offset.shape:
             raise KernelError("numbers are read with tl.load(pointer + offsets), not with an index")
         return self._moved(self.offset[key])
 
@@ -248,7 +248,7 @@ def known(value: Any) -> Value:
     Raises:
         KernelError: If it is neither a number nor a tile.
     """
-    if isinstance(value, Tile):
+    if isinstance(value, ChipTile):
         return value.value
     if isinstance(value, Pointer):
         raise KernelError("a pointer is no tile: read what it points to with tl.load")
@@ -261,17 +261,17 @@ def known(value: Any) -> Value:
 def entry_of(value: Any) -> Entry:
     """What stands for an operand in the record."""
     plain = known(value)
-    return value.entry if isinstance(value, Tile) else recorder().constant(plain)
+    return value.entry if isinstance(value, ChipTile) else recorder().constant(plain)
 
 
-def operation(name: str, *operands: Any, numbers: Sequence[int] = ()) -> Tile:
+def operation(name: str, *operands: Any, numbers: Sequence[int] = ()) -> ChipTile:
     """Take down an operation, and give its result; of numbers that are known the result is known."""
     values = [known(operand) for operand in operands]
     if OPERATIONS[name].is_elementwise and all(
-        isinstance(operand, KnownScalar) or not isinstance(operand, Tile) for operand in operands
+        isinstance(operand, KnownScalar) or not isinstance(operand, ChipTile) for operand in operands
     ):
         return KnownScalar(compute(name, values, numbers))
-    return Tile(*recorder().computed(name, [entry_of(operand) for operand in operands], numbers))
+    return ChipTile(*recorder().computed(name, [entry_of(operand) for operand in operands], numbers))
 
 
 def _binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
@@ -288,8 +288,8 @@ _OPERATORS = {
     **{"mod": "remainder", "and": "and", "or": "or", "xor": "xor", "lshift": "left_shift", "rshift": "right_shift"},
 }
 for _name, _operation in _OPERATORS.items():
-    setattr(Tile, f"__{_name}__", _binary(_operation))
-    setattr(Tile, f"__r{_name}__", _binary(_operation, swapped=True))
+    setattr(ChipTile, f"__{_name}__", _binary(_operation))
+    setattr(ChipTile, f"__r{_name}__", _binary(_operation, swapped=True))
 _COMPARISONS = {
     "lt": "less",
     "le": "less_equal",
@@ -299,4 +299,4 @@ _COMPARISONS = {
     "ne": "not_equal",
 }
 for _name, _operation in _COMPARISONS.items():
-    setattr(Tile, f"__{_name}__", _binary(_operation))
+    setattr(ChipTile, f"__{_name}__", _binary(_operation))
