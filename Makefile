@@ -36,6 +36,7 @@ test: setup  ## everything that CI runs, in some minutes
 
 test-long: setup book  ## the long tests: every mutant, every page in three browsers
 	@sh scripts/engines.sh
+	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e ".[kernels]"
 	$(PYTEST) -m "slow and not gpu"
 
 book: look  ## the rendered book, in _build/html
