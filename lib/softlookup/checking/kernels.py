@@ -3,8 +3,10 @@
 The code beside a question sees shapes and dtypes alone. Values and traffic are computed here, from its record.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,14 @@ from softlookup.tiles.replay import LaunchError, Traffic, replay
 
 WITHIN_LIMITS = np.zeros(3, np.int64)
 """The last result of a kernel that stays within its limits: bytes beyond what may be read, written, held on chip."""
+
+_UNWRITTEN: dict[str, Callable[[np.dtype], Any]] = {
+    "f": lambda dtype: np.nan,
+    "i": lambda dtype: np.iinfo(dtype).min,
+    "u": lambda dtype: np.iinfo(dtype).max,
+    "b": lambda dtype: True,
+}
+"""What fills an output before a kernel runs, by the kind of its dtype."""
 
 _COSTS = ("reads {} from main memory", "writes {} to main memory", "holds {} on chip at a time")
 """What a limit is on, in words."""
@@ -52,11 +62,11 @@ def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
     arrays = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in case.args]
     for at in case.outputs:
         # What is never written must not look right.
-        arrays[at].fill(np.nan if arrays[at].dtype.kind == "f" else np.iinfo(arrays[at].dtype).min)
+        arrays[at].fill(_UNWRITTEN[arrays[at].dtype.kind](arrays[at].dtype))
     if len(record) != 2:
         raise LaunchError("record", "this is no record of a kernel")
     names = names or [f"argument {at + 1}" for at in range(len(arrays))]
-    traffic = replay((record[0], record[1]), arrays, names, case.outputs)
+    traffic = replay((record[0], record[1]), arrays, names, case.outputs, programs=math.prod(case.grid))
     return (*(arrays[at] for at in case.outputs), _excess(case, traffic))
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.tiles.inside.operations import KernelError
+from softlookup.tiles.inside.recording import is_recording
 from softlookup.tiles.inside.tracing import record
 from softlookup.tiles.replay import Step, Traffic, replay
 
@@ -62,19 +64,38 @@ class Kernel:
             KernelError: If the kernel does what the language does not know.
             LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
         """
-        bound = inspect.signature(self.function).bind(*args, **named)
+        parameters = inspect.signature(self.function).parameters
+        bound = inspect.signature(self.function).bind(
+            *args, **{name: arg for name, arg in named.items() if name in parameters or name not in _COMPILER_OPTIONS}
+        )
         bound.apply_defaults()
-        values = [value.numpy() if hasattr(value, "numpy") else value for value in bound.arguments.values()]
+        values = [_array(name, value) for name, value in bound.arguments.items()]
         grid = grid(dict(bound.arguments)) if callable(grid) else grid
         return replay(record(self.function, grid, values), values, list(bound.arguments), watch=watch)
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """Refuse: a kernel needs a grid.
+        """Call it from within a kernel, as a function of that one.
 
         Raises:
-            TypeError: Always.
+            TypeError: Outside of kernels, since a kernel needs a grid.
         """
+        if is_recording():
+            return self.function(*args, **named)
         raise TypeError(f"launch a kernel with a grid: {self.function.__name__}[grid](…)")
+
+
+_COMPILER_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+"""What a launch may say to Triton's compiler; here it changes nothing."""
+
+
+def _array(name: str, value: Any) -> Any:
+    """A torch tensor as an array on the same memory, all else as it is."""
+    if not hasattr(value, "numpy"):
+        return value
+    try:
+        return value.detach().numpy()
+    except (TypeError, RuntimeError) as error:
+        raise KernelError(f"`{name}` cannot be used as an array: {error}") from None
 
 
 def jit(function: Callable[..., Any]) -> Kernel:

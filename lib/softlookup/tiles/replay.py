@@ -10,11 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.operations import DTYPES, NAMES, OPERATIONS, KernelError, broadcast_shape, compute
-from softlookup.tiles.inside.recording import CONSTANT_TYPES, WIDTH, Record, constant_array
+from softlookup.tiles.inside.operations import (
+    DTYPES,
+    NAMES,
+    OPERATIONS,
+    KernelError,
+    Value,
+    broadcast_shape,
+    compute,
+    dtype_of,
+    tensor,
+)
+from softlookup.tiles.inside.recording import CONSTANT_TYPES, MOST_ROWS, WIDTH, Record, constant_value
+from softlookup.tiles.inside.tracing import MOST_PROGRAMS
 
 MOST_WORK = 4 * 10**9
-"""Operations, and numbers of tiles made, that one launch may take."""
+"""Operations that one launch may take: a number made is ten of them, as it takes as long as ten of a product."""
+
+NUMBER_WORK = 10
+"""Work that a number of a tile is, beside the operations of a product."""
+
+MOST_HELD_BYTES = 2**28
+"""Bytes that the tiles of one program may take while it runs, those that chips make again included."""
 
 
 class LaunchError(Exception):
@@ -97,6 +114,7 @@ def replay(
     names: Sequence[str],
     outputs: Sequence[int] | None = None,
     watch: Callable[[Step], None] | None = None,
+    programs: int = MOST_PROGRAMS,
 ) -> Traffic:
     """Run the record of a launch on the arrays that it was launched with.
 
@@ -106,6 +124,7 @@ def replay(
         names: Their names, for messages.
         outputs: Positions of the arrays that may be written; None allows all.
         watch: Is told each step.
+        programs: How many programs were launched, at most.
 
     Returns:
         What it cost.
@@ -113,10 +132,14 @@ def replay(
     Raises:
         LaunchError: If it reads or writes outside of an array, two programs meet at one place, or it is no record.
     """
-    memory = {at: _Memory(name, array) for at, (name, array) in enumerate(zip(names, arrays, strict=True))
-              if isinstance(array, np.ndarray)}  # fmt: skip
+    memory: dict[int, _Memory] = {}
+    same: dict[Any, _Memory] = {}
+    for at, (name, array) in enumerate(zip(names, arrays, strict=True)):
+        if isinstance(array, np.ndarray):
+            place = (array.__array_interface__["data"][0], array.size, array.dtype) if array.size else at
+            memory[at] = same.setdefault(place, _Memory(name, array))
     traffic, work = Traffic(), 0
-    for program, rows in enumerate(_programs(record)):
+    for program, rows in enumerate(_programs(record, programs)):
         run = _Program(program, rows, record[1], memory, outputs, watch)
         work = run.run(work)
         traffic.read_bytes += run.read
@@ -124,8 +147,8 @@ def replay(
         traffic.flops += run.flops
         traffic.chip_bytes = max(traffic.chip_bytes, run.most)
         traffic.program_bytes.append(run.read + run.written)
-    traffic.unique_read_bytes = sum(int((m.reader != _NOBODY).sum()) * m.flat.itemsize for m in memory.values())
-    traffic.unique_written_bytes = sum(int((m.writer != _NOBODY).sum()) * m.flat.itemsize for m in memory.values())
+    traffic.unique_read_bytes = sum(int((m.reader != _NOBODY).sum()) * m.flat.itemsize for m in same.values())
+    traffic.unique_written_bytes = sum(int((m.writer != _NOBODY).sum()) * m.flat.itemsize for m in same.values())
     return traffic
 
 
@@ -141,19 +164,27 @@ class _Memory:
         self.name, self.flat = name, array.reshape(-1)
         self.reader = np.full(self.flat.size, _NOBODY, np.int32)
         self.writer = np.full(self.flat.size, _NOBODY, np.int32)
+        self._stamp = np.zeros(self.flat.size, np.int32)
+
+    def once(self, places: np.ndarray) -> np.ndarray:
+        """Each of some places once."""
+        numbers = np.arange(places.size, dtype=np.int32)
+        self._stamp[places] = numbers
+        return places[self._stamp[places] == numbers]
 
 
-def _programs(record: Record) -> list[list[_Row]]:
-    """The rows of each program, checked as far as they can be without running."""
-    table, constants = record
-    if table.ndim != 2 or table.shape[1] != WIDTH or table.dtype != np.int64 or constants.ndim != 1:
+def _programs(record: Record, most: int) -> list[list[_Row]]:
+    """The rows of each program, checked as far as they can be without running; a program may have none."""
+    table, constants = map(np.asarray, record)
+    if table.ndim != 2 or table.shape[1] != WIDTH or table.dtype != np.int64 or len(table) > MOST_ROWS:
+        raise LaunchError("record", "this is no record of a kernel")
+    if constants.ndim != 1 or constants.dtype != np.float64:
         raise LaunchError("record", "this is no record of a kernel")
     programs: list[list[_Row]] = []
     for number, operation, a, b, c, *numbers in table.tolist():
-        if not len(programs) - 1 <= number <= len(programs) or number < 0 or not 0 <= operation < len(NAMES):
+        if not len(programs) - 1 <= number < most or number < 0 or not 0 <= operation < len(NAMES):
             raise LaunchError("record", "this is no record of a kernel")
-        if number == len(programs):
-            programs.append([])
+        programs.extend([] for _ in range(number + 1 - len(programs)))
         rows, name = programs[number], NAMES[operation]
         if any(not -1 <= operand < len(rows) for operand in (a, b, c)):
             raise LaunchError("record", "a row of the record has an operand that is not there yet")
@@ -171,7 +202,7 @@ def _programs(record: Record) -> list[list[_Row]]:
                 raise LaunchError("record", "a row of the record has no such constant")
         else:
             operands = (a, b, c)
-            if a < 0 or (name == "store" and c < 0):
+            if a < 0 or (name == "store" and c < 0) or any(rows[at].name == "store" for at in operands if at >= 0):
                 raise LaunchError("record", "a row of the record lacks an operand")
         rows.append(_Row(name, tuple(operands), tuple(numbers)))
     return programs
@@ -192,7 +223,8 @@ class _Program:
         self.number, self.rows, self.constants = number, rows, constants
         self.memory, self.outputs, self.watch = memory, outputs, watch
         self.read = self.written = self.flops = self.most = self.live = 0
-        self.values: list[np.ndarray | None] = [None] * len(rows)
+        self.values: list[Value | None] = [None] * len(rows)
+        self.held = 0
         self.bytes_of: dict[int, int] = {}
         self.home = list(range(len(rows)))
         self.holds = [False] * len(rows)
@@ -222,13 +254,14 @@ class _Program:
         """Run all rows; give the work so far, of this program and those before."""
         for at, row in enumerate(self.rows):
             places = None
+            result: Value
             try:
                 if row.name == "load":
                     result, places = self._load(row)
                 elif row.name == "store":
                     result, places = self._store(row)
                 elif row.name == "constant":
-                    result = constant_array(float(self.constants[row.numbers[0]]), row.numbers[1])
+                    result = constant_value(float(self.constants[row.numbers[0]]), row.numbers[1])
                 else:
                     operands = [self._value(operand) for operand in row.operands]
                     work += _work(row.name, operands)
@@ -238,31 +271,36 @@ class _Program:
                     self._count(at, row, operands, result)
             except (KernelError, ValueError, OverflowError, MemoryError) as error:
                 raise LaunchError("record", f"a row of the record cannot be run: {error}") from None
-            work += result.size
+            work += NUMBER_WORK * np.size(result)
+            self.held += _nbytes(result)
+            if work > MOST_WORK:
+                raise LaunchError("record", f"it takes more than {MOST_WORK:,} operations")
+            if self.held > MOST_HELD_BYTES:
+                raise LaunchError("record", f"its tiles take more than {MOST_HELD_BYTES:,} bytes")
             self.values[at] = result
             if row.name == "load":
                 self.holds[at] = True
-                self._put(at, result.nbytes)
+                self._put(at, _nbytes(result))
             if self.watch is not None:
                 argument = row.numbers[0] if places is not None else None
-                self.watch(Step(self.number, row.name, argument, places, result.shape, self.live))
+                self.watch(Step(self.number, row.name, argument, places, np.shape(result), self.live))
             self._forget(at, row)
         return work
 
-    def _value(self, at: int) -> np.ndarray:
+    def _value(self, at: int) -> Value:
         value = self.values[at]
         if value is None:
             raise LaunchError("record", "a row of the record lacks an operand")
         return value
 
-    def _count(self, at: int, row: _Row, operands: list[np.ndarray], result: np.ndarray) -> None:
+    def _count(self, at: int, row: _Row, operands: list[Value], result: np.ndarray) -> None:
         """Count an operation, and lay its result on the chip: in the place of what is not needed after it, if it can.
 
         Whole numbers and masks that come from ``tl.arange`` alone are made again where they are needed, and take no
         room.
         """
         holds = any(self.holds[operand] for operand in row.operands)
-        is_float = result.dtype.kind == "f" or any(operand.dtype.kind == "f" for operand in operands)
+        is_float = result.dtype.kind == "f" or any(dtype_of(operand).kind == "f" for operand in operands)
         self.holds[at] = holds or (result.dtype.kind == "f" and result.size > 1)
         known = OPERATIONS[row.name]
         if known.is_view:
@@ -289,13 +327,14 @@ class _Program:
         self._release(at, row)
         if self.last[self.home[at]] == at:
             self.live -= self.bytes_of.pop(self.home[at], 0)
-        for operand in row.operands:
-            if operand >= 0 and self.value_last[operand] == at:
-                self.values[operand] = None
+        for value in {at, *row.operands}:
+            if value >= 0 and self.value_last[value] == at:
+                self.held -= _nbytes(self.values[value])
+                self.values[value] = None
 
     def _access(self, row: _Row) -> tuple[_Memory, np.ndarray, np.ndarray, np.ndarray]:
         """The array, the places of all numbers of the tile, which of them are reached, and these places."""
-        offset, mask, other = (None if at < 0 else self._value(at) for at in row.operands)
+        offset, mask, other = (None if at < 0 else tensor(self._value(at)) for at in row.operands)
         memory = self.memory.get(row.numbers[0])
         if memory is None or offset is None or offset.dtype.kind not in "iu":
             raise LaunchError("record", "a row of the record points to nothing")
@@ -321,10 +360,10 @@ class _Program:
         met = np.flatnonzero((writer != _NOBODY) & (writer != self.number))
         if met.size:
             self._race(memory, int(there[met[0]]), int(writer[met[0]]), "reads")
-        other = 0 if row.operands[2] < 0 else self._value(row.operands[2])
-        result = np.broadcast_to(np.asarray(other), places.shape).astype(memory.flat.dtype)
+        other = 0 if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
+        result = np.broadcast_to(other, places.shape).astype(memory.flat.dtype)
         result[reached] = memory.flat[there]
-        once = np.unique(there)
+        once = memory.once(there)
         self.read += once.size * memory.flat.itemsize
         before = memory.reader[once]
         memory.reader[once] = np.where((before == _NOBODY) | (before == self.number), self.number, _SEVERAL)
@@ -334,7 +373,7 @@ class _Program:
         memory, places, reached, there = self._access(row)
         if self.outputs is not None and row.numbers[0] not in self.outputs:
             raise LaunchError("input-written", f"program {self.number} writes to `{memory.name}`, which is an input")
-        values = np.broadcast_to(self._value(row.operands[2]), places.shape)[reached]
+        values = np.broadcast_to(tensor(self._value(row.operands[2])), places.shape)[reached]
         with np.errstate(all="ignore"):
             values = values.astype(memory.flat.dtype)
         for others, act in ((memory.writer[there], "write"), (memory.reader[there], "read")):
@@ -344,7 +383,7 @@ class _Program:
         memory.flat[there] = values
         if not np.array_equal(memory.flat[there], values, equal_nan=values.dtype.kind == "f"):
             raise LaunchError("race", f"program {self.number} writes several numbers to one place of `{memory.name}`")
-        once = np.unique(there)
+        once = memory.once(there)
         memory.writer[once] = self.number
         self.written += once.size * memory.flat.itemsize
         return np.empty(places.shape, memory.flat.dtype), there
@@ -358,8 +397,12 @@ class _Program:
         )
 
 
-def _work(name: str, operands: Sequence[np.ndarray]) -> int:
+def _nbytes(value: Value | None) -> int:
+    return value.nbytes if isinstance(value, np.ndarray) else 0
+
+
+def _work(name: str, operands: Sequence[Value]) -> int:
     """Operations on numbers, where they are not those of the result: of a product and of a reduction."""
-    if name == "dot" and operands[0].ndim == operands[1].ndim == 2:
-        return 2 * operands[0].size * operands[1].shape[1]
-    return operands[0].size if name in ("max", "min", "sum") else 0
+    if name == "dot" and np.ndim(operands[0]) == np.ndim(operands[1]) == 2:
+        return 2 * np.size(operands[0]) * np.shape(operands[1])[1]
+    return np.size(operands[0]) if name in ("max", "min", "sum") else 0

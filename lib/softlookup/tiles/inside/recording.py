@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.operations import NAMES, KernelError, broadcast_shape, compute
+from softlookup.tiles.inside.operations import DTYPES, NAMES, KernelError, Value, broadcast_shape, compute, dtype_of
 
-Entry = tuple[int, np.ndarray]
-"""A row of the current program, and zeros of its shape and dtype."""
+Entry = tuple[int, Value]
+"""A row of the current program, and zeros of its shape and dtype; of a constant its value."""
 
 Record = tuple[np.ndarray, np.ndarray]
 """The rows, and the constants that stand in the kernel."""
@@ -27,8 +27,11 @@ WIDTH = 9
 MOST_ROWS = 10_000
 """Rows that the programs of a launch may record together."""
 
-CONSTANT_TYPES = (bool, int, float)
-"""Types of constants, by the second number of their row."""
+CONSTANT_TYPES = (bool, int, float, *DTYPES)
+"""What constants are, by the second number of their row: literals, or scalars that have a dtype."""
+
+MOST_CONSTANT = 2**53
+"""Whole numbers from here on are not exact in a record's constants."""
 
 _POSITIONS = {name: position for position, name in enumerate(NAMES)}
 
@@ -41,14 +44,16 @@ class Recorder:
 
     Attributes:
         program: The index of the current program, along the axes of the grid.
+        number: The number of the current program among all.
     """
 
     def __init__(self, grid: tuple[int, ...]) -> None:
         self.grid, self.program = grid, (0,) * len(grid)
         self.rows: list[tuple[int, ...]] = []
         self.constants: list[float] = []
-        self._number = self._first = 0
-        self._known: dict[tuple[type, float], Entry] = {}
+        self.number = self._first = 0
+        self._known: dict[tuple[int, str], Entry] = {}
+        self._results: dict[Any, np.ndarray] = {}
 
     def begin(self, number: int, program: tuple[int, ...]) -> None:
         """Begin the next program.
@@ -57,26 +62,34 @@ class Recorder:
             number: Its number among all.
             program: Its index in the grid.
         """
-        self.program, self._number, self._first, self._known = program, number, len(self.rows), {}
+        self.program, self.number, self._first, self._known = program, number, len(self.rows), {}
 
-    def computed(self, name: str, entries: Sequence[Entry], numbers: Sequence[int] = ()) -> Entry:
+    def computed(self, name: str, entries: Sequence[Entry], numbers: Sequence[int] = ()) -> tuple[int, np.ndarray]:
         """Take down an operation on chip, and give what is known of its result."""
-        result = compute(name, [value for _, value in entries], numbers)
-        return self._add(name, [row for row, _ in entries], numbers), np.zeros(result.shape, result.dtype)
+        # What has once been computed of zeros is not computed again: programs and loops repeat each other.
+        key = name, *map(_kind, entries), *numbers
+        if key not in self._results:
+            result = compute(name, [value for _, value in entries], numbers)
+            self._results[key] = np.zeros(result.shape, result.dtype)
+        return self._add(name, [row for row, _ in entries], numbers), self._results[key]
 
-    def constant(self, value: Any) -> Entry:
-        """Take down a number that stands in the kernel, once for each program."""
-        kind = next(at for at, type_ in enumerate(CONSTANT_TYPES) if isinstance(_plain(value), type_))
-        key = CONSTANT_TYPES[kind], float(value)
+    def constant(self, value: Value) -> Entry:
+        """Take down a literal or a scalar that is known, once for each program."""
+        if isinstance(value, np.ndarray):
+            number, kind = value.item(), CONSTANT_TYPES.index(value.dtype)
+        else:
+            number, kind = value, next(at for at, type_ in enumerate((bool, int, float)) if isinstance(value, type_))
+        key = kind, float(number).hex() if isinstance(number, float) else str(number)
         if key not in self._known:
-            if kind < 2 and abs(int(value)) >= 2**53:
-                raise KernelError(f"the whole number {value} is too large")
-            self.constants.append(float(value))
-            row = self._add("constant", (), (len(self.constants) - 1, kind))
-            self._known[key] = row, constant_array(float(value), kind)
+            if not isinstance(number, float) and abs(number) >= MOST_CONSTANT:
+                raise KernelError(f"the whole number {number} is too large")
+            self.constants.append(float(number))
+            self._known[key] = self._add("constant", (), (len(self.constants) - 1, kind)), value
         return self._known[key]
 
-    def load(self, argument: int, dtype: np.dtype, offset: Entry, mask: Entry | None, other: Entry | None) -> Entry:
+    def load(
+        self, argument: int, dtype: np.dtype, offset: Entry, mask: Entry | None, other: Entry | None
+    ) -> tuple[int, np.ndarray]:
         """Take down that numbers are read from memory."""
         shape = _shape_of_access("tl.load", offset, mask, other)
         row = self._add("load", [-1 if entry is None else entry[0] for entry in (offset, mask, other)], (argument,))
@@ -84,10 +97,9 @@ class Recorder:
 
     def store(self, argument: int, offset: Entry, mask: Entry | None, value: Entry) -> None:
         """Take down that numbers are written to memory."""
-        if _shape_of_access("tl.store", offset, mask, value) != offset[1].shape:
-            raise KernelError(
-                f"tl.store writes a tile of shape {value[1].shape} to a pointer of shape {offset[1].shape}"
-            )
+        shape = _shape_of_access("tl.store", offset, mask, value)
+        if shape != np.shape(offset[1]):
+            raise KernelError(f"tl.store writes a tile of shape {shape} to a pointer of shape {np.shape(offset[1])}")
         self._add("store", [-1 if entry is None else entry[0] for entry in (offset, mask, value)], (argument,))
 
     def _add(self, name: str, operands: Sequence[int], numbers: Sequence[int]) -> int:
@@ -96,26 +108,33 @@ class Recorder:
                 f"the programs do more than {MOST_ROWS:,} operations on tiles: take larger tiles, or fewer loops"
             )
         padded = (*operands, *(-1,) * (3 - len(operands)), *numbers, *(0,) * (4 - len(numbers)))
-        self.rows.append((self._number, _POSITIONS[name], *padded))
+        self.rows.append((self.number, _POSITIONS[name], *padded))
         return len(self.rows) - 1 - self._first
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _kind(entry: Entry) -> Any:
+    """What a result's shape and dtype depend on."""
+    value = entry[1]
+    return (value.shape, value.dtype) if isinstance(value, np.ndarray) else (type(value), value)
 
 
-def constant_array(value: float, kind: int) -> np.ndarray:
-    """A constant as the scalar that an operation takes: a boolean, int32 (int64 where it is larger) or float32."""
-    if kind == 1:
-        return np.array(int(value), np.int32 if abs(value) < 2**31 else np.int64)
-    return np.array(value, np.float32 if kind == 2 else np.bool_)
+def constant_value(value: float, kind: int) -> Value:
+    """A constant as an operation takes it.
+
+    Raises:
+        ValueError, OverflowError: If there is no such constant.
+    """
+    type_ = CONSTANT_TYPES[kind]
+    if isinstance(type_, np.dtype):
+        return np.array(value if type_.kind == "f" else int(value), type_)
+    return type_(value)
 
 
 def _shape_of_access(name: str, offset: Entry, mask: Entry | None, other: Entry | None) -> tuple[int, ...]:
-    if offset[1].ndim == 0 and any(entry is not None and entry[1].ndim for entry in (mask, other)):
+    if not np.ndim(offset[1]) and any(entry is not None and np.ndim(entry[1]) for entry in (mask, other)):
         raise KernelError(f"{name} has a tile beside a pointer to a single number: add tl.arange to the pointer")
-    if mask is not None and mask[1].dtype != np.bool_:
-        raise KernelError(f"the mask of {name} is a tile of booleans, as `cols < n` is; got {mask[1].dtype}")
+    if mask is not None and dtype_of(mask[1]) != np.bool_:
+        raise KernelError(f"the mask of {name} is a tile of booleans, as `cols < n` is; got {dtype_of(mask[1])}")
     return broadcast_shape(*(entry[1] for entry in (offset, mask, other) if entry is not None))
 
 
@@ -131,6 +150,11 @@ def recorder() -> Recorder:
     if not _recorders:
         raise KernelError("`tl` works inside a kernel alone: launch it as kernel[grid](…)")
     return _recorders[-1]
+
+
+def is_recording() -> bool:
+    """Whether a launch is being recorded."""
+    return bool(_recorders)
 
 
 @contextlib.contextmanager

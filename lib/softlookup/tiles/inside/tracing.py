@@ -1,13 +1,15 @@
 """Recording a launch: every program of the grid runs once, with pointers in place of arrays."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.language import Pointer
-from softlookup.tiles.inside.operations import KernelError
-from softlookup.tiles.inside.recording import WIDTH, Record, recording
+from softlookup.tiles.inside.language import constexpr
+from softlookup.tiles.inside.operations import DTYPES, KernelError, literal_dtype
+from softlookup.tiles.inside.recording import MOST_CONSTANT, WIDTH, Record, recording
+from softlookup.tiles.inside.tile import ElementType, KnownScalar, Pointer
 
 MOST_PROGRAMS = 4096
 """Programs that a launch may have."""
@@ -42,9 +44,38 @@ def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any]) -> Record
     """
     function = getattr(kernel, "__wrapped__", kernel)
     grid = checked_grid(grid)
-    pointers = [Pointer(at, arg.dtype) if isinstance(arg, np.ndarray) else arg for at, arg in enumerate(args)]
+    parameters = list(inspect.signature(function).parameters.values())
+    if len(parameters) != len(args):
+        raise KernelError(f"the kernel has {len(parameters)} parameters, and is launched with {len(args)} arguments")
+    inputs = [_input(at, parameter, arg) for at, (parameter, arg) in enumerate(zip(parameters, args, strict=True))]
+    by_name = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+    positional = [value for name, value in inputs if name not in by_name]
+    named = {name: value for name, value in inputs if name in by_name}
     with recording(grid) as now:
         for number, program in enumerate(np.ndindex(*grid)):
             now.begin(number, tuple(map(int, program)))
-            function(*pointers)
+            result = function(*positional, **named)
+            if result is not None:
+                raise KernelError("a kernel returns nothing: it stores its results with tl.store")
     return np.array(now.rows, np.int64).reshape(-1, WIDTH), np.array(now.constants, np.float64)
+
+
+def _input(at: int, parameter: inspect.Parameter, arg: Any) -> tuple[str, Any]:
+    """A parameter's name, and what a kernel gets there: a pointer, a scalar, or what a ``tl.constexpr`` is."""
+    name = parameter.name
+    if isinstance(arg, np.ndarray):
+        if arg.dtype not in DTYPES:
+            raise KernelError(
+                f"`{name}` holds {arg.dtype}, which tl does not know: it knows {', '.join(map(str, DTYPES))}"
+            )
+        return name, Pointer(at, arg.dtype)
+    value = arg.item() if isinstance(arg, np.generic) else arg
+    if parameter.annotation is constexpr or str(parameter.annotation).rpartition(".")[2] == "constexpr":
+        return name, value
+    if isinstance(value, bool | int | float):
+        if isinstance(value, int) and abs(value) >= MOST_CONSTANT:
+            raise KernelError(f"`{name}` is {value}: whole numbers stay below 2^53")
+        return name, KnownScalar(np.array(value, np.float32 if isinstance(value, float) else literal_dtype(value)))
+    if value is None or isinstance(value, str | tuple | ElementType):
+        return name, value
+    raise KernelError(f"`{name}` is a {type(value).__name__}: a kernel takes arrays and numbers")
