@@ -27,7 +27,9 @@ WIDTH = 9
 MOST_ROWS = 10_000
 """Rows that the programs of a launch may record together."""
 
-CONSTANT_TYPES = (bool, int, float, *DTYPES)
+_LITERALS: tuple[type[bool] | type[int] | type[float], ...] = (bool, int, float)
+
+CONSTANT_TYPES = (*_LITERALS, *DTYPES)
 """What constants are, by the second number of their row: literals, or scalars that have a dtype."""
 
 MOST_CONSTANT = 2**53
@@ -78,7 +80,7 @@ class Recorder:
         if isinstance(value, np.ndarray):
             number, kind = value.item(), CONSTANT_TYPES.index(value.dtype)
         else:
-            number, kind = value, next(at for at, type_ in enumerate((bool, int, float)) if isinstance(value, type_))
+            number, kind = value, next(at for at, type_ in enumerate(_LITERALS) if isinstance(value, type_))
         key = kind, float(number).hex() if isinstance(number, float) else str(number)
         if key not in self._known:
             if not isinstance(number, float) and abs(number) >= MOST_CONSTANT:
@@ -124,10 +126,10 @@ def constant_value(value: float, kind: int) -> Value:
     Raises:
         ValueError, OverflowError: If there is no such constant.
     """
-    type_ = CONSTANT_TYPES[kind]
-    if isinstance(type_, np.dtype):
-        return np.array(value if type_.kind == "f" else int(value), type_)
-    return type_(value)
+    if kind >= len(_LITERALS):
+        dtype = DTYPES[kind - len(_LITERALS)]
+        return np.array(value if dtype.kind == "f" else int(value), dtype)
+    return _LITERALS[kind](value)
 
 
 def _shape_of_access(name: str, offset: Entry, mask: Entry | None, other: Entry | None) -> tuple[int, ...]:

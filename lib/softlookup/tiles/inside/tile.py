@@ -286,5 +286,13 @@ _OPERATORS = {
 for _name, _operation in _OPERATORS.items():
     setattr(Tile, f"__{_name}__", _binary(_operation))
     setattr(Tile, f"__r{_name}__", _binary(_operation, swapped=True))
-for _name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):
-    setattr(Tile, f"__{_name[0]}{'e' if 'equal' in _name else 't'}__", _binary(_name))
+_COMPARISONS = {
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}
+for _name, _operation in _COMPARISONS.items():
+    setattr(Tile, f"__{_name}__", _binary(_operation))
