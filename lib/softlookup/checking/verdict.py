@@ -210,6 +210,9 @@ def _pair(got: float, expected: float) -> tuple[str, str]:
     return pair[0], pair[1]
 
 
+_NAN_IN_KERNELS = "NaN also stands where a kernel stores nothing, and where a masked load without `other` counts."
+
+
 def _described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool) -> str:
     """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
     prefix = f'Case "{case.label}"'
@@ -238,7 +241,8 @@ def _described(case: Case, difference: Difference, names: tuple[str, ...], revea
     exact = not reveals or _are_whole(difference.got[index], difference.expected[index])
     tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
     allowed = "" if exact else f" (tolerance {tolerance:g})"
-    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
+    unwritten = f" {_NAN_IN_KERNELS}" if case.grid and got == "NaN" else ""
+    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}{unwritten}"
 
 
 def _kinds(got: np.dtype, expected: np.dtype, name: str) -> str:

@@ -361,7 +361,7 @@ class _Program:
         met = np.flatnonzero((writer != _NOBODY) & (writer != self.number))
         if met.size:
             self._race(memory, int(there[met[0]]), int(writer[met[0]]), "reads")
-        other = 0 if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
+        other = _undefined(memory.flat.dtype) if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
         result = np.broadcast_to(other, places.shape).astype(memory.flat.dtype)
         result[reached] = memory.flat[there]
         once = memory.once(there)
@@ -404,6 +404,11 @@ class _Program:
 
 def _nbytes(value: Value | None) -> int:
     return value.nbytes if isinstance(value, np.ndarray) else 0
+
+
+def _undefined(dtype: np.dtype) -> Any:
+    """What stands where a mask leaves a place out and nothing is said of it: Triton promises nothing."""
+    return np.nan if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
 
 
 def _alike(written: np.ndarray, values: np.ndarray) -> bool:
