@@ -400,9 +400,7 @@ def causal_exp2(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
         weights = tl.exp2(scores - new[:, None])
         fade = tl.exp2(top - new)
         total = total * fade + tl.sum(weights, 1)
-        out = tl.dot(
-            weights, tl.load(v + cols[:, None] * H + wide, mask=are_keys, other=0.0), acc=out * fade[:, None]
-        )
+        out = tl.dot(weights, tl.load(v + cols[:, None] * H + wide, mask=are_keys, other=0.0), acc=out * fade[:, None])
         top = new
     tl.store(o + rows[:, None] * H + wide, out / total[:, None], mask=are_rows)
 
