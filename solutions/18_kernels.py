@@ -32,7 +32,7 @@
 import numpy as np
 
 from softlookup import check, hint
-from softlookup.tiles import cdiv, jit, tl
+from softlookup.tiles import KernelError, LaunchError, cdiv, jit, tl
 
 # %% [markdown]
 # ## Programs and tiles
@@ -66,6 +66,8 @@ try:
     print(out, traffic, sep="\n")
 except NotImplementedError:
     print("Write the kernel first.")
+except (KernelError, LaunchError) as error:
+    print("Not yet:", error)
 
 # %% [markdown]
 # ## Rows on the chip
@@ -364,6 +366,8 @@ try:
     print(on_triton(scaled_add, (3,), x, y, out, 2.0, 10, BLOCK=4))
 except NotImplementedError:
     print("Write the kernel first.")
+except (KernelError, LaunchError) as error:
+    print("Not yet:", error)
 
 # %% [markdown]
 # ## In your own words

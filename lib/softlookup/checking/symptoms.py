@@ -24,6 +24,8 @@ def by_symptom(task: Task, failed: Failed) -> list[str]:
     kinds = {_kind(*answered) for answered in failed}
     if "dtype" in kinds and all(case.part != CORE for case, _, _ in failed):
         kinds = {"dtype"}
+    if kinds == {"outside", "race"}:
+        kinds = {"outside"}  # behind the end of a row is the next one, behind the last one nothing
     slugs = [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
     if slugs or len(kinds) != 1:
         return slugs

@@ -36,6 +36,9 @@ def which(difference: Difference, names: tuple[str, ...]) -> str:
     return f" of {named(names[difference.result])}" if len(names) > 1 and difference.result < len(names) else ""
 
 
+_NAN_IN_KERNELS = "NaN also stands where a kernel stores nothing, and where a masked load without `other` counts."
+
+
 def described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool) -> str:
     """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
     prefix = f'Case "{case.label}"'
@@ -64,7 +67,8 @@ def described(case: Case, difference: Difference, names: tuple[str, ...], reveal
     exact = not reveals or _are_whole(difference.got[index], difference.expected[index])
     tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
     allowed = "" if exact else f" (tolerance {tolerance:g})"
-    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}"
+    unwritten = f" {_NAN_IN_KERNELS}" if case.grid and got == "NaN" else ""
+    return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}{unwritten}"
 
 
 def _single(difference: Difference, names: tuple[str, ...]) -> str:

@@ -45,7 +45,8 @@ class LaunchError(Exception):
 
     Attributes:
         kind: "outside" (an access outside of an array), "race" (two programs at one place, where one writes),
-            "input-written" (a store to an array that is an input) or "record" (no record of a kernel).
+            "overlap" (a store that writes different numbers to one place), "input-written" (a store to an array that is
+            an input) or "record" (no record of a kernel).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -372,7 +373,7 @@ class _Program:
         met = np.flatnonzero((writer != _NOBODY) & (writer != self.number))
         if met.size:
             self._race(memory, int(there[met[0]]), int(writer[met[0]]), "reads")
-        other = 0 if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
+        other = _undefined(memory.flat.dtype) if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
         result = np.broadcast_to(other, places.shape).astype(memory.flat.dtype)
         result[reached] = memory.flat[there]
         once = memory.once(there)
@@ -393,8 +394,12 @@ class _Program:
             if met.size:
                 self._race(memory, int(there[met[0]]), int(others[met[0]]), "writes", act)
         memory.flat[there] = values
-        if not np.array_equal(memory.flat[there], values, equal_nan=values.dtype.kind == "f"):
-            raise LaunchError("race", f"program {self.number} writes several numbers to one place of `{memory.name}`")
+        if not _alike(memory.flat[there], values):
+            raise LaunchError(
+                "overlap",
+                f"program {self.number} writes different numbers of one tile to one place of `{memory.name}`: which of "
+                "them stays is chance",
+            )
         once = memory.once(there)
         memory.writer[once] = self.number
         self.written += once.size * memory.flat.itemsize
@@ -411,6 +416,20 @@ class _Program:
 
 def _nbytes(value: Value | None) -> int:
     return value.nbytes if isinstance(value, np.ndarray) else 0
+
+
+def _undefined(dtype: np.dtype) -> Any:
+    """What stands where a mask leaves a place out and nothing is said of it: Triton promises nothing."""
+    return np.nan if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+def _alike(written: np.ndarray, values: np.ndarray) -> bool:
+    """Whether what lies in memory is what was stored; equal rows of a product may be rounded in different ways."""
+    if written.dtype.kind != "f" or np.array_equal(written, values):
+        return np.array_equal(written, values)
+    rounding = 64 * float(np.finfo(written.dtype).eps)
+    size = float(np.max(np.abs(values), where=np.isfinite(values), initial=0))
+    return np.allclose(written, values, rtol=rounding, atol=rounding * size, equal_nan=True)
 
 
 def _number_work(name: str, result: Value) -> int:

@@ -95,7 +95,7 @@ def _paged_cases(rng: Rng) -> list[Case]:
         q = normal(rng, len(lengths), h, scale=scale)
         # Each program reads its length, its row of the table and its query.
         read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
-        limits = (read, 4 * q.size, 4 * (3 * m * h + 4 * h + 8 * m + 64)) if limited else None
+        limits = (read, 4 * q.size, 4 * (4 * m * h + 4 * h + 8 * m + 64)) if limited else None
         args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), h**-0.5, table.shape[1], m, h)
         return launch(label, (len(lengths),), args, (5,), limits)
 

@@ -78,9 +78,10 @@ def zeros_like(input: ChipTile) -> ChipTile:
 def load(
     pointer: Pointer, mask: Any = None, other: Any = None, *, cache_modifier: str = "", eviction_policy: str = ""
 ) -> ChipTile:
-    """Read from main memory: the numbers that ``pointer`` points to, ``other`` where ``mask`` is false, else 0.
+    """Read from main memory: the numbers that ``pointer`` points to, ``other`` where ``mask`` is false.
 
-    What is said about caches is a hint to a GPU, and changes nothing here.
+    Without ``other`` such numbers are undefined on a GPU; here they are NaN, or the largest whole number. What is said
+    about caches is a hint to a GPU, and changes nothing here.
     """
     _check_pointer("load", pointer)
     if mask is None and other is not None:

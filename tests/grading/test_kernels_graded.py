@@ -1,0 +1,74 @@
+"""Kernels of a submission are recorded in the sandbox; values and bytes are computed outside."""
+
+import nbformat
+import pytest
+from sandbox_tools import NEEDS_SANDBOX
+from small_class import ROOT
+
+from softlookup.authoring import make_release, read_solution
+from softlookup.checking import get_task
+from softlookup.grading.data.work import Limits, RunSettings
+from softlookup.grading.judging.examine import SandboxExaminer
+from softlookup.grading.samples.handins import answers, filled
+
+pytestmark = NEEDS_SANDBOX
+NAME = "18_kernels"
+SOURCE = read_solution(ROOT / "solutions" / f"{NAME}.py")
+RELEASE = make_release(SOURCE)
+RIGHT = answers(SOURCE)
+
+FORGED_RECORD = """
+@jit
+def scaled_add(x, y, out, a, n, BLOCK: tl.constexpr):
+    import gc
+    from softlookup.tiles.inside.recording import Recorder
+
+    for recorder in gc.get_objects():
+        if isinstance(recorder, Recorder):
+            recorder.rows = [(0, 99, 7, 7, 7, 0, 0, 0, 0)]
+"""
+
+
+@pytest.fixture(scope="module")
+def examiner():
+    settings = RunSettings(NAME, nbformat.writes(RELEASE), 7, limits=Limits(cell_s=120, answer_s=120, total_s=500))
+    with SandboxExaminer(settings) as examiner:
+        yield examiner
+
+
+def marks(examiner, **cells):
+    notebook = filled(RELEASE, RIGHT | {name.replace("_", "-"): text for name, text in cells.items()})
+    return {mark.task: mark for mark in examiner.examine("somebody", nbformat.writes(notebook).encode()).marks}
+
+
+def with_mistake(task_id, slug):
+    """The published answer with a known mistake in it."""
+    task = get_task(task_id)
+    return next(m for m in task.mistakes if m.slug == slug).applied_to(RIGHT[task.slug])
+
+
+def test_right_kernels_earn_all_points(examiner):
+    for task_id, mark in marks(examiner).items():
+        if mark.verdict != "by hand":
+            assert (mark.verdict, mark.points) == ("pass", mark.max), f"{task_id}: {mark.message}"
+
+
+def test_wrong_values_too_much_traffic_and_places_outside_are_named(examiner):
+    got = marks(
+        examiner,
+        **{
+            "18_online": with_mistake("18.online", "sum-not-rescaled"),
+            "18_product": with_mistake("18.product", "b-loaded-twice"),
+            "18_softmax": with_mistake("18.softmax", "mask-missing"),
+            "18_linear": "@jit\ndef linear_activated(x, w, bias, y, m, n, k, BM, BN, BK):\n    y += tl.exp",
+            "18_add": FORGED_RECORD,
+        },
+    )
+    assert (got["18.online"].points, got["18.online"].diagnosis) == (0, ("sum-not-rescaled",))
+    product = got["18.product"]
+    assert (product.verdict, product.diagnosis) == ("partial", ("b-loaded-twice",))
+    assert product.points == pytest.approx(0.7 * product.max) and "bytes from main memory" in product.message
+    assert (got["18.softmax"].points, got["18.softmax"].diagnosis) == (0, ("mask-missing",))
+    assert got["18.linear"].points == 0 and "a pointer moves by whole numbers" in got["18.linear"].message
+    assert got["18.add"].points == 0 and "no record of a kernel" in got["18.add"].message
+    assert got["18.attention"].points == got["18.attention"].max
