@@ -93,7 +93,7 @@ def record(part: str, file: Path) -> None:
 
 def _files_of_tests() -> list[str]:
     """The files that a test marked gpu may stand in: others need packages that a bare machine has not."""
-    rooms = ("model", "roofline", "training")
+    rooms = ("model", "roofline", "tiles", "training")
     files = [file for room in rooms for file in sorted((ROOT / "tests" / room).glob("test_*.py"))]
     return [str(file.relative_to(ROOT)) for file in files if re.search(r"mark\.gpu|\bdevice\b", file.read_text())]
 

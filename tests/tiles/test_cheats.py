@@ -192,6 +192,10 @@ FORGED: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
     "time without end": _with(_ONE, (_ROW["full"], 0, -1, -1, 9, 2**17), *[
         (_ROW["exp"], at, -1, -1) for at in range(1, 9000)
     ]),
+    "remainders without end": _with(
+        (_ROW["constant"], -1, -1, -1, 3, 2), _ONE, (_ROW["full"], 0, -1, -1, 10, 2**17),
+        *[(_ROW["remainder"], 2, 1, -1)] * 2000,
+    ),
     "loads without end": _with(
         (_ROW["arange"], -1, -1, -1, 0, 2**17), (_ROW["constant"], -1, -1, -1, 0, 1), (_ROW["remainder"], 0, 1, -1),
         *[(_ROW["load"], 2, -1, -1, 0)] * 9000,
