@@ -40,16 +40,26 @@ FONTS = {
 }
 """The faces that ``book/_static/fonts.css`` describes, by script; a page loads those that it has letters of."""
 
-EARLY = ("ibm-plex-sans-latin-wght-normal", "ibm-plex-sans-latin-wght-italic", "ibm-plex-mono-latin-400-normal")
-"""Faces that are there before a page is first drawn, so that no line breaks anew: they come as a script."""
+FACE_START = f"{VENDOR}/faces.js"
+SLANTED_START = f"{VENDOR}/slanted.js"
+EARLY = {
+    FACE_START: ("ibm-plex-sans-latin-wght-normal", "ibm-plex-mono-latin-400-normal"),
+    SLANTED_START: ("ibm-plex-sans-latin-wght-italic",),
+}
+"""Faces that are there before a page is first drawn, so that no line breaks anew: they come as scripts. Every page has
+the first, and pages with slanted letters the second."""
 
 DESCRIBED = re.compile(r"@font-face \{([^}]*)\}")
-FACE_START = f"{VENDOR}/faces.js"
+SLANTED = re.compile(r'<(?:em|i|cite|dfn|var)\b(?! class="fa)')
+"""What browsers and the theme show slanted; an icon is no letter."""
 
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(?P<json>.*?)</script>', re.S)
 WIDGET_START = f"{VENDOR}/widgets.js"
 FACE = re.compile(r"@font-face\s*\{[^}]*/fontawesome/[^}]*\}")
 """The theme's own descriptions of its icon font; Firefox follows them although book.css describes the font again."""
+
+ICON_RULE = re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"(?P<sign>[^"]*)"\}')
+"""The theme's names of the 1900 icons of its whole font: a fifth of the styles of a page, gzipped."""
 
 ICONS = {
     "bars": 0xF0C9,
@@ -121,25 +131,33 @@ def subset_icons(font: Path, target: Path) -> None:
         subset.save_font(whole, str(target), options)
 
 
-def early_faces(stylesheet: str, fonts: Path) -> str:
-    """Write the script that adds the `EARLY` faces: [family, file in base64, descriptors] each, and what reads them.
+def early_faces(stylesheet: str, fonts: Path, names: tuple[str, ...]) -> str:
+    """Write a script that adds `EARLY` faces: [family, file in base64, descriptors] each, and what reads them.
 
     Args:
         stylesheet: Text of fonts.css, which says what each file holds.
         fonts: Folder of the files.
+        names: Names of the files.
     """
     faces = []
-    for name in EARLY:
+    for name in names:
         (rule,) = (rule for rule in DESCRIBED.findall(stylesheet) if f"/{name}.woff2" in rule)
         rules = dict(re.findall(r"([\w-]+): (.*?);", rule))
         how = {"weight": rules["font-weight"], "style": rules["font-style"], "unicodeRange": rules["unicode-range"]}
         data = base64.b64encode((fonts / f"{name}.woff2").read_bytes()).decode()
         faces.append([rules["font-family"].strip('"'), data, how])
-    # By it MathJax's letters find the line, whatever face stands in for them meanwhile.
-    zero = fonts.parent / "mathjax/output/chtml/fonts/woff-v2/MathJax_Zero.woff"
-    faces.append(["MJXZERO", base64.b64encode(zero.read_bytes()).decode(), {}])
+    if names == EARLY[FACE_START]:
+        # By it MathJax's letters find the line, whatever face stands in for them meanwhile.
+        zero = fonts.parent / "mathjax/output/chtml/fonts/woff-v2/MathJax_Zero.woff"
+        faces.append(["MJXZERO", base64.b64encode(zero.read_bytes()).decode(), {}])
     script = Path(__file__).with_name("faces.js").read_text(encoding="utf-8")
     return f"globalThis.softlookupFaces={json.dumps(faces)};\n{script}"
+
+
+def start_slanted(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """On pages with slanted letters, load these before the page is drawn."""
+    if SLANTED.search(context.get("body", "")):
+        app.add_js_file(SLANTED_START, priority=100)
 
 
 def install(app: Sphinx) -> None:
@@ -155,9 +173,9 @@ def install(app: Sphinx) -> None:
             copy(modules / package / "files" / f"{face}.woff2", static / VENDOR / "fonts" / f"{face}.woff2")
         copy(modules / package / "LICENSE", static / VENDOR / "fonts" / f"{package.rpartition('/')[2]}-licence.txt")
     copy(Path(__file__).with_name("widgets.js"), static / WIDGET_START)
-    stylesheet = Path(__file__).parents[1] / "_static/fonts.css"
-    early = early_faces(stylesheet.read_text(encoding="utf-8"), static / VENDOR / "fonts")
-    (static / FACE_START).write_text(early, encoding="utf-8")
+    stylesheet = (Path(__file__).parents[1] / "_static/fonts.css").read_text(encoding="utf-8")
+    for script, names in EARLY.items():
+        (static / script).write_text(early_faces(stylesheet, static / VENDOR / "fonts", names), encoding="utf-8")
 
     import pydata_sphinx_theme
 
@@ -207,8 +225,17 @@ def drop_idle_mathjax(app: Sphinx, pagename: str, templatename: str, context: di
         ]
 
 
+def without_idle_icons(stylesheet: str) -> str:
+    """Leave out what styles say of icons that our font has no letter for."""
+    letters = {f"\\{code:x}" for code in ICONS.values()}
+    return ICON_RULE.sub(lambda rule: rule[0] if rule["sign"] in letters else "", stylesheet)
+
+
 def sweep(app: Sphinx, exception: Exception | None) -> None:
-    """Drop the theme's icon scripts, fonts and source maps, which no page loads any more, and our scripts' comments."""
+    """Drop the theme's icon scripts, fonts and source maps, which no page loads any more, and our scripts' comments.
+
+    Of the theme's styles go the descriptions of that font and of icons that no page has.
+    """
     if exception or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
@@ -221,8 +248,7 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
         file.write_text(without_comments(file.read_text(encoding="utf-8")), encoding="utf-8")
     for style in (static / "styles").glob("*.css"):
         text = style.read_text(encoding="utf-8")
-        if FACE.search(text):
-            style.write_text(FACE.sub("", text), encoding="utf-8")
+        style.write_text(without_idle_icons(FACE.sub("", text)), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -232,6 +258,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_js_file(FACE_START, priority=100)  # before all other scripts, and before the page's text
     app.connect("builder-inited", install)
     app.connect("html-page-context", start_widgets)
+    app.connect("html-page-context", start_slanted, priority=900)  # when all has been written into the page's body
     app.connect("html-page-context", drop_idle_mathjax, priority=900)  # after Sphinx has put it there
     app.connect("build-finished", sweep, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

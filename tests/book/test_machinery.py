@@ -44,6 +44,20 @@ def test_icon_font_holds_every_icon_and_little_else(tmp_path):
         assert set(font.getBestCmap()) == set(offline.ICONS.values())
 
 
+def test_styles_describe_the_icons_of_the_font_and_no_other():
+    import re
+
+    import pydata_sphinx_theme
+
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+    stylesheet = (theme / "styles/pydata-sphinx-theme.css").read_text(encoding="utf-8")
+    left = offline.without_idle_icons(stylesheet)
+    icon = re.compile(r'\.fa-[a-z0-9-]+:before\{content:"([^"]*)"\}')
+    assert len(icon.findall(stylesheet)) > 1000
+    assert {int(sign[1:], 16) for sign in icon.findall(left)} == set(offline.ICONS.values())
+    assert icon.sub("", left).count("{") > 3000
+
+
 def test_every_icon_that_the_theme_writes_is_in_the_font():
     import re
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from book_browser import HTML, ROOT, Seen, begin_again, built_pages
 from listening import listening
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from benchmarks.site.engines import Engine, Firefox, NoEngine, WebKit
 from softlookup.browser import PATIENCE_MS, serving, settle
+
+expect.set_options(timeout=PATIENCE_MS)  # five seconds else, too few where the machine has other work
 
 NO_FORMULAS = """{
   let config;

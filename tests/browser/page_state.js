@@ -23,6 +23,9 @@
       'formulas without their fonts': all('.math').length && !mathFonts ? ['no font of MathJax is loaded'] : [],
       'fonts that do not load': fonts // stand-ins come from the machine, which may lack them; optional ones may come too late
         .filter((font) => font.status === 'error' && font.display !== 'optional' && !/^"?Plex from/.test(font.family)).map((font) => font.family),
+      'slanted letters that come late': all('script[src$="/slanted.js"], script[src*="/slanted.js?"]').length ? []
+        : all('.bd-article *').filter((one) => [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
+          && /^italic.*IBM Plex Sans/.test(`${getComputedStyle(one).fontStyle} ${getComputedStyle(one).fontFamily}`)).map(words),
       'pictures that do not show': images.filter((one) => !one.complete || one.naturalWidth === 0).map((one) => one.src),
       'figures that do not run': views === all('.widget-area').length ? [] : [`${views} wanted`],
       'figures with nothing in them': all('.widget-area').filter((one) => one.textContent.trim().length < 20

@@ -126,7 +126,8 @@
     }),
     cav: (one) => ({
       ...asked(one), step: one.querySelector("button[data-pick][aria-pressed=true]").dataset.pick, words: text(one, ".cav-words") + text(one, ".cav-price"),
-      times: byKey(all(one, "li[data-step]:not([hidden])"), (row) => row.dataset.step, (row) => all(row, ".cav-line").map((line) => Number(line.dataset.value))),
+      // Pairs, since WebKit's driver gives the keys of an object in no order.
+      times: all(one, "li[data-step]:not([hidden])").map((row) => [row.dataset.step, all(row, ".cav-line").map((line) => Number(line.dataset.value))]),
     }),
     svt: (one) => ({
       way: one.querySelector("button[data-way][aria-pressed=true]").dataset.way, said: text(one, ".svt-words"),
