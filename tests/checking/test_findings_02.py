@@ -109,6 +109,7 @@ def test_the_librarys_own_softmax_is_a_shortcut_in_the_lookup_and_the_text_says_
     assert "neither are the attention, the lookup and the softmax of `softlookup.reference`" in text
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("name", WRONG)
 def test_answers_of_chapter_2_that_are_wrong_somewhere_do_not_pass(name):
     task_id, obj = WRONG[name]

@@ -56,6 +56,7 @@ WRONG = {
 }
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("name", WRONG)
 def test_answers_of_chapter_4_that_are_wrong_somewhere_do_not_pass(name):
     for result in everywhere(*WRONG[name]):

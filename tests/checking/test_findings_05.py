@@ -154,6 +154,7 @@ def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slu
     assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "source"), WRONG)
 def test_answers_of_chapter_5_that_are_wrong_somewhere_do_not_pass(task_id, source):
     task, obj = get_task(task_id), written(task_id, source)
