@@ -132,10 +132,10 @@ def unchecked() -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how many known mistakes and right answers this run judged, and how many of them as they deserve."""
+    """Print of how many tasks this run judged all known mistakes or right answers, and in how many as they deserve."""
     counts = {}
     for what, test in (
-        ("known mistakes", "test_known_mistake_"),
+        ("tasks with all known mistakes", "test_each_known_mistake_"),
         ("tasks with all right answers", "test_three_right_"),
     ):
         right, wrong = (

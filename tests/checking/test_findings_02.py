@@ -96,6 +96,7 @@ WRONG = {
 }
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_an_axis_of_length_1_that_is_squeezed_away_costs_the_analogy():
     assert check("02.analogy", analogy_squeezed).points == 0
 

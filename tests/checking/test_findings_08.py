@@ -264,6 +264,7 @@ def test_verdict_of_the_leak_is_not_called_a_number_of_leaks():
     assert "number of leaks" not in check("08.leak", written("08.leak", source)).text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_a_table_of_positions_that_ends_is_not_enough():
     whole = "sinusoidal(ids.shape[1], self.embedding.shape[1])"
     source = solutions(8)["08-transformer"].replace(whole, "sinusoidal(64, self.embedding.shape[1])[: ids.shape[1]]")

@@ -241,6 +241,7 @@ def test_probabilities_at_temperature_0_have_the_dtype_of_the_logits(at_zero):
         assert result.verdict == "partial" and result.diagnosis == ("dtype-lost",), result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_positions_that_keep_float64_beside_a_float32_embedding_cost_a_little():
     source = solutions(10)["10-write"].replace(".to(embedding)", "")
     for result in results("10.write", source):

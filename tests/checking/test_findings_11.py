@@ -112,6 +112,7 @@ def test_a_reciprocal_at_the_ridge_costs_nothing():
         assert result.verdict == "pass", result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(
     ("task_id", "source"),
     [
