@@ -19,7 +19,7 @@ def views():
         seldom = page.startswith("exercises/") and number % 5
         for kind, (theme, width) in enumerate(VIEWS):
             later = (pytest.mark.slow,) if seldom or number % len(VIEWS) != kind else ()
-            axe = bool(later) or number % 2 == 0  # takes as long as all else: in the quick run for every second page
+            axe = bool(later) or number % 3 == 0  # takes as long as all else: in the quick run for every third page
             yield pytest.param(page, theme, width, axe, marks=later, id=f"{page}-{theme}-{width}")
 
 
