@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from book_browser import HTML, ROOT, Seen, begin_again, built_pages
 from listening import listening
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.site.engines import Engine, Firefox, NoEngine, WebKit
 from softlookup.browser import PATIENCE_MS, serving, settle
@@ -22,6 +22,8 @@ NO_FORMULAS = """{
   } });
 }"""
 """For a page whose formulas nobody looks at: to typeset them takes longer than all else of opening it."""
+
+CHOOSE = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -57,6 +59,20 @@ def engine(request: pytest.FixtureRequest, html: Path, tmp_path_factory: pytest.
     browser.close()
 
 
+def listen_to(page: Page) -> Seen:
+    """Note what a new page asks for, and its complaints."""
+    page.set_default_timeout(PATIENCE_MS)
+    seen = Seen(page)
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.on("requestfailed", lambda request: seen.complaints.append(f"failed: {request.url}"))
+    page.on("pageerror", lambda error: seen.complaints.append(f"error: {error}"))
+    page.on(
+        "console",
+        lambda message: message.type in {"error", "warning"} and seen.complaints.append(f"console: {message.text}"),
+    )
+    return seen
+
+
 @pytest.fixture(scope="session")
 def visit(chromium: Browser) -> Callable:
     """Give a context manager that opens an address and waits until figures, and formulas where asked for, stand."""
@@ -67,29 +83,41 @@ def visit(chromium: Browser) -> Callable:
     ) -> Iterator[Seen]:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         try:
-            choose = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
-            context.add_init_script(choose.format(theme))
+            context.add_init_script(CHOOSE.format(theme))
             if not formulas:
                 context.add_init_script(NO_FORMULAS)
-            page = context.new_page()
-            page.set_default_timeout(PATIENCE_MS)
-            seen = Seen(page)
-            page.on("request", lambda request: seen.requests.append(request.url))
-            page.on("requestfailed", lambda request: seen.complaints.append(f"failed: {request.url}"))
-            page.on("pageerror", lambda error: seen.complaints.append(f"error: {error}"))
-            page.on(
-                "console",
-                lambda message: (
-                    message.type in {"error", "warning"} and seen.complaints.append(f"console: {message.text}")
-                ),
-            )
-            page.goto(address, wait_until="load")
-            settle(page)
+            seen = listen_to(context.new_page())
+            seen.page.goto(address, wait_until="load")
+            settle(seen.page)
             yield seen
         finally:
             context.close()
 
     return opened
+
+
+@pytest.fixture(scope="module")
+def tour(chromium: Browser) -> Iterator[Callable]:
+    """Give what opens one address after another in the same tab of a theme: their scripts are compiled once."""
+    tabs: dict[str, Seen] = {}
+
+    def opened(address: str, theme: str, width: int) -> Seen:
+        if theme not in tabs:
+            context = chromium.new_context()
+            context.add_init_script("localStorage.clear(); sessionStorage.clear();" + CHOOSE.format(theme))
+            tabs[theme] = listen_to(context.new_page())
+        seen = tabs[theme]
+        seen.page.goto("about:blank")  # what the last page still asks for comes to its end
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        seen.requests.clear()
+        seen.complaints.clear()
+        seen.page.goto(address, wait_until="load")
+        settle(seen.page)
+        return seen
+
+    yield opened
+    for seen in tabs.values():
+        seen.page.context.close()
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def views():
         seldom = page.startswith("exercises/") and number % 5
         for kind, (theme, width) in enumerate(VIEWS):
             later = (pytest.mark.slow,) if seldom or number % len(VIEWS) != kind else ()
-            axe = bool(later) or number % 2 == 0  # takes as long as all else: in the quick run for every second page
+            axe = bool(later) or number % 3 == 0  # takes as long as all else: in the quick run for every third page
             yield pytest.param(page, theme, width, axe, marks=later, id=f"{page}-{theme}-{width}")
 
 
@@ -59,10 +59,10 @@ def findings(seen, width, home, *, axe):
 
 
 @pytest.mark.parametrize(("page", "theme", "width", "axe"), list(views()))
-def test_page_stands_whole_in_this_view(html, visit, page, theme, width, axe):
-    with visit(address(html, page), theme=theme, width=width, formulas=True) as seen:
-        assert seen.requests
-        assert findings(seen, width, html.as_uri(), axe=axe) == {}
+def test_page_stands_whole_in_this_view(html, tour, page, theme, width, axe):
+    seen = tour(address(html, page), theme, width)
+    assert seen.requests
+    assert findings(seen, width, html.as_uri(), axe=axe) == {}
 
 
 @pytest.mark.parametrize("page", list(served()))

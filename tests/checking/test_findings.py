@@ -71,6 +71,7 @@ def test_masks_and_dtypes_that_go_wrong_on_some_input_do_not_pass(task_id, name)
         assert result.verdict in ("partial", "wrong"), result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(
     "constant",
     ["x.median(-1, keepdim=True).values", "x[..., -1:]", "torch.where(x.isinf(), 0.0, x).mean(-1, keepdim=True)"],
@@ -263,6 +264,7 @@ def test_what_the_code_logs_stays_away_from_stderr(capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(
     "line",
     [
@@ -280,6 +282,7 @@ def test_masked_weights_are_exactly_zero(line):
     assert result.verdict == "partial"
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("fill", ["-1000.0", "-20.0"])
 def test_softmax_gives_minus_infinity_exactly_nothing(fill):
     source = (

@@ -121,6 +121,7 @@ def test_common_slips_of_chapter_0_are_named(name):
     assert "without a warning" not in result.message
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_numbers_turned_into_float32_are_not_the_same_numbers():
     assert check("00.transpose", lambda x: x.mT.float()).points == 0
 

@@ -176,6 +176,7 @@ def test_a_lost_dtype_is_not_said_of_features_alone():
     assert "dtype of the features or labels differs" in result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("name", WRONG)
 def test_answers_of_chapter_1_that_are_wrong_somewhere_do_not_pass(name):
     for result in everywhere(*WRONG[name]):

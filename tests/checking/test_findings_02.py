@@ -96,6 +96,7 @@ WRONG = {
 }
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_an_axis_of_length_1_that_is_squeezed_away_costs_the_analogy():
     assert check("02.analogy", analogy_squeezed).points == 0
 
@@ -109,6 +110,7 @@ def test_the_librarys_own_softmax_is_a_shortcut_in_the_lookup_and_the_text_says_
     assert "neither are the attention, the lookup and the softmax of `softlookup.reference`" in text
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("name", WRONG)
 def test_answers_of_chapter_2_that_are_wrong_somewhere_do_not_pass(name):
     task_id, obj = WRONG[name]

@@ -181,6 +181,7 @@ def _first_places(symbols, merges):
     return symbols
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("name", WRONG)
 def test_answers_that_are_wrong_somewhere_do_not_pass(name):
     task_id, obj = WRONG[name]

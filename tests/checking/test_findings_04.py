@@ -56,12 +56,14 @@ WRONG = {
 }
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("name", WRONG)
 def test_answers_of_chapter_4_that_are_wrong_somewhere_do_not_pass(name):
     for result in everywhere(*WRONG[name]):
         assert result.verdict != "pass", result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_gradients_that_overflow_cost_the_gradients_alone():
     result = check("04.attention", attention_whose_hidden_scores_overflow)
     assert result.points == pytest.approx(0.9 * result.max_points), result.text()

@@ -132,12 +132,14 @@ def written(task_id, source):
     return world(5, {get_task(task_id).slug: source})[get_task(task_id).name]
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("task_id", ONE_BATCH_AXIS)
 def test_an_answer_for_one_batch_axis_alone_earns_most_of_the_points(task_id):
     result = check(task_id, written(task_id, ONE_BATCH_AXIS[task_id]))
     assert result.verdict == "partial" and result.points > result.max_points / 2, result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("task_id", UP_TO_ONE_BATCH_AXIS)
 def test_an_answer_for_at_most_one_batch_axis_does_not_pass(task_id):
     task, obj = get_task(task_id), written(task_id, UP_TO_ONE_BATCH_AXIS[task_id])
@@ -154,6 +156,7 @@ def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slu
     assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "source"), WRONG)
 def test_answers_of_chapter_5_that_are_wrong_somewhere_do_not_pass(task_id, source):
     task, obj = get_task(task_id), written(task_id, source)
@@ -179,6 +182,7 @@ def test_mask_axis_behind_the_queries_has_a_name():
     assert check("05.heads", attend_heads).diagnosis == ("mask-axis-behind",)
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_boundary_of_dropout_costs_little():
     source = "def mix_with_dropout(a, v, u, p, t):\n    return torch.where(u <= p, 0, a / (1 - p)) @ v if t else a @ v"
     result = check("05.dropout", written("05.dropout", source))

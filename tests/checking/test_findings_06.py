@@ -214,6 +214,7 @@ SQUEEZED = [
 ]
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "source"), SQUEEZED)
 def test_axes_of_length_one_have_to_stay(task_id, source):
     for result in results(task_id, source):

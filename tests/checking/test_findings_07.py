@@ -164,6 +164,7 @@ def test_layer_of_these_steps_is_right_without_a_slip():
     assert check("07.encoder-layer", written("07.encoder-layer", LAYER + STEPS + "    return y")).verdict == "pass"
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_a_bend_with_a_lid_does_not_pass():
     source = (
         "def feed_forward(x, w_1, b_1, w_2, b_2):\n    return torch.clamp(x @ w_1 + b_1, 0, {}) @ w_2 + b_2"  # ReLU6

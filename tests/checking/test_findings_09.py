@@ -257,6 +257,7 @@ def test_a_test_that_looks_inside_what_it_is_handed_is_told_to_call_it(task_id, 
     assert "by calling what you are handed" in result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "body"), MISSED)
 def test_a_test_that_goes_by_luck_or_by_looks_does_not_pass(task_id, body):
     assert all(result.verdict == "wrong" for result in everywhere(task_id, written(task_id, body)))

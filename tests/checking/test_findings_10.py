@@ -241,6 +241,7 @@ def test_probabilities_at_temperature_0_have_the_dtype_of_the_logits(at_zero):
         assert result.verdict == "partial" and result.diagnosis == ("dtype-lost",), result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_positions_that_keep_float64_beside_a_float32_embedding_cost_a_little():
     source = solutions(10)["10-write"].replace(".to(embedding)", "")
     for result in results("10.write", source):
@@ -259,6 +260,7 @@ def test_right_inference_answers_in_other_words_pass(task_id, source):
         assert result.verdict == "pass", result.text()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("mistake", get_task("10.beam-step").mistakes, ids=lambda mistake: mistake.slug)
 def test_a_wrong_step_does_not_sink_the_search_since_a_lent_one_gives_whole_numbers(mistake):
     step = mistake.applied_to(solutions(10)["10-beam-step"])

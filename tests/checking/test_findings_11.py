@@ -89,6 +89,7 @@ def results(task_id, source):
     return everywhere(task_id, world(11, {task.slug: source})[task.name])
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("what", "task_id", "source"), ACCEPTED, ids=lambda value: value[:20])
 def test_answers_that_hold_for_special_inputs_alone_do_not_pass(what, task_id, source):
     for result in results(task_id, source):
@@ -111,6 +112,7 @@ def test_a_reciprocal_at_the_ridge_costs_nothing():
         assert result.verdict == "pass", result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(
     ("task_id", "source"),
     [

@@ -191,12 +191,14 @@ SQUEEZED = [
 ]
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "edit"), SQUEEZED)
 def test_axes_of_length_1_stay(task_id, edit):
     for result in results(task_id, edited(task_id, edit)):
         assert result.points < get_task(task_id).points, result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_sums_of_nothing_stay_exactly_zero():
     for result in results("13.merge", edited("13.merge", ("return m, total", "return m, total.clamp(min=1e-6)"))):
         assert result.verdict == "partial", result.text()

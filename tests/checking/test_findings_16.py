@@ -19,6 +19,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "edits"), EDITS)
 def test_serving_answers_that_passed_and_are_wrong_lose_points(task_id, edits):
     task = get_task(task_id)

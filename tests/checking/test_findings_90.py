@@ -117,6 +117,7 @@ def test_writing_with_ids_of_ones_own_does_not_pass(edit):
         assert result.verdict == "wrong", result.text()
 
 
+@pytest.mark.usefixtures("verdicts_alone")
 def test_a_first_word_that_ends_the_sentence_is_asked():
     for result in results("90.greedy", greedy(("(best == end_id)", "((best == end_id) & (written.shape[1] > 1))"))):
         assert result.verdict == "wrong", result.text()

@@ -128,7 +128,7 @@ def both(examiner, notebook):
 
 
 @NEEDS_SANDBOX
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("first", range(len(FORMS)))
 def test_form_of_an_answer_changes_no_verdict(examiner, release, source, first):
     texts = in_forms(source, first)
@@ -140,7 +140,7 @@ def test_form_of_an_answer_changes_no_verdict(examiner, release, source, first):
 
 
 @NEEDS_SANDBOX
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("first", range(0, len(FORMS), 2))
 def test_form_of_an_answer_hides_neither_an_earlier_mistake_nor_a_shortcut(examiner, release, source, first):
     twice = "\ndef softmax(x):\n    return 2 * torch.exp(x - x.amax(-1, keepdim=True))\n"

@@ -24,7 +24,7 @@ def first(course):
     return grade_assignment(course, GradeRequest(NAME, seed=11, workers=1)).as_json()
 
 
-@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("workers", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_grades_are_the_same_at_any_number_of_workers(course, first, workers):
     again = grade_assignment(course, GradeRequest(NAME, seed=11, workers=workers, again=True, feedback=False)).as_json()
     assert again == first

@@ -1,6 +1,7 @@
 """One number in place of a task's results in one case: enough to see that an answer gives the same."""
 
 import zlib
+from functools import lru_cache
 
 import numpy as np
 
@@ -46,6 +47,7 @@ def _cells(arrays: Arrays) -> np.ndarray:
     return np.clip(cells, -_MOST, _MOST)
 
 
+@lru_cache(maxsize=64)
 def _factors(count: int) -> np.ndarray:
     """A factor for each cell, between 0.5 and 1.5: neighbours have different ones."""
     places = np.arange(1, count + 1, dtype=np.uint64)
