@@ -122,7 +122,7 @@ def test_four_versions_are_short_and_differ_in_two_choices(published):
             assert len(set(versions.texts)) == len(versions.texts) == len(versions.sources) == 4
             assert all(len(text.split("\n")) <= MOST_LINES for text in versions.texts)
             assert all(len(line) <= WIDEST for text in versions.texts for line in text.split("\n"))
-            assert versions.varies and not set(versions.varies) & set(versions.shows)
+            assert not set(versions.varies) & set(versions.shows)
 
 
 def test_names_comments_and_docstrings_do_not_tell():
@@ -148,7 +148,7 @@ def test_no_way_to_guess_by_looks_is_much_better_than_drawing(published):
 
 
 def test_another_answer_is_an_option_with_the_arguments_of_the_student():
-    cell = "def softmax(numbers):\n    return torch.softmax(numbers, dim=-1)"
+    cell = "def softmax(numbers):\n    return torch.softmax(numbers - numbers.max(dim=-1, keepdim=True).values, dim=-1)"
     other = "def softmax(x):\n    e = (x - x.max()).exp()\n    return e / e.sum(dim=-1, keepdim=True)"
     texts = [
         text for seed in range(8) for each in sets_of(cell, "softmax", seed=seed, others=[other]) for text in each.texts

@@ -59,7 +59,7 @@ _TABLES: tuple[tuple[int, tuple[tuple[str, ...], ...]], ...] = (
     ),
     (1, (("_p <= _q", "_q >= _p"), ("_p < _q", "_q > _p"))),
     (1, (("_x ** 2", "_x.pow(2)"),)),
-    (0, (("_x.flatten()", "_x.reshape(-1)"),)),
+    (1, (("_x.flatten()", "_x.reshape(-1)"),)),
     (1, (("_x.transpose(1, 2)", "_x.movedim(2, 1)", "_x.permute(0, 2, 1, 3)"),)),
     (
         1,

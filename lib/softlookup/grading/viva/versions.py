@@ -28,10 +28,12 @@ STEPS = "steps"
 """The mark of whoever gives each step a name, or none: it shows in all code."""
 
 _TEXT = "text"
-_ORDER = {_TEXT: 0, STEPS: 2}
-"""Another text comes first, and what cuts it into steps last; all else lies between."""
+_ONE_STEP = "one step"
+_ORDER = {_TEXT: 0, _ONE_STEP: 1, STEPS: 3}
+"""Another text comes first, then a step of it; forms of expressions, and last what cuts all of it into steps."""
 
-_MOST_UNEVEN = 2
+_MOST_UNEVEN = 1
+_MOST_STEPS = 3
 _MOST_PAIRS = 24
 _RANKS_APART = 1
 """By how many places, from the shortest version to the longest, the student's may miss the place that was drawn."""
@@ -99,7 +101,7 @@ def version_sets(
         if pair[0].name != pair[1].name and pair[0].uneven + pair[1].uneven <= _MOST_UNEVEN
     ]
     pairs = [pairs[at] for at in rng.permutation(len(pairs))]
-    pairs.sort(key=lambda pair: (STEPS in (pair[0].name, pair[1].name), pair[0].uneven + pair[1].uneven))
+    pairs.sort(key=_guessable)
     rank, drawn = int(rng.integers(4)), list[VersionSet]()
     for pair in pairs[:_MOST_PAIRS]:
         try:
@@ -111,6 +113,17 @@ def version_sets(
         if len(drawn) == MOST_SETS:
             break
     return tuple(drawn)
+
+
+def _guessable(pair: tuple[_Choice, _Choice]) -> tuple[bool, int, int]:
+    """Sorts pairs of choices: what all code shows comes last, and what has a common form after what has none."""
+    names = [choice.name for choice in pair]
+    return STEPS in names, sum(choice.uneven for choice in pair), -sum(name.startswith(_ONE_STEP) for name in names)
+
+
+def _place(choice: _Choice) -> int:
+    """When a choice is made of the two of a set."""
+    return _ORDER[_ONE_STEP] if choice.name.startswith(_ONE_STEP) else _ORDER.get(choice.name, 2)
 
 
 def _rank(versions: VersionSet) -> int:
@@ -133,9 +146,20 @@ def _choices(original: ast.FunctionDef, frame: str) -> Iterator[_Choice]:
             if form != ways[0]:
                 student_way, other_way = (_writes(family.written, at) for at in (ways[0], form))
                 yield _Choice(str(number), family.uneven, student_way, other_way)
+    steps, operands = used_once(original), operands_of(original)
+    if steps and operands:  # some values have names and some have none: that of one of them follows from no other
+        for name in steps[:_MOST_STEPS]:
+            yield _Choice(f"{_ONE_STEP} {name}", 0, copy.deepcopy, _only(joined, name))
+        for operand in operands[:_MOST_STEPS]:
+            yield _Choice(f"{_ONE_STEP} {operand}", 0, copy.deepcopy, _only(split_at, operand))
+        return
     for rewrite in (joined, split):
         if rewrite(original) is not None:
             yield _Choice(STEPS, 0, copy.deepcopy, rewrite)
+
+
+def _only(rewrite: Callable[[ast.FunctionDef, str], ast.FunctionDef | None], what: str) -> Rewrite:
+    return lambda tree: rewrite(tree, what)
 
 
 def _writes(written: Callable[[ast.FunctionDef, int], ast.FunctionDef], form: int) -> Rewrite:
@@ -158,7 +182,7 @@ def _in_place(function: Function, text: str) -> Rewrite | None:
 
 def _version_set(function: Function, original: ast.FunctionDef, first: _Choice, second: _Choice) -> VersionSet | None:
     """Four versions; None where they are not four, or would give themselves away."""
-    first, second = sorted((first, second), key=lambda choice: _ORDER.get(choice.name, 1))
+    first, second = sorted((first, second), key=_place)
     trees = []
     for way in (first.student_way, first.other_way):
         for following in (second.student_way, second.other_way):
@@ -280,10 +304,15 @@ class _Renamer(ast.NodeTransformer):
         return node
 
 
-def joined(tree: ast.FunctionDef) -> ast.FunctionDef | None:
-    """A function in which every value that is used once stands where it is used; None where there is none such."""
+def joined(tree: ast.FunctionDef, name: str = "") -> ast.FunctionDef | None:
+    """A function in which values that are used once stand where they are used; None where there are none such.
+
+    Args:
+        tree: The function.
+        name: The only one of these variables that goes; empty means all of them.
+    """
     tree, count = copy.deepcopy(tree), 0
-    while (pair := _used_once(tree)) is not None:
+    while (pair := _used_once(tree, name)) is not None:
         at, use = pair
         statement = tree.body[at]
         assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
@@ -293,28 +322,40 @@ def joined(tree: ast.FunctionDef) -> ast.FunctionDef | None:
     return tree if count else None
 
 
-def _used_once(tree: ast.FunctionDef) -> tuple[int, int] | None:
+def used_once(tree: ast.FunctionDef) -> list[str]:
+    """The variables that ``joined`` may take out."""
+    names = [statement.targets[0].id for statement in tree.body if _sets_one(statement)]  # type: ignore[attr-defined]
+    return [name for name in names if _used_once(tree, name) is not None]
+
+
+def _sets_one(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return not isinstance(value, ast.Constant)
+    return False
+
+
+def _used_once(tree: ast.FunctionDef, only: str = "") -> tuple[int, int] | None:
     """The first statement that sets a variable which a later one alone uses, once, and that one."""
     names = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
     for at, statement in enumerate(tree.body):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if names[name] == 2 and not _is_constant(value):
-                needed = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-                for use in range(at + 1, len(tree.body)):
-                    following = tree.body[use]
-                    inner = list(ast.walk(following))
-                    if any(isinstance(node, ast.Name) and node.id == name for node in inner):
-                        repeated = any(isinstance(node, ast.comprehension | ast.Lambda) for node in inner)
-                        if isinstance(following, ast.Assign | ast.Return) and not repeated:
-                            return at, use
-                        break
-                    if any(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id in needed for n in inner):
-                        break
+        if not _sets_one(statement):
+            continue
+        name, value = statement.targets[0].id, statement.value  # type: ignore[attr-defined]
+        if names[name] != 2 or (only and name != only):
+            continue
+        needed = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        for use in range(at + 1, len(tree.body)):
+            following = tree.body[use]
+            inner = list(ast.walk(following))
+            if any(isinstance(node, ast.Name) and node.id == name for node in inner):
+                repeated = any(isinstance(node, ast.comprehension | ast.Lambda) for node in inner)
+                if isinstance(following, ast.Assign | ast.Return) and not repeated:
+                    return at, use
+                break
+            if any(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id in needed for n in inner):
+                break
     return None
-
-
-def _is_constant(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant)
 
 
 class _Inserter(ast.NodeTransformer):
@@ -343,6 +384,51 @@ def split(tree: ast.FunctionDef) -> ast.FunctionDef | None:
     changed = len(body) > len(tree.body)
     tree.body = body
     return ast.fix_missing_locations(tree) if changed else None
+
+
+def operands_of(tree: ast.FunctionDef) -> list[str]:
+    """Operations that are operands of another one, and have no name; the last of the function come first."""
+    dumps: dict[str, None] = {}
+    for statement in reversed(tree.body):
+        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+            for operand in _operands(statement.value):
+                dumps.setdefault(ast.dump(operand))
+    return list(dumps)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.BinOp(left=left, right=right):
+            those = [left, right]
+        case ast.Call(func=ast.Attribute(value=value), args=args):
+            those = [value, *args]
+        case ast.Call(args=args) | ast.Tuple(elts=args):
+            those = [*args]
+        case _:
+            those = []
+    return [part for part in those if isinstance(part, ast.BinOp | ast.Call) and _works_on_values(part)]
+
+
+def split_at(tree: ast.FunctionDef, operand: str) -> ast.FunctionDef | None:
+    """A function in which one operand, given by the dump of its tree, has a line of its own; None where it has not."""
+    tree = copy.deepcopy(tree)
+    for at, statement in enumerate(tree.body):
+        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+            for part in _operands(statement.value):
+                if ast.dump(part) == operand:
+                    name = next(f"step_{n}" for n in range(1, 60) if f"step_{n}" not in _bound(tree))
+                    statement.value = _Exchange(part, ast.Name(name, ast.Load())).visit(statement.value)
+                    tree.body.insert(at, ast.Assign([ast.Name(name, ast.Store())], part, lineno=0))
+                    return ast.fix_missing_locations(tree)
+    return None
+
+
+class _Exchange(ast.NodeTransformer):
+    def __init__(self, before: ast.expr, after: ast.expr) -> None:
+        self.before, self.after = before, after
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.after if node is self.before else self.generic_visit(node)
 
 
 class _Steps:
@@ -379,8 +465,9 @@ def _works_on_values(node: ast.expr) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
         if node.func.value.id in _NUMBERS_ALONE:
             return False
-    inner = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return bool(inner) and not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.FloorDiv))
+    called = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    variables = [part for part in ast.walk(node) if isinstance(part, ast.Name) and part not in called]
+    return bool(variables) and not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.FloorDiv))
 
 
 _NUMBERS_ALONE = ("math",)
