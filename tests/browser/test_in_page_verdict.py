@@ -107,13 +107,13 @@ def test_a_right_answer_is_asked_about_and_a_wrong_choice_may_be_mended(visited)
     expect(options).to_have_count(4, timeout=PATIENCE_MS)
     expect(question).to_contain_text("of your scores")
     expect(question.locator("pre")).to_contain_text("+ ")
-    said = question.get_by_role("status")
+    status = question.get_by_role("status")
     answers = []
     for number in range(4):
         options.nth(number).press("Enter")
         expect(options.nth(number)).to_have_attribute("aria-pressed", "true")
-        expect(said).not_to_be_empty()
-        answers.append(said.inner_text())
+        expect(status).not_to_be_empty()
+        answers.append(status.inner_text())
     right = [answer for answer in answers if answer.startswith("Right: ")]
     assert len(right) == 1 and "Before: shape (" in right[0] and "Changed: " in right[0]
     assert all(answer.startswith("No. Think of ") for answer in answers if answer not in right)

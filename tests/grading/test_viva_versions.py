@@ -19,7 +19,17 @@ from softlookup.grading.viva.cases import TASKS
 from softlookup.grading.viva.choosing import choose
 from softlookup.grading.viva.forms import families, in_one_spelling, marks_of
 from softlookup.grading.viva.questions import RESULT, YOURS, VivaQuestion
-from softlookup.grading.viva.versions import MOST_LINES, STEPS, WIDEST, joined, split, version_sets
+from softlookup.grading.viva.versions import (
+    MOST_LINES,
+    STEPS,
+    WIDEST,
+    joined,
+    operands_of,
+    split,
+    split_at,
+    used_once,
+    version_sets,
+)
 
 WEIGHTS = '''
 def attention_weights(q, k, mask=None):
@@ -101,6 +111,22 @@ def test_steps_are_joined_and_split_with_the_same_result():
     assert torch.allclose(results[0], results[1]) and torch.allclose(results[0], results[2])
     assert len(joined(tree(cell)).body) == 3 and len(split(tree(cell)).body) > 5
     assert joined(tree("def f(x):\n    a = x + 1\n    x = 2\n    return a * x")) is None, "its value would be another"
+
+
+def test_a_single_step_is_varied_where_some_values_have_names_and_some_have_none():
+    cell = (
+        "def top_p(p, limit):\n    largest, order = p.sort(dim=-1, descending=True)\n"
+        "    before = largest.cumsum(dim=-1) - largest\n    kept = before < limit\n"
+        "    return kept.scatter(1, order, kept) * (p - p.mean())"
+    )
+    original = tree(cell)
+    assert used_once(original) == ["before"]
+    assert len(operands_of(original)) == 3
+    for operand in operands_of(original):
+        assert len(split_at(original, operand).body) == len(original.body) + 1
+    assert split_at(original, "nothing of it") is None
+    first, *_ = sets_of(cell, "top_p")
+    assert first.varies == () and STEPS in first.shows
 
 
 @pytest.mark.parametrize("task_id", ["04.softmax", "04.weights", "08.masked-softmax", "10.top-k", "10.beam-step"])

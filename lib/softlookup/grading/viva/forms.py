@@ -137,7 +137,9 @@ class Family:
 
     def written(self, tree: ast.FunctionDef, form: int) -> ast.FunctionDef:
         """A function with all of its expressions that the family knows written in one form."""
-        return _Writer(self, form).visit(copy.deepcopy(tree))
+        new = _Writer(self, form).visit(copy.deepcopy(tree))
+        assert isinstance(new, ast.FunctionDef)  # no form is one of a whole function
+        return new
 
     def in_form(self, node: ast.AST, form: int) -> ast.AST | None:
         """A node in one form; None where the family does not know it, or it has the form already."""
@@ -200,7 +202,7 @@ def _turns(equation: ast.expr) -> tuple[bool, bool] | None:
     if parts is None:
         return None
     first, second, result = parts[2], parts[4], parts[5]
-    row, column = result
+    row, column = result[0], result[1]
     inner = (set(first) & set(second)) - set(result)
     if len({row, column, *inner}) != 3 or set(first) != {row, *inner} or set(second) != {column, *inner}:
         return None

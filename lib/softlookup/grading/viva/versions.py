@@ -21,7 +21,7 @@ MOST_LINES = 6
 """Lines of a version that is shown; of a longer function, the lines that differ."""
 
 WIDEST = 100
-MOST_SETS = 3
+MOST_SETS = 2
 """Sets of versions that are run for a task."""
 
 STEPS = "steps"
