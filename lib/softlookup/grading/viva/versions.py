@@ -417,7 +417,9 @@ def split_at(tree: ast.FunctionDef, operand: str) -> ast.FunctionDef | None:
             for part in _operands(statement.value):
                 if ast.dump(part) == operand:
                     name = next(f"step_{n}" for n in range(1, 60) if f"step_{n}" not in _bound(tree))
-                    statement.value = _Exchange(part, ast.Name(name, ast.Load())).visit(statement.value)
+                    exchanged = _Exchange(part, ast.Name(name, ast.Load())).visit(statement.value)
+                    assert isinstance(exchanged, ast.expr)
+                    statement.value = exchanged
                     tree.body.insert(at, ast.Assign([ast.Name(name, ast.Store())], part, lineno=0))
                     return ast.fix_missing_locations(tree)
     return None
