@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import json
 import math
 import time
 
@@ -30,6 +31,7 @@ from softlookup.grading.viva.versions import (
     used_once,
     version_sets,
 )
+from softlookup.grading.viva.vivas import Viva
 
 WEIGHTS = '''
 def attention_weights(q, k, mask=None):
@@ -231,6 +233,14 @@ def test_a_task_that_is_asked_about_in_versions_is_not_shown():
     both = [question("t1", YOURS, varies=(".mT",)), *(question("t1", RESULT, about=str(n)) for n in range(5))]
     sheet = choose([*both, question("t2", RESULT), question("t3", "edit")], 3)
     assert not ({q.kind for q in sheet if q.task == "t1"} > {YOURS})
+
+
+def test_a_viva_of_an_earlier_version_is_read():
+    viva = Viva("ada", "04_one_head", (question("04.scale", RESULT),), 3)
+    values = json.loads(json.dumps(viva.as_json()))
+    for each in values["questions"]:
+        del each["varies"], each["shows"]
+    assert Viva.from_json(values) == viva
 
 
 def test_marks_name_what_shows_a_writer():
