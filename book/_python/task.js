@@ -4,6 +4,7 @@ import { chapter, keep, kept, make, sound } from "./answers.js";
 import { box } from "./box.js";
 import { ask } from "./engine.js";
 import { root } from "./scripts.js";
+import { why } from "./why.js";
 
 const facts = globalThis.softlookupFacts;
 
@@ -94,9 +95,10 @@ export function task(id, book, judged, go) {
 
   async function check(source, say, isSame) {
     let found = {};
+    const request = { task_id: id, cells: [...before(id, book.cells), { task: id, source }] };
     try {
       say("Checking …");
-      found = await ask({ do: "check", task_id: id, cells: [...before(id, book.cells), { task: id, source }] }, chapter(id));
+      found = await ask({ ...request, do: "check" }, chapter(id));
     } finally {
       const { verdict = "error", points = 0, message = "" } = found.record ?? {};
       if (isSame()) note(source, verdict, { points, said: message });
@@ -108,7 +110,8 @@ export function task(id, book, judged, go) {
     if (facts.gradients.includes(id) && found.record?.verdict === "pass") {
       notes.push("The notebook also checks the gradients of this task; that needs torch.");
     }
-    return { ...found, notes, more: [...hints(found), ...share(id, book, found, made.form)], ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
+    const whys = found.record?.verdict === "pass" && isSame() ? [why(id, request)] : [];
+    return { ...found, notes, more: [...hints(found), ...whys, ...share(id, book, found, made.form)], ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
   }
 
   const made = box({

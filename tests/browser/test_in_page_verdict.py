@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from book_browser import AXE
+from book_browser import AXE, axe_findings
 from playwright.sync_api import expect
 from test_in_page import EXERCISES, PATIENCE_MS, RIGHT, check, hold_what_is_kept, opened
 
@@ -90,6 +90,35 @@ def test_right_answer_shows_another_way_and_stays_while_the_reader_goes_on(visit
     box.get_by_role("button", name="Restore the answer that passed").click()
     expect(box.locator(".cm-content")).to_contain_text("swapaxes(k")
     expect(box.get_by_role("button", name="Restore the answer that passed")).to_be_hidden()
+
+
+def test_a_right_answer_is_asked_about_and_a_wrong_choice_may_be_mended(visited):
+    page = visited.page
+    box = opened(page, "04.scores")
+    assert "Not yet" in check(page, box, SWAPPED)
+    expect(box.get_by_text("Do you know why it works?")).to_have_count(0)
+    assert "Right" in check(page, box, RIGHT)
+    fold = box.locator(".slp-why")
+    expect(fold.get_by_role("group")).to_have_count(0)  # nothing is made before somebody opens it
+    fold.locator("summary").focus()
+    page.keyboard.press("Enter")
+    question = fold.get_by_role("group").first
+    options = question.get_by_role("button")
+    expect(options).to_have_count(4, timeout=PATIENCE_MS)
+    expect(question).to_contain_text("of your scores")
+    expect(question.locator("pre")).to_contain_text("+ ")
+    status = question.get_by_role("status")
+    answers = []
+    for number in range(4):
+        options.nth(number).press("Enter")
+        expect(options.nth(number)).to_have_attribute("aria-pressed", "true")
+        expect(status).not_to_be_empty()
+        answers.append(status.inner_text())
+    right = [answer for answer in answers if answer.startswith("Right: ")]
+    assert len(right) == 1 and "Before: shape (" in right[0] and "Changed: " in right[0]
+    assert all(answer.startswith("No. Think of ") for answer in answers if answer not in right)
+    assert visited.complaints == []
+    assert axe_findings(page, ".slp-why") == []  # last, since it takes the editor out of the page
 
 
 @pytest.mark.parametrize("way", ["pointer", "focus"])

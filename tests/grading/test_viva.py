@@ -18,7 +18,7 @@ from softlookup.grading.forgetting import forget, kept_of
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.viva import pages
 from softlookup.grading.viva.choosing import choose, difficulty
-from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, questions_on
+from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, YOURS, questions_on
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.shown import apart
 from softlookup.grading.viva.vivas import Viva, make_viva, spread, with_letters
@@ -89,11 +89,11 @@ def all_questions(trials):
 
 
 def test_every_kind_of_question_is_made_and_has_four_different_options(all_questions):
-    assert {question.kind for question in all_questions} == {RESULT, EDIT, CHECK, SHAPE, PLACE}
+    assert {question.kind for question in all_questions} == {RESULT, EDIT, CHECK, SHAPE, PLACE, YOURS}
     for question in all_questions:
         assert len(set(question.options)) == len(question.options) == len(LETTERS)
         assert question.letter in LETTERS and question.difficulty in (1, 2, 3) and question.line > 1
-        assert question.mention and question.code.startswith(" 1   def ")
+        assert question.mention and (question.kind == YOURS or question.code.startswith(" 1   def "))
 
 
 def test_the_right_letter_is_drawn(all_questions):
@@ -126,6 +126,32 @@ def test_the_key_is_what_the_changed_program_gives_and_no_other_option_looks_lik
             assert all(apart(shown[first], shown[second], least=0.07) for first, second in pairs)
             count += 1
     assert count > 30
+
+
+def test_all_versions_of_a_question_gave_the_right_result_and_passed_the_check(trials):
+    count = 0
+    for trial in trials:
+        proved = {program.source: program for program in trial.versions}
+        texts = {versions.texts: versions for versions in trial.version_sets}
+        assert all(not program.wrong and None not in program.outcomes for program in trial.versions)
+        for question in questions_on(trial, np.random.default_rng(3)):
+            if question.kind != YOURS:
+                continue
+            versions = next(versions for shown, versions in texts.items() if set(shown) == set(question.options))
+            assert question.options[question.key] == versions.texts[0] and set(versions.sources) <= set(proved)
+            count += 1
+    assert count > 8
+
+
+def test_a_sheet_asks_twice_which_version_is_the_students(examiner, right):
+    viva = make_viva(examiner, "ada", right, 5)
+    asked_for = [question for question in viva.questions if question.kind == YOURS]
+    assert len(asked_for) == 2 and len(viva.questions) == 5
+    for question in asked_for:
+        others = [other for other in viva.questions if other is not question]
+        assert not any(other.task == question.task or set(question.varies) & set(other.shows) for other in others)
+    sheet = pages.sheet(viva)
+    assert sheet.count("Which of them did you hand in?") == 2 and sheet.count('<pre class="code">') == 3
 
 
 def test_no_option_stands_in_what_is_asked(all_questions):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from softlookup.checking.catalogue import get_task
+from softlookup.checking.edits import MOST_LINES, function_in
 from softlookup.checking.published import solution
 from softlookup.checking.variant import variant_of
 from softlookup.grading.viva.cases import HIDDEN, SHAPES, SMALL, TASKS, small_cases
-from softlookup.grading.viva.mutants import MOST_LINES, function_in
 from softlookup.grading.viva.questions import ordinary
 from softlookup.grading.viva.shown import apart, array_text, inputs_text, result_text
 from softlookup.grading.viva.words import told_apart, verdict_words

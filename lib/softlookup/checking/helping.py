@@ -185,7 +185,7 @@ def take_note(attempts: Attempts, variant: Variant, student: Student, result: Ch
     attempts.steps = max(attempts.steps, _steps_outside(task))
     result = replace(result, help=attempts.steps)
     if attempts.passed:
-        return replace(result, ways=tuple(_ways(variant)) if last_step(task) == len(HELP_STEPS) else ())
+        return replace(result, ways=tuple(published_ways(variant)) if last_step(task) == len(HELP_STEPS) else ())
     if result.verdict not in ("partial", "wrong", "error") or SHORTCUT in result.diagnosis:
         return result
     attempts.failures += 1
@@ -208,7 +208,7 @@ def next_step(attempts: Attempts, variant: Variant) -> Hint:
     attempts.steps = max(attempts.steps, _steps_outside(task))
     most = last_step(task)
     if attempts.passed and most == len(HELP_STEPS):
-        ways = [part for way in _ways(variant) for part in (way.says, "\n" + way.code)]
+        ways = [part for way in published_ways(variant) for part in (way.says, "\n" + way.code)]
         return Hint(task.id, attempts.steps, TITLES["ways"], tuple(ways))
     if most == 0:
         return _no_help(task)
@@ -321,7 +321,7 @@ def _nudge(variant: Variant, attempts: Attempts) -> str:
     return nudge(variant, rounds)
 
 
-def _ways(variant: Variant) -> Iterator[Way]:
+def published_ways(variant: Variant) -> Iterator[Way]:
     """The published answer, and another one."""
     texts = variant.task.notebook.help_texts(variant.task.id)
     yield Way("The published answer", solution(variant), texts.explained)

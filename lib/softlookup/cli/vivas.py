@@ -45,10 +45,10 @@ def viva(
 ) -> None:
     """Ask students about their own code.
 
-    Each gets questions on the answers that were graded as right: a line is changed, what happens? The code and its
-    changes run in the sandbox, so that every answer is a computed one. For each student there are a sheet, its key, a
-    page for an oral exam, and form.html, which has a clock and saves the answers in a file; sheets.html and keys.html
-    hold those of the class, to print.
+    Each gets questions on the answers that were graded as right: a line is changed, what happens? And which of four
+    versions that all pass was handed in? All of them run in the sandbox, so that every answer is a computed one. For
+    each student there are a sheet, its key, a page for an oral exam, and form.html, which has a clock and saves the
+    answers in a file; sheets.html and keys.html hold those of the class, to print.
 
     With --marks, answers are marked, and the points become the column NN_topic_viva of the gradebook.
     """

@@ -67,7 +67,7 @@ def home_questions(path: Path, count: int, seed: int) -> list[VivaQuestion]:
             if cell.cell_type == "code" and not is_check(cell):
                 runner.execute(cell.source, _CELL_S)
         trials: list[Trial] = []
-        for plan in plans_of(cells, checks, settings, ""):
+        for plan in plans_of(cells, checks, settings, "", versions=False):
             trial = tried(plan, runner)
             trials += [trial] if trial else []
             if len(trials) == count + SPARE:

@@ -41,6 +41,7 @@ from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 from softlookup.checking.verdict import no_points, used_shortcut
 from softlookup.in_page.sealed import opened
+from softlookup.in_page.why import why_questions
 
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""
@@ -134,10 +135,7 @@ class PageSession:
             ``code``), and where the answer runs its verdict: ``html``, ``text`` and ``record``.
         """
         task = self.catalogue.task(task_id)
-        world = _world()
-        for cell in cells[:-1]:
-            run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
-        outcome = _ran(cells[-1]["source"], f"<submission {task_id}>", world, self)
+        world, outcome = self._run_up_to(task_id, cells)
         if outcome["error"]:
             return outcome | {"hints": self._hints(task, "")}
         function = world.get(task.name)
@@ -145,6 +143,31 @@ class PageSession:
             result, seen = self._judged(task, function)
         hints = [] if result.verdict == "pass" else self._hints(task, seen)
         return outcome | {"html": panel(result), "text": result.text(), "record": result.record(), "hints": hints}
+
+    def why(self, task_id: str, cells: Sequence[Mapping[str, str]], seed: int) -> list[dict[str, Any]]:
+        """Questions on the reader's answer to a task: what comes out when a line of it is changed?
+
+        Args:
+            task_id: The task.
+            cells: As for ``check``.
+            seed: Draws the questions.
+
+        Returns:
+            As ``why.why_questions`` gives them; none where the answer does not run.
+        """
+        task = self.catalogue.task(task_id)
+        world, outcome = self._run_up_to(task_id, cells)
+        if outcome["error"] or not callable(world.get(task.name)):
+            return []
+        questions = self.questions(task)
+        return why_questions(variant_of(task), cells[-1]["source"], world, questions.cases, np.random.default_rng(seed))
+
+    def _run_up_to(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Run the cells before an answer and the answer; give the names that there are then, and what came of it."""
+        world = _world()
+        for cell in cells[:-1]:
+            run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
+        return world, _ran(cells[-1]["source"], f"<submission {task_id}>", world, self)
 
     def _hints(self, task: Task, seen: str) -> list[dict[str, str]]:
         """Help in steps: what can be seen of the answer, and the formula; a notebook has more."""
@@ -414,7 +437,7 @@ def answer(request: str) -> str:
     """Do what the page asks.
 
     Args:
-        request: JSON: ``do`` ("begin", "load", "check" or "run") and what that takes.
+        request: JSON: ``do`` ("begin", "load", "check", "why" or "run") and what that takes.
 
     Returns:
         JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
@@ -434,6 +457,8 @@ def answer(request: str) -> str:
             result = _session.load(args["chapter"], Path(args["path"]).read_bytes())
         elif do == "run":
             result = _session.run(**args)
+        elif do == "why":
+            result = _session.why(**args)
         else:
             result = _session.check(**args)
         _session.restore()

@@ -30,7 +30,7 @@ from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.vivas import Viva, make_viva
 from softlookup.grading.workers.pool import WorkerPool, processors
 
-LIMITS = Limits(cell_s=5.0, answer_s=3.0, total_s=60.0)
+LIMITS = Limits(cell_s=5.0, answer_s=3.0, total_s=120.0)
 """Less than in grading: what takes longer on the small inputs of a question is no matter for paper."""
 
 _MODULES = ("softlookup.grading.viva.vivas",)

@@ -1,6 +1,6 @@
 """A viva on paper: the student's sheet, the key, and a page for an oral examiner. All of it is HTML without a script.
 
-Code comes from students: it is escaped, and it holds no sign that cannot be seen (see ``mutants.function_in``).
+Code comes from students: it is escaped, and it holds no sign that cannot be seen (see ``checking/edits.py``).
 """
 
 import json
@@ -11,10 +11,13 @@ from html import escape
 from softlookup.checking.catalogue import UnknownTask, get_task
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.judging.cleaning import POLICY
-from softlookup.grading.viva.questions import EDIT, LETTERS, VivaQuestion
+from softlookup.grading.viva.questions import EDIT, LETTERS, YOURS, VivaQuestion
 from softlookup.grading.viva.vivas import Viva
 
 MINUTES_EACH = 2
+_OF_CODE = (EDIT, YOURS)
+"""Kinds of questions whose options are lines of code."""
+
 _RIGHT = '<li class="right">'
 
 STYLE = """
@@ -144,7 +147,9 @@ def head(viva: Viva, title: str) -> str:
 def section(number: int, question: VivaQuestion, right: int | None = None, more: str = "") -> str:
     """One question; the right option is marked if it is given, and more may follow."""
     title = _title(question.task)
-    parts = [f"<section><h2>{number}. {escape(title)}</h2><p>{_rich(question.before)}</p>{code(question.code)}"]
+    parts = [f"<section><h2>{number}. {escape(title)}</h2><p>{_rich(question.before)}</p>"]
+    if question.code:
+        parts.append(code(question.code))
     if question.call:
         arguments = "".join(f"<pre>{escape(argument)}</pre>" for argument in question.call)
         parts.append(f'<div class="row"><span>It is called with</span>{arguments}</div>')
@@ -160,12 +165,12 @@ def options(question: VivaQuestion, right: int | None = None) -> str:
         f"{_RIGHT if at == right else '<li>'}<b>{letter}</b>{_option(question, text)}</li>"
         for at, (letter, text) in enumerate(zip(LETTERS, question.options, strict=True))
     )
-    wide = " lines" if question.kind == EDIT else ""
+    wide = " lines" if question.kind in _OF_CODE else ""
     return f'<ol class="options{wide}">{"".join(items)}</ol>'
 
 
 def _option(question: VivaQuestion, text: str) -> str:
-    words = question.kind != EDIT and text[:1].isalpha() and text.endswith(".")
+    words = question.kind not in _OF_CODE and text[:1].isalpha() and text.endswith(".")
     return f"<span>{escape(text)}</span>" if words else f"<pre>{escape(text)}</pre>"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.compare import same
+from softlookup.checking.edit_words import RULES
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
@@ -16,15 +17,17 @@ from softlookup.checking.published import answer
 from softlookup.checking.questions import HOME_SEED, questions
 from softlookup.checking.variant import Variant
 from softlookup.grading.viva.cases import SHAPES, SMALL
+from softlookup.grading.viva.forms import marks_of
 from softlookup.grading.viva.shown import STOPS, apart, array_text, inputs_text, result_text, shapes_text
 from softlookup.grading.viva.trials import Outcome, Program, Trial, wrong_parts
-from softlookup.grading.viva.words import LIKED, RULES, told_apart, verdict_words
+from softlookup.grading.viva.versions import STEPS
+from softlookup.grading.viva.words import LIKED, told_apart, verdict_words
 
 OPTIONS = 4
 LETTERS = "ABCD"
-RESULT, EDIT, CHECK, SHAPE, PLACE = "result", "edit", "check", "shape", "place"
+RESULT, EDIT, CHECK, SHAPE, PLACE, YOURS = "result", "edit", "check", "shape", "place", "yours"
 
-_SHAPE_TRAVELS, _CHECK_TRAVELS, _PLACE_TRAVELS = 1, 2, 2
+_SHAPE_TRAVELS, _CHECK_TRAVELS, _PLACE_TRAVELS, _VERSION_TRAVELS = 1, 2, 2, 2
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class VivaQuestion:
         travels: How many operations stand between that line and the result.
         about: Names the edit, so that no two questions of a sheet are on the same.
         liking: How much it is about following the code, from -2 to 4; sheets are filled with those first.
+        varies: Marks of the student's writing, as ``forms.marks_of`` names them, in which the options differ.
+        shows: Marks of the student's writing that whoever reads the question sees.
     """
 
     kind: str
@@ -66,6 +71,8 @@ class VivaQuestion:
     travels: int
     about: tuple[str, ...]
     liking: int = 0
+    varies: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
 
     @property
     def difficulty(self) -> int:
@@ -81,7 +88,7 @@ class VivaQuestion:
 def questions_on(trial: Trial, rng: np.random.Generator) -> list[VivaQuestion]:
     """All questions that a trial gives, in an order that is drawn."""
     kinds: tuple[Callable[[Trial, np.random.Generator], Iterator[VivaQuestion]], ...] = (
-        *(_results, _edits, _checks, _shapes, _places),
+        *(_results, _edits, _checks, _shapes, _places, _versions),
     )
     made = [question for kind in kinds for question in kind(trial, rng)]
     return [made[at] for at in rng.permutation(len(made))]
@@ -114,6 +121,7 @@ def _question(
         "travels": mutant.travels if mutant else 0,
         "about": _about(trial, program) if program else (),
         "liking": 1 - trial.rank + (kind in (CHECK, EDIT)) + bool(mutant and mutant.rule in LIKED),
+        "shows": () if trial.published else (STEPS, *sorted(set(marks_of(trial.function.node)))),
     }
     return VivaQuestion(
         kind=kind,
@@ -383,6 +391,32 @@ def _places(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
                 travels=_PLACE_TRAVELS,
                 about=(trial.check.task.id, PLACE),
             )
+
+
+def _versions(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
+    """Which of four versions that are all right is the student's?"""
+    proved = {program.source for program in trial.versions}
+    for versions in trial.version_sets:
+        if not proved.issuperset(versions.sources):
+            continue
+        what = "" if versions.whole else "these lines of "
+        yield _question(
+            trial,
+            YOURS,
+            "",
+            None,
+            versions.texts,
+            rng,
+            before=f"Four versions of {what}`{trial.function.name}` pass all checks. Variables have other names here.",
+            after="Which of them did you hand in?",
+            why="This is what was handed in; the other three give the same.",
+            mention="what differs between the four, and why they all give the same",
+            line=versions.line,
+            travels=_VERSION_TRAVELS,
+            about=(trial.check.task.id, YOURS),
+            varies=versions.varies,
+            shows=versions.shows,
+        )
 
 
 def _numbers_in(case: Case) -> set[float]:

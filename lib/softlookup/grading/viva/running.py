@@ -199,14 +199,20 @@ def _agreeing(first: Trial, second: Trial) -> Trial | None:
     original = _both(first.original, {second.original.source: second.original})
     if original is None or None in original.outcomes or original.wrong is None:
         return None
-    mutants, values = (
-        {program.source: program for program in programs} for programs in (second.mutants, second.values)
+    mutants, values, versions = (
+        {program.source: program for program in programs}
+        for programs in (second.mutants, second.values, second.versions)
     )
     return replace(
         first,
         original=original,
         mutants=tuple(both for program in first.mutants if (both := _both(program, mutants))),
         values=tuple(both for program in first.values if (both := _both(program, values))),
+        versions=tuple(
+            both
+            for program in first.versions
+            if (both := _both(program, versions)) and None not in both.outcomes and both.wrong is not None
+        ),
     )
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from nbformat import NotebookNode
 
 from softlookup.checking.compare import is_right
+from softlookup.checking.edits import Function, Mutant, function_in
+from softlookup.checking.helping import published_ways
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import expected_results
@@ -17,7 +19,7 @@ from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
 from softlookup.grading.data.work import RunSettings
 from softlookup.grading.judging.rebuild import ReleasedCheck
 from softlookup.grading.viva.cases import small_cases
-from softlookup.grading.viva.mutants import Function, Mutant, function_in
+from softlookup.grading.viva.versions import VersionSet, version_sets
 from softlookup.grading.viva.words import LIKED, PARTS
 
 MOST_MUTANTS = 14
@@ -90,6 +92,8 @@ class Trial:
         original: The function as it is.
         mutants: Its edits.
         values: The function ended after one of its lines.
+        version_sets: Versions of the function that should give the same.
+        versions: The programs of those.
         published: Whether it is the published answer, and not the student's.
     """
 
@@ -99,6 +103,8 @@ class Trial:
     original: Program
     mutants: tuple[Program, ...]
     values: tuple[Program, ...]
+    version_sets: tuple[VersionSet, ...] = ()
+    versions: tuple[Program, ...] = ()
     published: bool = False
 
     @property
@@ -136,7 +142,12 @@ def generator(settings: RunSettings, student: str, *more: int) -> np.random.Gene
 
 
 def _plan(
-    cell: NotebookNode, task_checks: Mapping[str, ReleasedCheck], published: bool, settings: RunSettings, student: str
+    cell: NotebookNode,
+    task_checks: Mapping[str, ReleasedCheck],
+    published: bool,
+    settings: RunSettings,
+    student: str,
+    versions: bool,
 ) -> Trial | None:
     """What is to be run for the task of a cell; None where there is nothing to ask."""
     check = task_checks[grade_id(cell)]
@@ -149,7 +160,12 @@ def _plan(
         return None
     plain = _on_numbers_alone(cases)
     mutants = tuple(mutant for mutant in function.mutants if not (plain and mutant.rule in _ON_NUMBERS))
-    if len(mutants) < _LEAST_MUTANTS:
+    sets: tuple[VersionSet, ...] = ()
+    if versions and not published:
+        texts = [way.code for way in published_ways(check.variant)]
+        seeded = generator(settings, student, zlib.crc32(check.task.id.encode()), 1)
+        sets = version_sets(function, cases[0].frame, seeded, texts)
+    if len(mutants) < _LEAST_MUTANTS and not sets:
         return None
     if len(mutants) > MOST_MUTANTS:
         drawn = sorted(rng.permutation(len(mutants)), key=lambda at: mutants[at].rule not in LIKED)
@@ -162,6 +178,8 @@ def _plan(
         Program(cell.source),
         tuple(Program(mutant.source, mutant=mutant) for mutant in mutants),
         tuple(Program(source, line=line, name=name) for line, name, source in function.stopped_after()),
+        sets,
+        tuple(map(Program, dict.fromkeys(source for versions in sets for source in versions.sources))),
         published,
     )
 
@@ -177,34 +195,51 @@ def plans_of(
     settings: RunSettings,
     student: str,
     published: bool = False,
+    versions: bool = True,
 ) -> Iterator[Trial]:
-    """What is to be run, tasks in an order that is drawn by their points; longer functions come first."""
+    """What is to be run, tasks in an order that is drawn by their points; longer functions come first.
+
+    Args:
+        cells: The notebook's.
+        task_checks: As ``checks_by_task`` gives them.
+        settings: The assignment and the seed.
+        student: The student's id.
+        published: Whether the cells hold the published answers.
+        versions: Whether versions of a student's function are run that give the same.
+    """
     rng = generator(settings, student)
     cells_of_tasks = [cell for cell in cells if grade_id(cell) in task_checks and cell.cell_type == "code"]
     points = np.array([task_checks[grade_id(cell)].task.points for cell in cells_of_tasks], dtype=float)
     order = rng.choice(len(points), len(points), replace=False, p=points / points.sum()).tolist() if len(points) else []
-    drawn = [_plan(cells_of_tasks[at], task_checks, published, settings, student) for at in order]
+    drawn = (_plan(cells_of_tasks[at], task_checks, published, settings, student, versions) for at in order)
     return iter(sorted((plan for plan in drawn if plan), key=lambda plan: plan.rank))
 
 
 def tried(plan: Trial, runner: ProgramRunner) -> Trial | None:
     """Run a task with all its edits; None where the student's own answer is not right."""
     original = runner.ran(plan, plan.original, True)
-    if original is None or original.wrong is None or original.wrong:
+    if original is None or not _is_right(plan, original):
         return None
-    for case, outcome in zip(plan.cases, original.outcomes, strict=True):
-        if outcome is None or outcome.arrays is None or not _right(plan, case, outcome.arrays):
-            return None
     judged = any(part in PARTS for part in plan.check.task.parts)
     mutants = [runner.ran(plan, mutant, judged) for mutant in plan.mutants]
     values = [runner.ran(plan, value, False) for value in plan.values]
+    versions = [runner.ran(plan, version, True) for version in plan.versions]
     runner.ran(plan, plan.original, False)  # as it was, for the tasks that call it
     return replace(
         plan,
         original=original,
         mutants=tuple(mutant for mutant in mutants if mutant and not _is_silly(original, mutant)),
         values=tuple(value for value in values if value),
+        versions=tuple(version for version in versions if version and _is_right(plan, version)),
     )
+
+
+def _is_right(plan: Trial, program: Program) -> bool:
+    """Whether a program gives what is right, for each input and for the check."""
+    if program.wrong is None or program.wrong:
+        return False
+    results = zip(plan.cases, program.outcomes, strict=True)
+    return all(outcome and outcome.arrays and _right(plan, case, outcome.arrays) for case, outcome in results)
 
 
 def is_check(cell: NotebookNode) -> bool:

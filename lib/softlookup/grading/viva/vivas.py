@@ -13,7 +13,9 @@ from softlookup.grading.viva.questions import OPTIONS, VivaQuestion, known_mista
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.trials import Trial, generator
 
-SPARE = 2
+_TUPLES = ("options", "about", "call", "varies", "shows")
+
+SPARE = 4
 """Tasks beyond the number of questions: each gives one, as long as there are others."""
 
 
@@ -50,13 +52,13 @@ class Viva:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Viva":
-        """Read what ``as_json`` gave.
+        """Read what ``as_json`` gave, now or before questions said what they vary.
 
         Raises:
             KeyError, TypeError, ValueError: If it is something else.
         """
         questions = tuple(
-            VivaQuestion(**{**question, **{name: tuple(question[name]) for name in ("options", "about", "call")}})
+            VivaQuestion(**{**question, **{name: tuple(question.get(name, ())) for name in _TUPLES}})
             for question in values["questions"]
         )
         if not all(len(question.options) > question.key >= 0 for question in questions):

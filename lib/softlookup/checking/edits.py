@@ -1,4 +1,4 @@
-"""Small edits of a student's function: each changes one line, and keeps all other characters as they are.
+"""Small edits of a right function: each changes one line, and keeps all other characters as they are.
 
 The edits are those that a person who understands the code can follow in the head: an axis, a scale, a mask, the order
 of two operands, a step of one, a line that is gone.
@@ -71,7 +71,7 @@ class Mutant:
     """A cell with one line of its function changed.
 
     Attributes:
-        rule: What kind of edit it is, a key of ``words.RULES``.
+        rule: What kind of edit it is, a key of ``edit_words.RULES``.
         line: The line's number, counted from 1 at the ``def``.
         before: The line as the student wrote it.
         after: The line as it is now; empty where it is gone.

@@ -1,0 +1,475 @@
+"""Versions of a student's function that give the same: the student's text among others that are as likely.
+
+Two choices of the writer are varied, each between the student's way and another: that makes four versions. No version
+stands nearer to the others than the rest does, so that only who remembers the text can tell which was handed in.
+"""
+
+import ast
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from string import ascii_lowercase
+
+import numpy as np
+
+from softlookup.checking.edits import Function, function_in
+from softlookup.grading.viva.forms import families, in_one_spelling, marks_of
+
+MOST_LINES = 6
+"""Lines of a version that is shown; of a longer function, the lines that differ."""
+
+WIDEST = 100
+MOST_SETS = 2
+"""Sets of versions that are run for a task."""
+
+STEPS = "steps"
+"""The mark of whoever gives each step a name, or none: it shows in all code."""
+
+_TEXT = "text"
+_ONE_STEP = "one step"
+_ORDER = {_TEXT: 0, _ONE_STEP: 1, STEPS: 3}
+"""Another text comes first, then a step of it; forms of expressions, and last what cuts all of it into steps."""
+
+_MOST_UNEVEN = 1
+_MOST_STEPS = 3
+_MOST_PAIRS = 24
+_RANKS_APART = 1
+"""By how many places, from the shortest version to the longest, the student's may miss the place that was drawn."""
+
+_LONGEST = 2.2
+"""How many times as long as the shortest version the longest may be."""
+
+Rewrite = Callable[[ast.FunctionDef], ast.FunctionDef | None]
+
+
+@dataclass(frozen=True)
+class VersionSet:
+    """Four versions that differ in two choices; the first is the student's.
+
+    Attributes:
+        texts: What is shown of them.
+        sources: The cell with each of them.
+        whole: Whether the whole body is shown.
+        line: The first line that differs, counted from 1 at the ``def``.
+        varies: The marks in which they differ.
+        shows: The marks that they share.
+    """
+
+    texts: tuple[str, ...]
+    sources: tuple[str, ...]
+    whole: bool
+    line: int
+    varies: tuple[str, ...]
+    shows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """One choice: the student's way to write, and another."""
+
+    name: str
+    uneven: int
+    student_way: Rewrite
+    other_way: Rewrite
+
+
+def version_sets(
+    function: Function, frame: str, rng: np.random.Generator, others: Sequence[str] = ()
+) -> tuple[VersionSet, ...]:
+    """Draw sets of versions.
+
+    Args:
+        function: The student's function.
+        frame: What its arrays are, as ``Case.frame`` says.
+        rng: Draws.
+        others: Other right answers, sources of cells.
+
+    Returns:
+        At most ``MOST_SETS`` of them, without any that has to be run before it is known to give the same; none where
+        a function offers fewer than two choices. The student's version is as often the longest as the shortest.
+    """
+    if any(isinstance(node, ast.Global | ast.Nonlocal | ast.ClassDef | ast.Try) for node in ast.walk(function.node)):
+        return ()
+    original = in_one_spelling(function.node)
+    choices = list(_choices(original, frame))
+    choices += [_Choice(_TEXT, 1, copy.deepcopy, other) for text in others if (other := _in_place(function, text))]
+    pairs = [
+        pair
+        for pair in combinations(choices, 2)
+        if pair[0].name != pair[1].name and pair[0].uneven + pair[1].uneven <= _MOST_UNEVEN
+    ]
+    pairs = [pairs[at] for at in rng.permutation(len(pairs))]
+    pairs.sort(key=_guessable)
+    rank, drawn = int(rng.integers(4)), list[VersionSet]()
+    for pair in pairs[:_MOST_PAIRS]:
+        try:
+            versions = _version_set(function, original, *pair)
+        except SyntaxError:  # what was written is no Python
+            continue
+        if versions is not None and abs(_rank(versions) - rank) <= _RANKS_APART:
+            drawn.append(versions)
+        if len(drawn) == MOST_SETS:
+            break
+    return tuple(drawn)
+
+
+def _guessable(pair: tuple[_Choice, _Choice]) -> tuple[bool, int, int]:
+    """Sorts pairs of choices: what all code shows comes last, and what has a common form after what has none."""
+    names = [choice.name for choice in pair]
+    return STEPS in names, sum(choice.uneven for choice in pair), -sum(name.startswith(_ONE_STEP) for name in names)
+
+
+def _place(choice: _Choice) -> int:
+    """When a choice is made of the two of a set."""
+    return _ORDER[_ONE_STEP] if choice.name.startswith(_ONE_STEP) else _ORDER.get(choice.name, 2)
+
+
+def _rank(versions: VersionSet) -> int:
+    """How many versions are shorter than the student's."""
+    return sum(len(text) < len(versions.texts[0]) for text in versions.texts)
+
+
+def _choices(original: ast.FunctionDef, frame: str) -> Iterator[_Choice]:
+    """The choices that a function shows, each with one other way to write it."""
+    before = ast.dump(original)
+    nodes = list(ast.walk(original))
+    for number, family in enumerate(families(frame)):
+        if not any(family.knows(node) for node in nodes):
+            continue
+        forms = [family.written(original, form) for form in range(family.count)]
+        ways = [form for form, tree in enumerate(forms) if ast.dump(tree) == before]
+        if len(ways) != 1:
+            continue  # it does not occur, or is written in several ways
+        for form in range(family.count):
+            if form != ways[0]:
+                student_way, other_way = (_writes(family.written, at) for at in (ways[0], form))
+                yield _Choice(str(number), family.uneven, student_way, other_way)
+    steps, operands = used_once(original), operands_of(original)
+    if steps and operands:  # some values have names and some have none: that of one of them follows from no other
+        for name in steps[:_MOST_STEPS]:
+            yield _Choice(f"{_ONE_STEP} {name}", 0, copy.deepcopy, _only(joined, name))
+        for operand in operands[:_MOST_STEPS]:
+            yield _Choice(f"{_ONE_STEP} {operand}", 0, copy.deepcopy, _only(split_at, operand))
+        return
+    for rewrite in (joined, split):
+        if rewrite(original) is not None:
+            yield _Choice(STEPS, 0, copy.deepcopy, rewrite)
+
+
+def _only(rewrite: Callable[[ast.FunctionDef, str], ast.FunctionDef | None], what: str) -> Rewrite:
+    return lambda tree: rewrite(tree, what)
+
+
+def _writes(written: Callable[[ast.FunctionDef, int], ast.FunctionDef], form: int) -> Rewrite:
+    return lambda tree: written(tree, form)
+
+
+def _in_place(function: Function, text: str) -> Rewrite | None:
+    """Another right answer in the place of the student's, with the student's names of the arguments."""
+    other = function_in(text.strip(), function.name)
+    if other is None or len(other.node.args.args) != len(function.node.args.args):
+        return None
+    names = {a.arg: b.arg for a, b in zip(other.node.args.args, function.node.args.args, strict=True)}
+    tree = in_one_spelling(other.node)
+    if set(names.values()) & (_bound(tree) - set(names)):
+        return None
+    tree = _Renamer(names).visit(tree)
+    tree.args = copy.deepcopy(function.node.args)
+    return lambda _: copy.deepcopy(tree)
+
+
+def _version_set(function: Function, original: ast.FunctionDef, first: _Choice, second: _Choice) -> VersionSet | None:
+    """Four versions; None where they are not four, or would give themselves away."""
+    first, second = sorted((first, second), key=_place)
+    trees = []
+    for way in (first.student_way, first.other_way):
+        for following in (second.student_way, second.other_way):
+            tree = way(original)
+            tree = None if tree is None else following(tree)
+            if tree is None:
+                return None
+            trees.append(neutral(tree))
+    if len({ast.dump(tree) for tree in trees}) < len(trees):
+        return None
+    lines = [_lines(tree) for tree in trees]
+    whole = max(map(len, lines)) <= MOST_LINES
+    shared = 0
+    if not whole:
+        if {STEPS, _TEXT} & {first.name, second.name}:
+            return None
+        shared, lines = _differing(lines)
+        if max(map(len, lines)) > MOST_LINES:
+            return None
+    texts = tuple("\n".join(_dedented(each)) for each in lines)
+    lengths = [len(text) for text in texts]
+    wide = max(len(line) for each in lines for line in each) > WIDEST
+    if wide or max(lengths) > _LONGEST * min(lengths) or len(set(texts)) < len(texts):
+        return None
+    shown_trees = trees if whole else [_parsed_lines(text) for text in texts]
+    if any(tree is None for tree in shown_trees):
+        return None
+    counts = [Counter(marks_of(tree)) for tree in shown_trees if tree is not None]
+    marks = set().union(*counts)
+    varies = {mark for mark in marks - _COMMON if len({count[mark] for count in counts}) > 1}
+    if first.name != _TEXT and any(all(count[mark] for count in counts) for mark in varies):
+        return None  # the lines that all versions share show the student's way
+    if STEPS in (first.name, second.name):
+        varies.add(STEPS)
+    return VersionSet(
+        texts,
+        tuple(_in_cell(function, tree) for tree in trees),
+        whole,
+        2 + shared,
+        tuple(sorted(varies)),
+        tuple(sorted((marks - varies) | ({STEPS} - varies))),
+    )
+
+
+_COMMON = frozenset(("Div", "Mult", "Add", "Sub", "USub", "Eq", "len()", ".shape"))
+"""Marks of all code: that one of them occurs says nothing."""
+
+
+def _lines(tree: ast.FunctionDef) -> list[str]:
+    return ast.unparse(tree).split("\n")[1:]
+
+
+def _differing(lines: list[list[str]]) -> tuple[int, list[list[str]]]:
+    """The lines between those that all versions begin and end with, and how many they begin with."""
+    start = 0
+    while all(len(each) > start for each in lines) and len({each[start] for each in lines}) == 1:
+        start += 1
+    end = 0
+    while all(len(each) - end > start for each in lines) and len({each[len(each) - 1 - end] for each in lines}) == 1:
+        end += 1
+    return start, [each[start : len(each) - end] for each in lines]
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[margin:] for line in lines]
+
+
+def _parsed_lines(text: str) -> ast.AST | None:
+    """The tree of some lines of a function; None where they are no statements of their own."""
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return None
+
+
+def _in_cell(function: Function, tree: ast.FunctionDef) -> str:
+    rows = function.cell.split("\n")
+    node = function.node
+    return "\n".join([*rows[: node.lineno - 1], ast.unparse(tree), *rows[node.end_lineno :]])
+
+
+def neutral(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """A function whose variables are called a, b, c and so on, in their order; arguments keep their names."""
+    tree = copy.deepcopy(tree)
+    arguments = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
+    variables = _bound(tree) - arguments
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - variables
+    letters = (*ascii_lowercase, *(2 * letter for letter in ascii_lowercase))
+    free = (letter for letter in letters if letter not in used | arguments)
+    order = dict.fromkeys(name for name in _names_in_order(tree) if name in variables)
+    return _Renamer(dict(zip(order, free, strict=False))).visit(tree)
+
+
+def _bound(tree: ast.FunctionDef) -> set[str]:
+    """The variables of a function, with those of comprehensions and of functions within it."""
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return bound | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+
+def _names_in_order(tree: ast.FunctionDef) -> Iterator[str]:
+    """Names as they are read, statement by statement and, within one, from left to right as it is printed."""
+    printed = ast.parse(ast.unparse(tree))
+    nodes = [node for node in ast.walk(printed) if isinstance(node, ast.Name | ast.arg)]
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
+        yield node.id if isinstance(node, ast.Name) else node.arg
+
+
+class _Renamer(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.names.get(node.id, node.id)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.arg = self.names.get(node.arg, node.arg)
+        return node
+
+
+def joined(tree: ast.FunctionDef, name: str = "") -> ast.FunctionDef | None:
+    """A function in which values that are used once stand where they are used; None where there are none such.
+
+    Args:
+        tree: The function.
+        name: The only one of these variables that goes; empty means all of them.
+    """
+    tree, count = copy.deepcopy(tree), 0
+    while (pair := _used_once(tree, name)) is not None:
+        at, use = pair
+        statement = tree.body[at]
+        assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        tree.body[use] = _Inserter(statement.targets[0].id, statement.value).visit(tree.body[use])
+        del tree.body[at]
+        count += 1
+    return tree if count else None
+
+
+def used_once(tree: ast.FunctionDef) -> list[str]:
+    """The variables that ``joined`` may take out."""
+    names = [statement.targets[0].id for statement in tree.body if _sets_one(statement)]  # type: ignore[attr-defined]
+    return [name for name in names if _used_once(tree, name) is not None]
+
+
+def _sets_one(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return not isinstance(value, ast.Constant)
+    return False
+
+
+def _used_once(tree: ast.FunctionDef, only: str = "") -> tuple[int, int] | None:
+    """The first statement that sets a variable which a later one alone uses, once, and that one."""
+    names = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    for at, statement in enumerate(tree.body):
+        if not _sets_one(statement):
+            continue
+        name, value = statement.targets[0].id, statement.value  # type: ignore[attr-defined]
+        if names[name] != 2 or (only and name != only):
+            continue
+        needed = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        for use in range(at + 1, len(tree.body)):
+            following = tree.body[use]
+            inner = list(ast.walk(following))
+            if any(isinstance(node, ast.Name) and node.id == name for node in inner):
+                repeated = any(isinstance(node, ast.comprehension | ast.Lambda) for node in inner)
+                if isinstance(following, ast.Assign | ast.Return) and not repeated:
+                    return at, use
+                break
+            if any(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id in needed for n in inner):
+                break
+    return None
+
+
+class _Inserter(ast.NodeTransformer):
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.value if node.id == self.name and isinstance(node.ctx, ast.Load) else node
+
+
+_PLAIN = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript)
+
+
+def split(tree: ast.FunctionDef) -> ast.FunctionDef | None:
+    """A function in which each operation on arrays has a line of its own; None where it is so already."""
+    tree = copy.deepcopy(tree)
+    body: list[ast.stmt] = []
+    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    fresh = (f"step_{number}" for number in range(1, 60) if f"step_{number}" not in taken)
+    for statement in tree.body:
+        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+            steps = _Steps(fresh)
+            statement.value = steps.visit(statement.value, outermost=True)
+            body += steps.body
+        body.append(statement)
+    changed = len(body) > len(tree.body)
+    tree.body = body
+    return ast.fix_missing_locations(tree) if changed else None
+
+
+def operands_of(tree: ast.FunctionDef) -> list[str]:
+    """Operations that are operands of another one, and have no name; the last of the function come first."""
+    dumps: dict[str, None] = {}
+    for statement in reversed(tree.body):
+        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+            for operand in _operands(statement.value):
+                dumps.setdefault(ast.dump(operand))
+    return list(dumps)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.BinOp(left=left, right=right):
+            those = [left, right]
+        case ast.Call(func=ast.Attribute(value=value), args=args):
+            those = [value, *args]
+        case ast.Call(args=args) | ast.Tuple(elts=args):
+            those = [*args]
+        case _:
+            those = []
+    return [part for part in those if isinstance(part, ast.BinOp | ast.Call) and _works_on_values(part)]
+
+
+def split_at(tree: ast.FunctionDef, operand: str) -> ast.FunctionDef | None:
+    """A function in which one operand, given by the dump of its tree, has a line of its own; None where it has not."""
+    tree = copy.deepcopy(tree)
+    for at, statement in enumerate(tree.body):
+        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+            for part in _operands(statement.value):
+                if ast.dump(part) == operand:
+                    name = next(f"step_{n}" for n in range(1, 60) if f"step_{n}" not in _bound(tree))
+                    exchanged = _Exchange(part, ast.Name(name, ast.Load())).visit(statement.value)
+                    assert isinstance(exchanged, ast.expr)
+                    statement.value = exchanged
+                    tree.body.insert(at, ast.Assign([ast.Name(name, ast.Store())], part, lineno=0))
+                    return ast.fix_missing_locations(tree)
+    return None
+
+
+class _Exchange(ast.NodeTransformer):
+    def __init__(self, before: ast.expr, after: ast.expr) -> None:
+        self.before, self.after = before, after
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.after if node is self.before else self.generic_visit(node)
+
+
+class _Steps:
+    """Gives names to the operands of an operation that are operations themselves."""
+
+    def __init__(self, fresh: Iterator[str]) -> None:
+        self.fresh = fresh
+        self.body: list[ast.stmt] = []
+
+    def visit(self, node: ast.expr, outermost: bool = False) -> ast.expr:
+        match node:
+            case ast.BinOp():
+                node.left, node.right = self._operand(node.left), self._operand(node.right)
+            case ast.Call(func=ast.Attribute() as function):
+                function.value = self._operand(function.value)
+                node.args = [self._operand(arg) for arg in node.args]
+            case ast.Call():
+                node.args = [self._operand(arg) for arg in node.args]
+            case ast.Tuple() if outermost:
+                node.elts = [self._operand(element) for element in node.elts]
+        return node
+
+    def _operand(self, node: ast.expr) -> ast.expr:
+        if not isinstance(node, ast.BinOp | ast.Call) or not _works_on_values(node):
+            return node
+        value = self.visit(node)
+        name = next(self.fresh)
+        self.body.append(ast.Assign([ast.Name(name, ast.Store())], value, lineno=0))
+        return ast.Name(name, ast.Load())
+
+
+def _works_on_values(node: ast.expr) -> bool:
+    """Whether an operation is a step of its own: not a root of a number, and nothing of constants alone."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+        if node.func.value.id in _NUMBERS_ALONE:
+            return False
+    called = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    variables = [part for part in ast.walk(node) if isinstance(part, ast.Name) and part not in called]
+    return bool(variables) and not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.FloorDiv))
+
+
+_NUMBERS_ALONE = ("math",)

@@ -1,0 +1,75 @@
+"""Questions on a reader's right answer in a page: both programs are run, and the key is what came out."""
+
+import json
+
+import numpy as np
+import pytest
+
+from softlookup.checking.catalogue import get_task
+from softlookup.checking.inside.probe import run
+from softlookup.checking.questions import questions_at_home
+from softlookup.checking.variant import variant_of
+from softlookup.in_page.why import EFFECTS, MOST, OTHER, SAME, SHAPE, STOPS, why_questions
+
+SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)"
+SOFTMAX = (
+    "def softmax(x):\n    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    return e / e.sum(axis=-1, keepdims=True)"
+)
+
+
+def in_numpy(task_id):
+    from softlookup.in_page.packing import _in_numpy
+
+    variant = variant_of(get_task(task_id))
+    return variant, [case for each in questions_at_home(variant).cases if (case := _in_numpy(each))]
+
+
+def drawn(task_id, source, seed=0):
+    variant, cases = in_numpy(task_id)
+    world = {"np": np}
+    exec(source, world)
+    return why_questions(variant, source, world, cases, np.random.default_rng(seed))
+
+
+def line_changed(source, code):
+    """The cell whose lines are those that a question shows."""
+    rows = [row[5:] for row in code.split("\n") if row[3:4] != "-"]
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize(("task_id", "source"), [("04.scores", SCORES), ("04.softmax", SOFTMAX)])
+def test_the_key_is_what_the_shown_line_gives_on_an_input_of_the_check(task_id, source):
+    variant, cases = in_numpy(task_id)
+    effects = set()
+    for seed in range(12):
+        questions = drawn(task_id, source, seed)
+        assert 0 < len(questions) <= MOST and questions == drawn(task_id, source, seed)
+        for question in questions:
+            assert sorted(question["options"]) == sorted(EFFECTS)
+            case = next(case for case in cases if f"“{case.label}”" in question["asks"])
+            results = []
+            for text in (source, line_changed(source, question["code"])):
+                world = {"np": np}
+                exec(text, world)
+                results.append(run(world[variant.task.name], case, 1).arrays)
+            before, after = results
+            if after is None:
+                effect = STOPS
+            elif after[0].shape != before[0].shape:
+                effect = SHAPE
+            else:
+                effect = SAME if np.allclose(*before, *after, equal_nan=True) else OTHER
+            assert question["options"][question["key"]] == effect
+            assert "Before: " in question["right"] and "Changed: " in question["right"]
+            effects.add(effect)
+        assert len({question["options"][question["key"]] for question in questions}) == len(questions)
+    assert len(effects) > 1
+    json.dumps(questions)
+
+
+def test_what_may_run_without_end_or_is_no_plain_function_gives_no_question():
+    for source in (
+        "def scores(q, k):\n    n = 0\n    while n < 1:\n        n = n + 1\n    return q @ np.swapaxes(k, -1, -2)",
+        "scores = lambda q, k: q @ np.swapaxes(k, -1, -2)",
+    ):
+        assert drawn("04.scores", source) == []
