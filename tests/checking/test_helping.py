@@ -14,6 +14,7 @@ from softlookup.checking.catalogue import UnknownTask
 from softlookup.checking.example import work_through
 from softlookup.checking.helping import HELP_MIME, SETTING, TITLES, Attempts, HelpOnTask, step_for_command
 from softlookup.checking.home import Checker
+from softlookup.checking.judge import ask
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge
 from softlookup.checking.published import answer, in_variant, solution
@@ -207,16 +208,7 @@ def test_every_known_mistake_gets_a_nudge(pair):
     task, mistake = pair
     task_questions = questions_at_home(variant_of(task))
     obj = answer(variant_of(task), (mistake.slug,))
-    message = nudge(
-        variant_of(task),
-        list(
-            zip(
-                task_questions.cases,
-                LocalStudent(variant_of(task), obj).answers(task_questions.cases, len(task.returns)),
-                task_questions.rights,
-                strict=True,
-            )
-        ),
-    )
+    rounds = ask(variant_of(task), LocalStudent(variant_of(task), obj), task_questions)
+    message = nudge(variant_of(task), rounds[: len(task_questions.cases)])
     if task.reveals or len(task_questions.cases) > 1:
         assert message.endswith((".", "?")) and len(message) < 900

@@ -84,10 +84,13 @@ CAUSAL = kernel_task("18.causal", _causal_cases, _causal)
 
 
 def _paged_cases(rng: Rng) -> list[Case]:
-    def ask(label: str, lengths: list[int], m: int, h: int, scale: float = 1.0, limited: bool = False) -> Case:
+    def ask(
+        label: str, lengths: list[int], m: int, h: int, scale: float = 1.0, spare: int = 1, limited: bool = False
+    ) -> Case:
+        """Rows of the table are so much longer than the longest sequence needs."""
         counts = [-(-length // m) for length in lengths]
         pages = rng.permutation(sum(counts) + 3)
-        table = np.full((len(lengths), max(counts) + 1), -1, np.int32)
+        table = np.full((len(lengths), max(counts) + spare), -1, np.int32)
         for row, count in enumerate(counts):
             table[row, :count], pages = pages[:count], pages[count:]
         shape = (sum(counts) + 3, m, h)
@@ -102,6 +105,7 @@ def _paged_cases(rng: Rng) -> list[Case]:
     return [
         ask("three sequences of unequal length", [11, 3, 20], 8, 16),
         ask("full pages", [8, 16], 4, 16),
+        ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
         ask("a single token", [1, 5], 4, 8),
         ask("large scores", [13, 9], 8, 16, scale=60.0),
         ask("bytes of four sequences", [30, 9, 17, 50], 16, 16, limited=True),
