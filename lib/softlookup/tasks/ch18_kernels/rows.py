@@ -67,7 +67,7 @@ def _shares(x: np.ndarray) -> np.ndarray:
 
 
 SOFTMAX = kernel_task(
-    "18.softmax", _softmax_cases, _softmax, variants=tuple({"tau": tau} for tau in (2.0, 0.5, 4.0, 1.5))
+    "18.softmax", _softmax_cases, _softmax, variants=tuple({"tau": tau} for tau in (2.0, 0.8, 4.0, 1.5))
 )
 
 
