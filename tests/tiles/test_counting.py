@@ -124,8 +124,8 @@ def test_arrays_on_the_same_memory_are_one() -> None:
         ),
         (
             "tl.store(out + at // 2, at * 1.0, mask=mask)",
-            "race",
-            "writes several numbers to one place of `out`",
+            "overlap",
+            "writes different numbers of one tile to one place of `out`",
         ),
     ],
 )

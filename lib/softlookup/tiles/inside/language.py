@@ -250,6 +250,10 @@ class Language:
 
 
 tl = Language()
+"""The language: what ``triton.language`` is to a kernel, as far as chapter 18 needs it.
+
+Book: 18_kernels.html#kernels-launch.
+"""
 METHODS |= {
     name: getattr(tl, name)
     for name in (

@@ -1,0 +1,304 @@
+"""Chapter 18: right answers on attention and small weights written otherwise."""
+
+from softlookup.tiles import cdiv, jit, tl
+
+LOG2_E = 1.4426950408889634
+
+
+@jit
+def attention_exp2(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
+    rows = tl.program_id(0) * B + tl.arange(0, B)
+    wide = tl.arange(0, H)
+    q_tile = tl.load(q + rows[:, None] * H + wide[None, :], mask=rows[:, None] < T, other=0.0)
+    q_tile *= scale * LOG2_E
+    top = tl.zeros((B,), tl.float32) - float("inf")
+    total = tl.zeros((B,), tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    at = tl.arange(0, B)[:, None] * H + wide[None, :]
+    for start in range(0, S, B):
+        is_key = tl.arange(0, B) < S - start
+        k_tile = tl.load(k + at, mask=is_key[:, None], other=0.0)
+        scores = tl.dot(q_tile, tl.trans(k_tile)) + tl.where(is_key, 0.0, -float("inf"))[None, :]
+        new = tl.maximum(tl.max(scores, axis=1), top)
+        weights = tl.exp2(scores - new[:, None])
+        fade = tl.exp2(top - new)
+        total = total * fade + tl.sum(weights, axis=1)
+        out = tl.dot(weights, tl.load(v + at, mask=is_key[:, None], other=0.0), out * fade[:, None])
+        top = new
+        k += B * H
+        v += B * H
+    tl.store(o + rows[:, None] * H + wide[None, :], out * (1 / total)[:, None], mask=rows[:, None] < T)
+
+
+@jit
+def attention_always_divided(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
+    # The output so far is a mean of values; its logarithm's weight is what all keys so far weigh together.
+    rows = (tl.program_id(0) * B + tl.arange(0, B))[:, None]
+    wide = tl.arange(0, H)[None, :]
+    q_tile = tl.load(q + rows * H + wide, mask=rows < T, other=0.0)
+    logarithm = tl.full((B, 1), -1e30, tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for start in range(0, S, B):
+        cols = start + tl.arange(0, B)
+        k_tile = tl.load(k + tl.minimum(cols, S - 1)[:, None] * H + wide)
+        scores = tl.where(cols[None, :] < S, tl.dot(q_tile, k_tile.T) * scale, -1e30)
+        top = tl.maximum(logarithm, tl.max(scores, 1, keep_dims=True))
+        weights = tl.exp(scores - top)
+        new = top + tl.log(tl.exp(logarithm - top) + tl.sum(weights, 1, keep_dims=True))
+        v_tile = tl.load(v + cols[:, None] * H + wide, mask=cols[:, None] < S, other=0.0)
+        out = out * tl.exp(logarithm - new) + tl.dot(weights * tl.exp(top - new), v_tile)
+        logarithm = new
+    tl.store(o + rows * H + wide, out, mask=rows < T)
+
+
+@jit
+def attention_backwards(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
+    rows = tl.minimum(tl.program_id(0) * B + tl.arange(0, B), T - 1)[:, None]
+    wide = tl.arange(0, H)
+    q_tile = tl.load(q + rows * H + wide[None, :])
+    top = tl.full((B, 1), -float("inf"), tl.float32)
+    total = tl.zeros((B, 1), tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for tile in range(cdiv(S, B) - 1, -1, -1):
+        cols = tile * B + tl.arange(0, B)
+        k_tile = tl.load(k + wide[:, None] + cols[None, :] * H, mask=cols[None, :] < S, other=0.0)
+        scores = tl.dot(q_tile, k_tile)
+        scores = tl.where(cols[None, :] >= S, -float("inf"), scores * scale)
+        before = top
+        top = tl.maximum(before, tl.max(scores, 1)[:, None])
+        fade = tl.exp(before - top)
+        scores = tl.exp(scores - top)
+        total *= fade
+        total += tl.sum(scores, 1)[:, None]
+        out *= fade
+        out += tl.dot(scores, tl.load(v + cols[:, None] * H + wide[None, :], mask=cols[:, None] < S, other=0.0))
+    tl.store(o + rows * H + wide[None, :], out / total)
+
+
+@jit
+def causal_diagonal_first(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
+    i = tl.program_id(0)
+    rows = i * B + tl.arange(0, B)
+    wide = tl.arange(0, H)
+    at = rows[:, None] * H + wide[None, :]
+    q_tile = tl.load(q + at, mask=rows[:, None] < T, other=0.0) * scale
+    # Keys of the diagonal lie where the queries do; behind it no tile has an end.
+    scores = tl.dot(q_tile, tl.trans(tl.load(k + at, mask=rows[:, None] < T, other=0.0)))
+    scores = tl.where(rows[None, :] <= rows[:, None], scores, -float("inf"))
+    top = tl.max(scores, 1)
+    weights = tl.exp(scores - top[:, None])
+    total = tl.sum(weights, 1)
+    out = tl.dot(weights, tl.load(v + at, mask=rows[:, None] < T, other=0.0))
+    for j in range(i - 1, -1, -1):
+        before = (j * B + tl.arange(0, B))[:, None] * H + wide[None, :]
+        scores = tl.dot(q_tile, tl.trans(tl.load(k + before)))
+        new = tl.maximum(top, tl.max(scores, 1))
+        weights = tl.exp(scores - new[:, None])
+        fade = tl.exp(top - new)
+        total = fade * total + tl.sum(weights, 1)
+        out = fade[:, None] * out + tl.dot(weights, tl.load(v + before))
+        top = new
+    tl.store(o + at, out / total[:, None], mask=rows[:, None] < T)
+
+
+@jit
+def causal_keys(start, T, B: tl.constexpr):
+    cols = start + tl.arange(0, B)
+    return cols, cols[:, None] < T
+
+
+@jit
+def causal_exp2(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
+    first = tl.program_id(0) * B
+    rows, are_rows = causal_keys(first, T, B)
+    wide = tl.arange(0, H)[None, :]
+    q_tile = tl.load(q + rows[:, None] * H + wide, mask=are_rows, other=0.0)
+    top = tl.full((B,), -1e30, tl.float32)
+    total = tl.zeros((B,), tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for start in range(0, first + B, B):
+        cols, are_keys = causal_keys(start, T, B)
+        k_tile = tl.load(k + cols[:, None] * H + wide, mask=are_keys, other=0.0)
+        scores = tl.dot(q_tile, tl.trans(k_tile)) * (scale * LOG2_E)
+        scores += tl.where(rows[:, None] - cols[None, :] < 0, -float("inf"), 0.0)
+        new = tl.maximum(top, tl.max(scores, 1))
+        weights = tl.exp2(scores - new[:, None])
+        fade = tl.exp2(top - new)
+        total = total * fade + tl.sum(weights, 1)
+        out = tl.dot(weights, tl.load(v + cols[:, None] * H + wide, mask=are_keys, other=0.0), acc=out * fade[:, None])
+        top = new
+    tl.store(o + rows[:, None] * H + wide, out / total[:, None], mask=are_rows)
+
+
+@jit
+def causal_zeroed(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
+    # Masked weights are set to zero behind the exponential; the maximum of all scores does no harm.
+    i = tl.program_id(0)
+    rows = (i * B + tl.arange(0, B))[:, None]
+    wide = tl.arange(0, H)
+    q_tile = tl.load(q + tl.minimum(rows, T - 1) * H + wide[None, :])
+    top = tl.full((B, 1), -float("inf"), tl.float32)
+    total = tl.zeros((B, 1), tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for j in range(i + 1):
+        cols = tl.minimum(j * B + tl.arange(0, B), T - 1)
+        sees = (j * B + tl.arange(0, B))[None, :] <= rows
+        scores = scale * tl.dot(q_tile, tl.load(k + wide[:, None] + cols[None, :] * H))
+        new = tl.maximum(top, tl.max(tl.where(sees, scores, -1e30), 1, keep_dims=True))
+        weights = tl.where(sees, tl.exp(scores - new), 0.0)
+        fade = tl.exp(top - new)
+        total = total * fade + tl.sum(weights, 1, keep_dims=True)
+        out = out * fade + tl.dot(weights, tl.load(v + cols[:, None] * H + wide[None, :]))
+        top = new
+    tl.store(o + rows * H + wide[None, :], out / total, mask=rows < T)
+
+
+@jit
+def paged_exp2(
+    q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
+):  # fmt: skip
+    b = tl.program_id(0)
+    q += b * H
+    table += b * MOST
+    length = tl.load(lengths + b)
+    q_row = tl.load(q + tl.arange(0, H)) * (scale * LOG2_E)
+    top, total = -1e30, 0.0
+    out = tl.zeros((H,), tl.float32)
+    for start in range(0, MOST * M, M):
+        at = tl.load(table) * M * H + tl.arange(0, M)[:, None] * H + tl.arange(0, H)[None, :]
+        mask = (tl.arange(0, M) < length - start)[:, None]
+        k_tile = tl.load(k_pages + at, mask=mask, other=0.0)
+        scores = tl.where(mask, tl.sum(q_row[None, :] * k_tile, 1, keep_dims=True), -float("inf"))
+        new = tl.maximum(top, tl.max(scores))
+        weights = tl.exp2(scores - new)
+        fade = tl.exp2(top - new)
+        total = total * fade + tl.sum(weights)
+        out = out * fade + tl.sum(weights * tl.load(v_pages + at, mask=mask, other=0.0), 0)
+        top = new
+        table += 1
+    tl.store(o + b * H + tl.arange(0, H), out * (1 / total))
+
+
+@jit
+def paged_by_slots(
+    q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
+):  # fmt: skip
+    # Each slot of a page has a maximum and sums of its own, put together at the end.
+    b, slots, wide = tl.program_id(0), tl.arange(0, M), tl.arange(0, H)
+    length = tl.load(lengths + b)
+    q_row = tl.load(q + b * H + wide)
+    tops = tl.full((M,), -1e30, tl.float32)
+    totals = tl.zeros((M,), tl.float32)
+    outs = tl.zeros((M, H), tl.float32)
+    for i in tl.static_range(MOST):
+        page = tl.load(table + b * MOST + i)
+        mask = slots + i * M < length
+        at = page * (M * H) + slots[:, None] * H + wide[None, :]
+        scores = scale * tl.sum(tl.load(k_pages + at, mask=mask[:, None], other=0.0) * q_row[None, :], axis=1)
+        scores = tl.where(mask, scores, -float("inf"))
+        larger = tl.maximum(tops, scores)
+        fade = tl.exp(tops - larger)
+        weights = tl.exp(scores - larger)
+        totals = totals * fade + weights
+        outs *= fade[:, None]
+        outs += weights[:, None] * tl.load(v_pages + at, mask=mask[:, None], other=0.0)
+        tops = larger
+    fade = tl.exp(tops - tl.max(tops, 0))
+    tl.store(o + b * H + wide, tl.sum(outs * fade[:, None], 0) / tl.sum(totals * fade, 0))
+
+
+@jit
+def paged_transposed(
+    q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
+):  # fmt: skip
+    b = tl.program_id(0)
+    slots, wide = tl.arange(0, M)[None, :], tl.arange(0, H)[:, None]
+    length = tl.load(lengths + b)
+    q_col = tl.load(q + b * H + wide) * scale
+    top = tl.full((1,), -float("inf"), tl.float32)
+    total = tl.zeros((1,), tl.float32)
+    out = tl.zeros((H, 1), tl.float32)
+    # The first page is never empty: going up, the maximum is finite from the first step on.
+    for i in range(MOST):
+        base = tl.load(table + b * MOST + i) * M
+        mask = slots < length - i * M
+        k_tile = tl.load(k_pages + (base + slots) * H + wide, mask=mask, other=0.0)
+        scores = tl.sum(k_tile * q_col, 0)[None, :] + tl.where(mask, 0.0, -float("inf"))
+        new = tl.maximum(top, tl.max(scores, 1))
+        weights = tl.exp(scores - new[:, None])
+        fade = tl.exp(top - new)
+        total = total * fade + tl.sum(weights, 1)
+        v_tile = tl.load(v_pages + (base + slots) * H + wide, mask=mask, other=0.0)
+        out = out * fade[:, None] + tl.sum(weights * v_tile, 1)[:, None]
+        top = new
+    tl.store(o + b * H + wide, out / total[:, None])
+
+
+@jit
+def quantised_zero_point_apart(
+    x, packed, scales, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr
+):  # fmt: skip
+    # The zero point is the same for all weights: 8 times the sum of a row's numbers.
+    rows = (tl.program_id(0) * BM + tl.arange(0, BM))[:, None]
+    cols = (tl.program_id(1) * BN + tl.arange(0, BN))[None, :]
+    pairs = tl.arange(0, GROUP // 2)
+    total = tl.zeros((BM, BN), tl.float32)
+    for group in range(0, k // GROUP):
+        both = tl.load(packed + pairs[:, None] * n + cols, mask=cols < n, other=0)
+        even = tl.load(x + rows * k + 2 * pairs[None, :], mask=rows < m, other=0.0)
+        part = tl.dot(even, (both % 16).to(tl.float32)) - 8 * tl.sum(even, 1, keep_dims=True)
+        odd = tl.load(x + rows * k + 2 * pairs[None, :] + 1, mask=rows < m, other=0.0)
+        part += tl.dot(odd, (both // 16).to(tl.float32)) - 8 * tl.sum(odd, 1)[:, None]
+        total += tl.load(scales + group * n + cols, mask=cols < n, other=0.0) * part
+        packed += GROUP // 2 * n
+        x += GROUP
+    tl.store(y + rows * n + cols, total, mask=(rows < m) & (cols < n))
+
+
+@jit
+def unpack(both, shift, scale):
+    return ((both.to(tl.int32) >> shift & 0xF) - 8).to(tl.float32) * scale
+
+
+@jit
+def quantised_weights_first(
+    x, packed, scales, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr
+):  # fmt: skip
+    rows = tl.minimum(tl.program_id(0) * BM + tl.arange(0, BM), m - 1)[:, None]
+    cols = tl.minimum(tl.program_id(1) * BN + tl.arange(0, BN), n - 1)[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for start in range(0, k, GROUP):
+        pairs = start // 2 + tl.arange(0, GROUP // 2)
+        both = tl.load(packed + pairs[:, None] * n + cols)
+        scale = tl.load(scales + start // GROUP * n + cols)
+        even = x + rows * k + pairs[None, :] * 2
+        total = tl.dot(tl.load(even), unpack(both, 0, scale), total)
+        total = tl.dot(tl.load(even + 1), unpack(both, 4, scale), total)
+    tl.store(y + rows * n + cols, total)
+
+
+@jit
+def quantised_transposed(
+    x, packed, scales, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr
+):  # fmt: skip
+    rows = (tl.program_id(0) * BM + tl.arange(0, BM))[None, :]
+    cols = (tl.program_id(1) * BN + tl.arange(0, BN))[:, None]
+    total = tl.zeros((BN, BM), tl.float32)
+    for group in reversed(range(k // GROUP)):
+        pairs = group * GROUP // 2 + tl.arange(0, GROUP // 2)
+        both = tl.load(packed + pairs[None, :] * n + cols, mask=cols < n, other=136)
+        high = both >> 4
+        low = both - (high << 4)
+        at = x + rows * k + 2 * pairs[:, None]
+        part = tl.dot(high.to(tl.float32) - 8, tl.load(at + 1, mask=rows < m, other=0.0))
+        part = tl.dot(low.to(tl.float32) - 8, tl.load(at, mask=rows < m, other=0.0), part)
+        total += part * tl.load(scales + group * n + cols, mask=cols < n, other=0.0)
+    tl.store(y + rows * n + cols, total, mask=(rows < m) & (cols < n))
+
+
+ATTENTION_AND_WEIGHTS = {
+    "18.attention": [attention_exp2, attention_always_divided, attention_backwards],
+    "18.causal": [causal_diagonal_first, causal_exp2, causal_zeroed],
+    "18.paged": [paged_exp2, paged_by_slots, paged_transposed],
+    "18.quantised": [quantised_zero_point_apart, quantised_weights_first, quantised_transposed],
+}
