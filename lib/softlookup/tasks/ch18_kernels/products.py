@@ -22,12 +22,12 @@ def _product_cases(rng: Rng) -> list[Case]:
         return launch(label, (rows, cols), (a, b, np.zeros((m, n), "float32"), m, n, k, *tiles), (2,), limits)
 
     return [
-        ask("multiples of the tiles", 32, 48, 64, (16, 16, 32)),
-        ask("no multiple of a tile", 20, 37, 50, (16, 32, 16)),
-        ask("one row behind the last tile", 33, 16, 18, (32, 16, 16)),
+        ask("multiples of the tiles", 16, 32, 64, (16, 16, 32)),
+        ask("no multiple of a tile", 20, 21, 25, (16, 16, 16)),
+        ask("one row behind the last tile", 17, 16, 18, (16, 16, 16)),
         ask("smaller than a tile", 7, 5, 9, (16, 16, 16)),
-        ask("many steps along k", 16, 16, 300, (16, 16, 16)),
-        ask("bytes of 64 by 96 by 80", 64, 96, 80, (16, 32, 16), limited=True),
+        ask("many steps along k", 4, 6, 150, (16, 16, 16)),
+        ask("bytes of 32 by 64 by 32", 32, 64, 32, (16, 32, 16), limited=True),
     ]
 
 
@@ -85,11 +85,11 @@ def _linear_cases(rng: Rng, beta: float) -> list[Case]:
         return launch(label, (rows, cols), (x, w, bias, np.zeros((m, n), "float32"), m, n, k, *tiles), (3,), limits)
 
     return [
-        ask("multiples of the tiles", 32, 48, 64, (16, 16, 32)),
-        ask("no multiple of a tile", 21, 35, 50, (16, 32, 16)),
-        ask("fewer outputs than a tile", 40, 6, 20, (32, 16, 16)),
+        ask("multiples of the tiles", 16, 32, 64, (16, 16, 32)),
+        ask("no multiple of a tile", 18, 21, 25, (16, 16, 16)),
+        ask("fewer outputs than a tile", 20, 6, 20, (16, 16, 16)),
         ask("a single row", 1, 20, 33, (16, 16, 16)),
-        ask("bytes of 48 by 64 by 40", 48, 64, 40, (16, 32, 16), limited=True),
+        ask("bytes of 32 by 32 by 40", 32, 32, 40, (16, 32, 16), limited=True),
     ]
 
 
@@ -130,11 +130,11 @@ def _quantised_cases(rng: Rng) -> list[Case]:
         return launch(label, (rows, cols), args, (3,), limits)
 
     return [
-        ask("multiples of the tiles", 32, 32, 3, (16, 16, 32)),
-        ask("no multiple of a tile", 20, 27, 2, (16, 16, 32)),
-        ask("a single row, as in decoding", 1, 40, 4, (16, 32, 32)),
+        ask("multiples of the tiles", 16, 32, 2, (16, 16, 32)),
+        ask("no multiple of a tile", 18, 21, 2, (16, 16, 32)),
+        ask("a single row, as in decoding", 1, 20, 3, (16, 32, 32)),
         ask("one group of 64", 9, 16, 1, (16, 16, 64)),
-        ask("bytes of 40 by 64 by 128", 40, 64, 4, (32, 32, 32), limited=True),
+        ask("bytes of 20 by 32 by 64", 20, 32, 2, (16, 32, 32), limited=True),
     ]
 
 

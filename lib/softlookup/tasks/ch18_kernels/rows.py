@@ -77,15 +77,15 @@ def _online_cases(rng: Rng) -> list[Case]:
         limits = _row_limits(rows, n, block, 2, 4) if limited else None
         return launch(label, (rows,), (x, np.zeros_like(x), n, block), (1,), limits)
 
-    rising = np.sort(normal(rng, 2, 100, scale=20.0), axis=-1)
+    rising = np.sort(normal(rng, 1, 50, scale=80.0), axis=-1)
     return [
-        ask("rows of 300 in tiles of 64", normal(rng, 4, 300), 64),
-        ask("the numbers rise", rising, 32),
-        ask("the numbers fall", np.ascontiguousarray(rising[:, ::-1]), 32),
-        ask("numbers of a few hundred", normal(rng, 3, 90, scale=200.0), 16),
-        ask("the maximum comes last", np.concatenate([normal(rng, 2, 64), np.full((2, 1), 30, "float32")], 1), 16),
-        ask("a row that fits into one tile", normal(rng, 3, 16), 16),
-        ask("bytes of rows of 1,000", normal(rng, 3, 1000), 64, limited=True),
+        ask("rows of 100 in tiles of 32", normal(rng, 2, 100), 32),
+        ask("the numbers rise", rising, 16),
+        ask("the numbers fall", np.ascontiguousarray(rising[:, ::-1]), 16),
+        ask("numbers of a few hundred", normal(rng, 2, 40, scale=200.0), 16),
+        ask("the maximum comes last", np.concatenate([normal(rng, 1, 32), np.full((1, 1), 30, "float32")], 1), 16),
+        ask("a row that fits into one tile", normal(rng, 2, 16), 16),
+        ask("bytes of rows of 150", normal(rng, 2, 150), 32, limited=True),
     ]
 
 
