@@ -8,6 +8,7 @@ alone. Source: ``triton.language``, version 3.9; ``tests/tiles`` compares every 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def _fits(shape: Sequence[int]) -> tuple[int, ...]:
     """A tile's shape, if there may be such a tile."""
     if any(length < 1 or length & (length - 1) for length in shape):
         raise KernelError(f"a tile's sizes are powers of 2, got {tuple(shape)}")
-    if np.prod(shape, dtype=np.float64) > MOST_NUMBERS:
+    if math.prod(shape) > MOST_NUMBERS:
         raise KernelError(f"a tile of shape {tuple(shape)} is too large: it may hold {MOST_NUMBERS:,} numbers")
     return tuple(shape)
 
@@ -157,7 +158,11 @@ def broadcast_shape(*values: Value) -> tuple[int, ...]:
     Raises:
         KernelError: If they have none, or it is too large.
     """
-    shapes = [np.shape(value) for value in values]
+    return _common_shape(tuple(np.shape(value) for value in values))
+
+
+@lru_cache(maxsize=1024)
+def _common_shape(shapes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
     try:
         return _fits(np.broadcast_shapes(*shapes))
     except ValueError:
