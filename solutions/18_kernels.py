@@ -24,7 +24,7 @@
 #
 # **Letters.** `T` query positions, `S` key positions, `H` the width of one head. Letters of this notebook's own: `BLOCK`, `BM`, `BN`, `BK` and `B` are sizes of tiles, powers of 2; `M` tokens that a page of the cache holds.
 #
-# **Kernels.** Arrays come as pointers to their first number, stored row after row. `x + row * n + cols` points to the numbers `cols` of a row; `tl.load` and `tl.store` read and write them. Every array is on its own: a pointer outside of it is an error, whatever lies there on a real device.
+# **Kernels.** Arrays come as pointers to their first number, stored row after row. `x + row * n + cols` points to the numbers `cols` of a row; `tl.load` and `tl.store` read and write them. Arrays do not touch: a pointer outside of one is an error, whatever lies there on a real device.
 #
 # **Judged on traffic.** A kernel whose values are right earns most of the points. The rest is for the bytes: each task says what it may read, and the chip is small.
 

@@ -36,7 +36,10 @@ def which(difference: Difference, names: tuple[str, ...]) -> str:
     return f" of {named(names[difference.result])}" if len(names) > 1 and difference.result < len(names) else ""
 
 
-_NAN_IN_KERNELS = "NaN also stands where a kernel stores nothing, and where a masked load without `other` counts."
+_NAN_IN_KERNELS = (
+    "NaN may mean that a place is never stored, that masked numbers count, or that an infinity was subtracted from "
+    "itself or multiplied by 0."
+)
 
 
 def described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool) -> str:

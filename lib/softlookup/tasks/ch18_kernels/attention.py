@@ -17,8 +17,8 @@ def _chip(h: int, b: int) -> int:
 def _attention_cases(rng: Rng) -> list[Case]:
     def ask(label: str, t: int, s: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, s, h), normal(rng, s, h)
-        if scale > 1:  # large scores come first, so that later maxima are far below
-            q, k = np.abs(q), np.abs(k) * np.where(np.arange(s) < b, 1, -1)[:, None].astype(np.float32)
+        if abs(scale) > 1:  # large scores come first, so that later maxima are far below; or all are far below zero
+            q, k = np.abs(q), np.abs(k) * np.where((np.arange(s) < b) & (scale > 0), 1, -1)[:, None].astype(np.float32)
         grid = grid_of((t, b))
         limits = (4 * h * (t + 2 * s * grid[0]), 4 * t * h, _chip(h, b)) if limited else None
         return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b), (3,), limits)
@@ -29,6 +29,7 @@ def _attention_cases(rng: Rng) -> list[Case]:
         ask("fewer keys than a tile", 10, 5, 16, 16),
         ask("one query", 1, 35, 16, 16),
         ask("large scores", 16, 48, 16, 16, scale=60.0),
+        ask("all scores far below zero", 8, 20, 16, 16, scale=-200.0),
         ask("bytes of 20 queries, 50 keys", 20, 50, 16, 16, limited=True),
     ]
 
@@ -53,6 +54,8 @@ ATTENTION = kernel_task("18.attention", _attention_cases, _attention)
 def _causal_cases(rng: Rng) -> list[Case]:
     def ask(label: str, t: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, t, h), normal(rng, t, h)
+        if scale < 0:
+            q, k = np.abs(q), -np.abs(k)
         grid = grid_of((t, b))
         seen = sum(min((i + 1) * b, t) for i in range(grid[0]))
         limits = (4 * h * (t + 2 * seen), 4 * t * h, _chip(h, b)) if limited else None
@@ -64,6 +67,7 @@ def _causal_cases(rng: Rng) -> list[Case]:
         ask("shorter than a tile", 9, 16, 16),
         ask("one token", 1, 16, 16),
         ask("large scores", 32, 16, 16, scale=60.0),
+        ask("all scores far below zero", 20, 16, 16, scale=-200.0),
         ask("bytes of 64 tokens", 64, 16, 16, limited=True),
     ]
 
@@ -98,6 +102,8 @@ def _paged_cases(rng: Rng) -> list[Case]:
         shape = (sum(counts) + 3, m, h)
         k, v = normal(rng, *shape), normal(rng, *shape)
         q = normal(rng, len(lengths), h, scale=scale)
+        if scale < 0:
+            q, k = np.abs(q), -np.abs(k)
         # Each program reads its length, its row of the table and its query.
         read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
         limits = (read, 4 * q.size, 4 * (4 * m * h + 4 * h + 8 * m + 64)) if limited else None
@@ -110,6 +116,7 @@ def _paged_cases(rng: Rng) -> list[Case]:
         ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
         ask("a single token", [1, 5], 4, 8),
         ask("large scores", [7, 5], 4, 8, scale=60.0),
+        ask("all scores far below zero", [6], 4, 16, scale=-200.0),
         ask("bytes of four sequences", [10, 3, 7], 4, 16, limited=True),
     ]
 

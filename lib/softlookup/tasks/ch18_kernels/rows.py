@@ -84,6 +84,7 @@ def _online_cases(rng: Rng) -> list[Case]:
         ask("the numbers fall", np.ascontiguousarray(rising[:, ::-1]), 16),
         ask("numbers of a few hundred", normal(rng, 2, 40, scale=200.0), 16),
         ask("the maximum comes last", np.concatenate([normal(rng, 1, 32), np.full((1, 1), 30, "float32")], 1), 16),
+        ask("all numbers far below zero", normal(rng, 1, 20) - np.float32(300), 16),
         ask("a row that fits into one tile", normal(rng, 2, 16), 16),
         ask("bytes of rows of 150", normal(rng, 2, 150), 32, limited=True),
     ]

@@ -99,7 +99,10 @@ class ChipTile:
 
     def __bool__(self) -> bool:
         raise KernelError(
-            _NO_VALUE.format("`if`, `and`, `or`, `not` and `a < b < c` need them", "use tl.where, or `&` and `|`")
+            _NO_VALUE.format(
+                "`if`, `and`, `or`, `not`, `a < b < c`, `max` and `min` need them",
+                "use tl.where, `&` and `|`, tl.maximum and tl.minimum",
+            )
         )
 
     def __index__(self) -> int:
@@ -124,6 +127,11 @@ class ChipTile:
     @classmethod
     def __torch_function__(cls, *args: Any, **named: Any) -> Any:
         raise KernelError("numpy and torch cannot compute with a tile: use tl")
+
+    def __matmul__(self, other: Any) -> Any:
+        raise KernelError("`@` multiplies no tiles: use tl.dot(a, b)")
+
+    __rmatmul__ = __matmul__
 
     def __neg__(self) -> "ChipTile":
         return operation("negative", self)
