@@ -31,7 +31,7 @@ WRONG = [
         "`if`, `and`, `or`, `not`, `a < b < c`, `max` and `min` need them: use tl.where",
     ),
     ("max(tl.load(x), 0.0)", KernelError, "tl.maximum and tl.minimum"),
-    ("tl.zeros((16, 16), tl.float32) @ tl.zeros((16, 16), tl.float32)", KernelError, "use tl.dot(a, b)"),
+    ("tl.zeros((16, 16), tl.float32) @ tl.zeros((16, 16), tl.float32)", KernelError, r"use tl.dot\(a, b\)"),
     ("tl.load(x + at, mask=0 <= at < n)", KernelError, "`max` and `min` need them: use tl.where, `&` and `|`"),
     ("tl.load(x + at, mask=mask and at > 2)", KernelError, "use tl.where, `&` and `|`"),
     ("for i in range(tl.load(x)):\n    pass", KernelError, "a loop or an index needs them: loop over whole numbers"),
