@@ -188,11 +188,16 @@ def test_who_has_nothing_right_is_asked_about_the_published_answers(examiner, re
 
 
 def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release):
-    viva = make_viva(examiner, "mallory", submission(release, {"04-scale": MARKUP}), 4)
-    assert any(question.task == "04.scale" and not question.published for question in viva.questions)
-    for page in (pages.sheet(viva), pages.oral(viva, "https://example.org/book", "../x.html"), pages.key(viva)):
-        assert "<script" not in page and "<b>A is right" not in page and "<img" not in page
-        assert "alert(1)" not in page or "&lt;script&gt;alert(1)" in page
+    handed_in = submission(release, {"04-scale": MARKUP})
+    drawn = make_viva(examiner, "mallory", handed_in, 4)
+    assert any(question.task == "04.scale" and not question.published for question in drawn.questions)
+    (trial,) = (trial for trial in examiner.trials("mallory", handed_in, 4) if trial.check.task.id == "04.scale")
+    on_code = tuple(q for q in questions_on(trial, np.random.default_rng(1)) if q.kind != YOURS)  # those show the code
+    assert on_code and not any(question.published for question in on_code)
+    for viva in (drawn, Viva("mallory", NAME, on_code, SEED)):
+        for page in (pages.sheet(viva), pages.oral(viva, "https://example.org/book", "../x.html"), pages.key(viva)):
+            assert "<script" not in page and "<b>A is right" not in page and "<img" not in page
+    assert "&lt;/pre&gt;&lt;script&gt;alert(1)" in pages.sheet(viva)
 
 
 def test_no_letter_is_right_more_often_than_in_half_of_a_sheet(all_questions):

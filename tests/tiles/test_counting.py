@@ -6,7 +6,7 @@ import pytest
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.kernels import excess_in_words, results, settled, without_numbers
-from softlookup.tiles import LaunchError, Traffic, bytes_of, jit, tl
+from softlookup.tiles import LaunchError, Traffic, jit, tl
 from softlookup.tiles.inside.tracing import record
 from tests.tiles.bodies import kernel_of, launched
 
@@ -62,7 +62,7 @@ def test_product_counts_two_operations_a_multiplication_and_holds_two_tiles_and_
     a, b, c = np.ones((32, 64), np.float16), np.ones((64, 32), np.float16), np.zeros((32, 32), np.float32)
     traffic = _product[(1,)](a, b, c, 64, M=32, K=16)
     assert (c == 64).all()
-    assert (traffic.read_bytes, traffic.written_bytes) == (bytes_of(a, b), bytes_of(c)) == (8192, 4096)
+    assert (traffic.read_bytes, traffic.written_bytes) == (a.nbytes + b.nbytes, c.nbytes) == (8192, 4096)
     # 2 M N K operations of the products, and M N to add each of 4 to the sum.
     assert traffic.flops == 2 * 32 * 32 * 64 + 4 * 32 * 32
     # A tile of a (32, 16) and one of b (16, 32) in float16; the sum (32, 32) in float32, to which a tensor core adds.

@@ -4,7 +4,7 @@ The judge talks to the student's code through ``protocols.Student`` alone: at ho
 in grading it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from softlookup.checking.compare import Asked, RoundOutcome, is_right, same, score
 from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
@@ -112,12 +112,18 @@ def _overlooks(variant: Variant, student: Student) -> bool:
             continue
         cases = [partly.convert_case(case) for case, _ in valued]
         try:
-            answers = list(student.answers(cases, len(task.returns)))
+            answers = list(_answers(variant, student, cases))
         except (TimeoutError, TimeIsUp):
             return False
         if all(map(is_right, cases, answers, [partly.returned(right) for _, right in valued])):
             return True
     return False
+
+
+def _answers(variant: Variant, student: Student, cases: Sequence[Case], lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+    """What the student's code gives for some questions; of the record of a kernel its results are made."""
+    answers = student.answers([without_numbers(case) for case in cases], len(variant.task.returns), lent)
+    return (settled(case, answer, variant.input_names(case)) for case, answer in zip(cases, answers, strict=True))
 
 
 def ask(
@@ -135,17 +141,17 @@ def ask(
         Each case with its answer and the right one. A blank answer is asked until its first core case; a first case
         that is answered otherwise the second time stands there twice.
     """
-    cases, rights, count = task_questions.cases, task_questions.rights, len(variant.task.returns)
+    cases, rights = task_questions.cases, task_questions.rights
     rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
-    answers = student.answers([without_numbers(case) for case in (*cases, cases[0])], count, lent)
+    answers = _answers(variant, student, (*cases, cases[0]), lent)
     for case, right in zip(cases, rights, strict=True):
-        answer = settled(case, next(answers), variant.input_names(case))
+        answer = next(answers)
         rounds.append((case, answer, right))
         if answer.failure is not None and answer.failure.kind == "blank" and case.part == CORE:
             return rounds
     case, answer, right = rounds[0]
-    again = settled(case, next(answers), variant.input_names(case))
+    again = next(answers)
     # An answer of another shape is wrong whatever comes the second time, and may be too large to be compared.
     alike = answer.arrays is not None and [a.shape for a in answer.arrays] == [r.shape for r in right]
     if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):

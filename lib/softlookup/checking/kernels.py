@@ -6,6 +6,7 @@ The code beside a question sees shapes and dtypes alone. Values and traffic are 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,12 @@ _COSTS = ("reads {} from main memory", "writes {} to main memory", "holds {} on 
 """What a limit is on, in words."""
 
 
+@lru_cache(maxsize=1024)
 def without_numbers(case: Case) -> Case:
-    """A question as a student's code gets it: a kernel's arrays are there, but hold zeros."""
+    """A question as a student's code gets it: a kernel's arrays are there, but hold zeros.
+
+    It is the same one for a whole class, since what is sent to the sandbox is put together once for each question.
+    """
     if not case.grid:
         return case
     zeros = tuple(np.zeros_like(arg) if isinstance(arg, np.ndarray) else arg for arg in case.args)

@@ -5,8 +5,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from softlookup.tiles.inside.operations import KernelError
 from softlookup.tiles.inside.recording import is_recording
 from softlookup.tiles.inside.tracing import record
@@ -64,10 +62,9 @@ class Kernel:
             KernelError: If the kernel does what the language does not know.
             LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
         """
-        parameters = inspect.signature(self.function).parameters
-        bound = inspect.signature(self.function).bind(
-            *args, **{name: arg for name, arg in named.items() if name in parameters or name not in _COMPILER_OPTIONS}
-        )
+        signature = inspect.signature(self.function)
+        known = {name for name in named if name in signature.parameters or name not in _COMPILER_OPTIONS}
+        bound = signature.bind(*args, **{name: arg for name, arg in named.items() if name in known})
         bound.apply_defaults()
         values = [_array(name, value) for name, value in bound.arguments.items()]
         grid = grid(dict(bound.arguments)) if callable(grid) else grid
@@ -107,11 +104,3 @@ def jit(function: Callable[..., Any]) -> Kernel:
     Book: 18_kernels.html#kernels-launch.
     """
     return Kernel(function)
-
-
-def bytes_of(*arrays: np.ndarray) -> int:
-    """Bytes of some arrays together: the least that a kernel moves which needs each of their numbers.
-
-    Book: 18_kernels.html#kernels-counting.
-    """
-    return sum(array.nbytes for array in arrays)

@@ -5,6 +5,7 @@ import numpy as np
 from softlookup.checking.inside.case import Case
 from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
 from softlookup.tasks.draws import Rng, normal, softmax
+from softlookup.tiles import cdiv
 
 Results = tuple[np.ndarray, ...]
 
@@ -94,7 +95,7 @@ def _paged_cases(rng: Rng) -> list[Case]:
         label: str, lengths: list[int], m: int, h: int, scale: float = 1.0, spare: int = 1, limited: bool = False
     ) -> Case:
         """Rows of the table are so much longer than the longest sequence needs."""
-        counts = [-(-length // m) for length in lengths]
+        counts = [cdiv(length, m) for length in lengths]
         pages = rng.permutation(sum(counts) + 3)
         table = np.full((len(lengths), max(counts) + spare), -1, np.int32)
         for row, count in enumerate(counts):

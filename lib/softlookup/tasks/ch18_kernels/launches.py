@@ -9,6 +9,7 @@ from softlookup.checking.inside.case import CORE, Case
 from softlookup.checking.kernels import WITHIN_LIMITS
 from softlookup.checking.notebook import Description
 from softlookup.checking.published import described
+from softlookup.tiles import cdiv
 
 TRAFFIC = "traffic"
 """The part of questions that look at the bytes."""
@@ -62,4 +63,4 @@ def within(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def grid_of(*pairs: tuple[int, int]) -> tuple[int, ...]:
     """How many programs cover so many numbers with tiles of that size, for each axis."""
-    return tuple(-(-length // tile) for length, tile in pairs)
+    return tuple(cdiv(length, tile) for length, tile in pairs)

@@ -261,4 +261,3 @@ METHODS |= {
         *("rsqrt", "sigmoid", "sqrt", "sum", "trans"),
     )
 }
-"""The language."""
