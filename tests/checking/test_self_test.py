@@ -13,7 +13,7 @@ from softlookup.checking import tasks
 
 PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
 LOCKED_AWAY = """
-import json, sys
+import contextlib, io, json, sys
 
 
 class Without:
@@ -46,7 +46,8 @@ for path in {paths!r}:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             source = "".join(cell["source"])
-            exec(compile(source, path, "exec"), names)
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(source, path, "exec"), names)
             if source.startswith("check("):
                 result = eval(source, names)
                 verdicts.append(result.verdict)

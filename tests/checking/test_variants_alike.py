@@ -26,13 +26,13 @@ def asked_by(seed):
 
 @cache
 def cells(chapter, seed):
-    """The code cells of a course's notebook but for the checks, in order, by grade_id."""
+    """The graded code cells of a course's notebook, in order, by grade_id."""
     name = next(name for name in assignments(ROOT) if name.startswith(f"{chapter:02d}_"))
     source = read_solution(ROOT / "solutions" / f"{name}.py", asked_by(seed))
     return [
         (cell.metadata.nbgrader.grade_id, cell.source)
         for cell in source.cells
-        if cell.cell_type == "code" and not cell.metadata.nbgrader.grade
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {"grade": True})["grade"]
     ]
 
 
