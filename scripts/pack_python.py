@@ -64,6 +64,8 @@ JUDGING = ("checking", "model", "reference", "tasks", "text", "training")
 PART_BYTES = 6_000_000
 """Bytes of a file that one script holds at most, before they are packed: pages show how many scripts have come."""
 
+SCRIPTS = [ROOT / "scripts" / name for name in ("pack_python.py", "trim_wasm.py")]
+
 LEFT_OUT = ("numpy/f2py/", "numpy/testing/_private/extbuild", "numpy/_pyinstaller/", "numpy/doc/")
 
 
@@ -258,35 +260,38 @@ def key_of(*parts: Iterable[Path], more: str = "") -> str:
     return digest.hexdigest()
 
 
+def key_of_questions() -> str:
+    """The hash of all that judges the tasks of a notebook."""
+    from softlookup.checking.helping import SETTING
+
+    library = ROOT / "lib" / "softlookup"
+    judging = [path for name in JUDGING for path in (library / name).rglob("*.py")]
+    sources = ((library / "in_page").glob("*.py"), (ROOT / "solutions").glob("*"))
+    return key_of(SCRIPTS, judging, *sources, more=os.environ.get(SETTING, ""))
+
+
 def main(argv: list[str] | None = None) -> int:
     """Pack what has changed."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args(argv)
     # Before torch is loaded: questions are small, and threads that wait for each other take three times as long.
     os.environ["OMP_NUM_THREADS"] = "1"
     from softlookup.checking.catalogue import CHAPTERS
-    from softlookup.checking.helping import SETTING
     from softlookup.in_page.packing import shipped
 
     OUT.mkdir(parents=True, exist_ok=True)
-    scripts = [ROOT / "scripts" / name for name in ("pack_python.py", "trim_wasm.py")]
     lock = [ROOT / "book" / "_vendor" / "package-lock.json"]
-    library = ROOT / "lib" / "softlookup"
-    judging = [path for name in JUDGING for path in (library / name).rglob("*.py")] + [
-        *(library / "in_page").glob("*.py")
-    ]
-    solutions = [*(ROOT / "solutions").glob("*")]
     editor = partial(bundled, "editing.js", ["--global-name=softlookupEditor", "--loader:.css=text"])
     pages = [*SOURCES.glob("*.js"), *SOURCES.glob("*.css")]
-    made("editor.js", key_of(scripts, lock, pages), editor)
-    made("page.js", key_of(scripts, lock, pages), partial(bundled, "page.js"))
+    made("editor.js", key_of(SCRIPTS, lock, pages), editor)
+    made("page.js", key_of(SCRIPTS, lock, pages), partial(bundled, "page.js"))
     names = ("wasi.js", "pyodide.js", "serve.js", "unzip.js", "machine.js", "snapshot.mjs")
     workers = [SOURCES / name for name in names]
     address = pyodide()
-    made("engine.js", key_of(scripts, lock, shipped(), workers, more=address), partial(engine_with_pieces, address))
+    made("engine.js", key_of(SCRIPTS, lock, shipped(), workers, more=address), partial(engine_with_pieces, address))
+    key = key_of_questions()
     for chapter in CHAPTERS:
-        key = key_of(scripts, judging, solutions, more=os.environ.get(SETTING, ""))
         made(f"tasks_{chapter}.js", key, partial(questions, chapter))
-    made("facts.js", key_of(scripts, judging, solutions, [OUT / "engine.js.key"]), partial(facts, address))
+    made("facts.js", key_of([OUT / "engine.js.key"], more=key), partial(facts, address))
     licences = artifacts() / "LICENSES"
     shutil.copytree(licences, OUT / "licences", dirs_exist_ok=True)
     return 0

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from packs import packed
 
 from softlookup.checking import get_task
 from softlookup.checking.baked import read
@@ -14,7 +15,7 @@ from softlookup.checking.oracle import mistaken
 from softlookup.checking.prints import fits, printed
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
-from softlookup.in_page.packing import chosen, pack
+from softlookup.in_page.packing import chosen
 
 
 def rounds(task, slugs, questions):
@@ -28,7 +29,7 @@ def rounds(task, slugs, questions):
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("chapter", [2, 4, 12])
 def test_pairs_of_mistakes_have_the_names_that_they_have_at_home(chapter):
-    baked, same, count = read(pack(chapter)), 0, 0
+    baked, same, count = read(packed(chapter)), 0, 0
     for task in chosen(chapter):
         page, home = baked.questions[task.id, 0], questions_at_home(variant_of(task))
         known = [mistake.slug for mistake in task.mistakes if mistake.symptom is None]

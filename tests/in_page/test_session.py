@@ -10,6 +10,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+from packs import packed
 
 from softlookup.checking import check, tasks
 from softlookup.checking.catalogue import CHAPTERS
@@ -18,7 +19,7 @@ from softlookup.checking.inside.probe import run
 from softlookup.checking.published import answer, solution
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
-from softlookup.in_page.packing import chosen, library, pack, why_not
+from softlookup.in_page.packing import chosen, library, why_not
 
 IN_PAGE = """
 import json, pickle, sys
@@ -77,7 +78,7 @@ class Page:
         return reply.get("result", reply)
 
     def load(self, chapter):
-        (self.folder / "load").write_bytes(pack(chapter))
+        (self.folder / "load").write_bytes(packed(chapter))
         return self.ask({"do": "load", "chapter": chapter, "path": str(self.folder / "load")})
 
     def check(self, task_id, source, *before):
@@ -208,7 +209,7 @@ def test_what_a_page_gets_holds_no_solution(chapter):
     archive = zipfile.ZipFile(io.BytesIO(library()))
     assert not [name for name in archive.namelist() if "tasks" in name or "solutions" in name]
     code = "\n".join(archive.read(name).decode() for name in archive.namelist())
-    file = pack(chapter)
+    file = packed(chapter)
     for task in chosen(chapter):
         tree = next(
             node for node in ast.parse(solution(variant_of(task))).body if getattr(node, "name", "") == task.name
