@@ -31,6 +31,7 @@ def test_record_of_a_quick_run_leaves_out_smollm2(quick):
         assert quick[name]["smollm2"] is None and quick[name]["writer"]
 
 
+@pytest.mark.slow
 def test_kept_record_has_the_fields_of_a_new_one_and_is_whole(quick, full_run):
     assert measured(full_run) == measured(quick)
     assert full_run["sizes"] == json.loads(json.dumps(asdict(InsideSizes())))
@@ -39,6 +40,7 @@ def test_kept_record_has_the_fields_of_a_new_one_and_is_whole(quick, full_run):
         assert full_run[name]["smollm2"].keys() == full_run[name]["writer"].keys() == quick[name]["writer"].keys()
 
 
+@pytest.mark.slow
 def test_gender_is_read_from_the_noun_alone_in_a_new_run_as_in_the_kept_one(quick, full_run):
     for new, old in zip(quick["gender"], full_run["gender"][:1], strict=True):
         assert new["clean_difference"] > new["corrupted_difference"]
