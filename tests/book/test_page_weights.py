@@ -84,6 +84,10 @@ def test_slanted_letters_come_with_the_pages_that_have_some_and_with_no_other():
     assert {*loaded.values()} == {True, False}
 
 
+def test_first_page_needs_no_slanted_letters():
+    assert not any("/slanted.js" in load for load in own_loads(Page(HTML / "book" / "index.html")))
+
+
 def test_pictures_have_width_and_height_so_that_a_page_keeps_still():
     sized = 0
     for path in pages():

@@ -165,13 +165,13 @@ function render({ model, el }) {
     const text = (left, y, label, cls) => make("svg:text", { x: left, y, class: cls }, label);
     const parts = [
       make("svg:rect", { class: "kpl-memory", x: 0.5, y: 0.5, width: KPL.wide - 1, height: chip - 8, rx: 6 }),
-      text(KPL.pad, 17, "main memory, the warehouse", "kpl-zone"),
+      text(KPL.pad, 15, "main memory, the warehouse", "kpl-zone"),
       make("svg:rect", { class: "kpl-chip", x: 0.5, y: chip, width: KPL.wide - 1, height: end - chip - 1, rx: 6 }),
       text(KPL.pad, chip + 17, "chip, the counter", "kpl-zone"),
     ];
     const captions = launch.arrays.map((array, i) => {
-      const caption = text(lefts[i], KPL.title + 27, "", "kpl-count");
-      parts.push(text(lefts[i], KPL.title + 12, `${array.name} `, "kpl-name"), caption);
+      const caption = text(lefts[i], KPL.title + 28, "", "kpl-count");
+      parts.push(text(lefts[i], KPL.title + 11, `${array.name} `, "kpl-name"), caption);
       return caption;
     });
     const cells = launch.cells.map(([height, width], i) => Array.from({ length: height }, (_, r) => Array.from({ length: width }, (_, c) => {
@@ -302,7 +302,7 @@ function render({ model, el }) {
     const text = (px, py, label, anchor = "middle", cls = null) => make("svg:text", { x: px, y: py, "text-anchor": anchor, class: cls }, label);
     const powers = ([low, most]) => Array.from({ length: Math.round(Math.log10(most / low)) + 1 }, (_, i) => low * 10 ** i);
     const nodes = [
-      ...powers(span).flatMap((value) => [make("svg:path", { class: "kpl-grid", d: `M${x(value)} ${top}V${high - bottom}` }), text(x(value), high - bottom + 14, three(value))]),
+      ...powers(span).flatMap((value) => [make("svg:path", { class: "kpl-grid", d: `M${x(value)} ${top}V${high - bottom}` }), text(x(value), high - bottom + 17, three(value))]),
       ...powers(rates).flatMap((value) => [make("svg:path", { class: "kpl-grid", d: `M${left} ${y(value)}H${wide - right}` }), text(left - 4, y(value) + 4, kplRate(value).replace("FLOP/s", ""), "end")]),
       text((left + wide - right) / 2, high - 4, "arithmetic intensity (FLOP/B)", "middle", "kpl-axis"),
       make("svg:text", { class: "kpl-axis", "text-anchor": "middle", transform: `translate(12 ${(top + high - bottom) / 2}) rotate(-90)` }, "attainable FLOP/s"),
