@@ -128,7 +128,7 @@ def _question(
     )
     order = rng.permutation(len(EFFECTS))
     original, changed = answers
-    line = f"Line {mutant.line} of your `{function.name}` is {'changed' if mutant.after else 'taken out'}."
+    line = f"In your `{function.name}`, {mutant.says}."
     return {
         "says": line,
         "code": function.shown(mutant),
