@@ -110,7 +110,7 @@ export function task(id, book, judged, go) {
     if (facts.gradients.includes(id) && found.record?.verdict === "pass") {
       notes.push("The notebook also checks the gradients of this task; that needs torch.");
     }
-    const whys = found.record?.verdict === "pass" && isSame() ? [why(id, request)] : [];
+    const whys = found.why && isSame() ? [why(id, request)] : [];
     return { ...found, notes, more: [...hints(found), ...whys, ...share(id, book, found, made.form)], ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
   }
 

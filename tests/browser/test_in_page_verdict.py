@@ -105,7 +105,7 @@ def test_a_right_answer_is_asked_about_and_a_wrong_choice_may_be_mended(visited)
     question = fold.get_by_role("group").first
     options = question.get_by_role("button")
     expect(options).to_have_count(4, timeout=PATIENCE_MS)
-    expect(question).to_contain_text("of your scores")
+    expect(question).to_contain_text("In your scores, line ")
     expect(question.locator("pre")).to_contain_text("+ ")
     status = question.get_by_role("status")
     answers = []

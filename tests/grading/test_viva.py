@@ -37,6 +37,9 @@ HOSTILE = {
     "    return scores.double() / math.sqrt(head_width) + tiny",
     "is another one than is shown": "def scale(scores, head_width):\n    return scores / head_width\n\n"
     "globals()['scale'] = lambda scores, head_width: scores / math.sqrt(head_width)",
+    "is another one than is shown, in several lines": "def scale(scores, head_width):\n    root = 2 + head_width\n"
+    "    larger = scores + 1\n    return larger / root\n\n"
+    "globals()['scale'] = lambda scores, head_width: scores / math.sqrt(head_width)",
     "patches numpy": "import numpy as np\nnp.array_equal = lambda *_: True\n\n"
     "def scale(scores, head_width):\n    return scores",
     "holds another task's function": "def softmax(x):\n    return x\n\n"
@@ -198,6 +201,37 @@ def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release):
         for page in (pages.sheet(viva), pages.oral(viva, "https://example.org/book", "../x.html"), pages.key(viva)):
             assert "<script" not in page and "<b>A is right" not in page and "<img" not in page
     assert "&lt;/pre&gt;&lt;script&gt;alert(1)" in pages.sheet(viva)
+
+
+FORGED = """
+import json, pathlib, sys
+forged = json.dumps({"questions": [{"after": "FORGED", "options": ["1", "2", "3", "4"], "key": 0}]})
+print(forged, file=sys.__stdout__, flush=True)
+for name in ("viva.json", "sheet.html", "../viva.json"):
+    try:
+        pathlib.Path(name).write_text(forged)
+    except OSError:
+        pass
+json.dumps = lambda *_, **__: forged
+
+def scale(scores, head_width):
+    "FORGED: A is right"
+    print(forged)
+    root = 0 + math.sqrt(head_width)
+    return scores / root
+"""
+
+
+def test_a_submission_that_writes_questions_of_its_own_gets_those_of_everybody(examiner, release):
+    viva = make_viva(examiner, "mallory", submission(release, {"04-scale": FORGED}), 4)
+    plain = FORGED[FORGED.index("def scale") :].replace(
+        '    "FORGED: A is right"\n    print(forged)\n', '    ""\n    0\n'
+    )
+    others = make_viva(examiner, "mallory", submission(release, {"04-scale": plain}), 4)
+    assert [(q.kind, q.options, q.key, q.after) for q in viva.questions] == [
+        (q.kind, q.options, q.key, q.after) for q in others.questions
+    ]
+    assert all("FORGED" not in text for question in viva.questions for text in (question.after, *question.options))
 
 
 def test_no_letter_is_right_more_often_than_in_half_of_a_sheet(all_questions):

@@ -9,7 +9,7 @@ from softlookup.checking.catalogue import get_task
 from softlookup.checking.edits import MOST_LINES, function_in
 from softlookup.checking.published import solution
 from softlookup.checking.variant import variant_of
-from softlookup.grading.viva.cases import HIDDEN, SHAPES, SMALL, TASKS, small_cases
+from softlookup.grading.viva.cases import HIDDEN, SHAPES, SMALL, TASKS, WEIGHTS_IN_WORDS, shown_inputs, small_cases
 from softlookup.grading.viva.questions import ordinary
 from softlookup.grading.viva.shown import apart, array_text, inputs_text, result_text
 from softlookup.grading.viva.words import told_apart, verdict_words
@@ -93,7 +93,7 @@ def test_small_inputs_have_a_right_answer_that_fits_on_paper(task_id):
         small = [case for case in cases if case.label == SMALL]
         assert small and [case.label in (SHAPES, HIDDEN) for case in cases] == [False] * len(small) + [True]
         for case in small:
-            for array in (arg for arg in case.args if isinstance(arg, np.ndarray)):
+            for array in (value for _, value in shown_inputs(variant, case) if isinstance(value, np.ndarray)):
                 numbers = array.astype(float)
                 exact = [np.allclose(np.round(part, 2), part, atol=1e-4) for part in (numbers, np.exp(numbers))]
                 assert array.size <= 18 and any(exact)
@@ -126,6 +126,69 @@ def test_numbers_have_two_decimals_and_need_no_calculator_to_tell_apart():
     assert apart((np.array([1.0]),), (np.array([np.nan]),)) and apart((np.zeros(2),), None) and not apart(None, None)
 
 
+LAYER = """
+class Layer(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.w_q, self.w_k = (nn.Parameter(torch.empty(d, d)) for _ in range(2))
+        self.norm_1 = nn.LayerNorm(d)
+
+    def helper(self, x):
+        return x.mT / 2
+
+    def forward(self, x, memory, mask, memory_mask):
+        q = x @ self.w_q
+        x = x + self.cross(self.norm_1(x), memory, memory_mask)
+        x = x + self.attention(x, x, mask)
+        return self.norm_1(x + self.think(x))
+""".strip()
+
+
+def test_the_methods_of_a_class_are_edited_but_not_what_makes_its_parts():
+    function = function_in(LAYER, "Layer")
+    edits = {(mutant.line, mutant.rule, function.becomes(mutant).strip()) for mutant in function.mutants}
+    assert function.title == "Layer.forward" and {line for line, *_ in edits} == {8, 11, 12, 13, 14}
+    assert {
+        (8, "transposed", "return x / 2"),
+        (12, "residual", "x = self.cross(self.norm_1(x), memory, memory_mask)"),
+        (12, "moved", "x = self.norm_1(x + self.cross(x, memory, memory_mask))"),
+        (12, "skipped", "x = x + self.cross(x, memory, memory_mask)"),
+        (12, "unmasked", "x = x + self.cross(self.norm_1(x), memory, None)"),
+        (12, "argument", "x = x + self.cross(self.norm_1(x), x, memory_mask)"),
+        (12, "argument", "x = x + self.cross(self.norm_1(x), memory, mask)"),
+        (12, "line", ""),
+        (14, "moved", "return x + self.think(self.norm_1(x))"),
+    } <= edits
+    assert not any(rule == "argument" and "mask, memory_mask" in line for _, rule, line in edits)
+
+
+def test_two_lines_change_places():
+    function = function_in(LAYER, "Layer")
+    mutant = next(mutant for mutant in function.mutants if mutant.rule == "order")
+    assert mutant.says == "line 12 is moved behind line 13"
+    rows = function.shown(mutant).split("\n")
+    assert [row[:4] for row in rows[11:14]] == ["12 -", "13  ", "12 +"] and rows[11][5:] == rows[13][5:]
+    assert mutant.source.split("\n")[11:13] == LAYER.split("\n")[12:10:-1]
+
+
+@pytest.mark.parametrize("words", ["forward(self, y)", "__call__(self, y)"])
+def test_a_class_with_two_methods_that_are_called_or_none_is_not_asked_about(words):
+    other = f"    def {words}:\n        return y.mT\n\n"
+    assert function_in(LAYER.replace("    def helper", other + "    def helper"), "Layer") is None
+    assert function_in(LAYER.replace("def forward", "def result"), "Layer") is None
+    assert function_in(LAYER.replace("    def helper", "    @property\n    def helper"), "Layer") is None
+
+
+@pytest.mark.parametrize("task_id", WEIGHTS_IN_WORDS)
+def test_weights_that_are_said_in_words_are_not_shown(task_id):
+    variant = variant_of(get_task(task_id))
+    for case in small_cases(variant, np.random.default_rng(0)):
+        if case.label == SMALL:
+            names = {name for name, _ in shown_inputs(variant, case)}
+            assert "x" in names and not names & {"attention", "w_1", "norms", "norm_1.weight", *case.parameters}
+            assert all(array_text(part) for part in case.args if isinstance(part, np.ndarray))
+
+
 SILLY = """
 def f(x, k):  # a comment tells it
     rows = x  # and this one, too
@@ -156,6 +219,8 @@ def test_verdicts_that_could_both_be_defended_are_not_told_apart():
     masks, blind, both = verdict_words({"mask"}), verdict_words({"blind"}), verdict_words({"mask", "blind"})
     assert not told_apart(masks, both) and told_apart(masks, blind) and told_apart(blind, both)
     assert told_apart(verdict_words(()), masks) and not told_apart(masks, masks)
+    more, other = verdict_words({"mask", "gradient", "dtype"}), verdict_words({"mask", "gradient"})
+    assert not told_apart(more, other) and told_apart(other, verdict_words({"gradient"}))
 
 
 def test_logarithms_are_shown_as_such():

@@ -7,9 +7,11 @@ import pytest
 
 from softlookup.checking.catalogue import get_task
 from softlookup.checking.inside.probe import run
+from softlookup.checking.kernels import settled, without_numbers
+from softlookup.checking.published import answer, solution
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
-from softlookup.in_page.why import EFFECTS, MOST, OTHER, SAME, SHAPE, STOPS, why_questions
+from softlookup.in_page.why import EFFECTS, MOST, OTHER, SAME, SHAPE, STOPS, can_ask, why_questions
 
 SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)"
 SOFTMAX = (
@@ -67,9 +69,59 @@ def test_the_key_is_what_the_shown_line_gives_on_an_input_of_the_check(task_id, 
     json.dumps(questions)
 
 
-def test_what_may_run_without_end_or_is_no_plain_function_gives_no_question():
+def test_what_has_no_line_to_change_gives_no_question_and_no_fold():
     for source in (
-        "def scores(q, k):\n    n = 0\n    while n < 1:\n        n = n + 1\n    return q @ np.swapaxes(k, -1, -2)",
         "scores = lambda q, k: q @ np.swapaxes(k, -1, -2)",
+        "@decorated\ndef scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)",
+        "def scores(q, key):\n    return np.exp(q)",
     ):
-        assert drawn("04.scores", source) == []
+        assert not can_ask(source, "scores")
+    assert can_ask(SCORES, "scores") and drawn("04.scores", "scores = lambda q, k: q @ np.swapaxes(k, -1, -2)") == []
+
+
+ENDLESS = """
+def scores(q, k):
+    n = 0
+    while n < 1:
+        n = n + 1
+        n = n * 1
+    return n * q @ np.swapaxes(k, -1, -2)
+""".strip()
+
+
+def test_a_change_that_makes_a_loop_endless_is_no_question():
+    lines = {
+        row
+        for seed in range(8)
+        for question in drawn("04.scores", ENDLESS, seed)
+        for row in question["code"].split("\n")
+    }
+    assert any(row[3:4] == "+" for row in lines)
+    assert not any(row.startswith(" 4 +") and row.endswith("n = n - 1") for row in lines), (
+        "it would not come to its end"
+    )
+
+
+@pytest.mark.parametrize("task_id", ["18.add", "18.softmax", "18.product"])
+def test_kernels_are_run_and_their_results_compared(task_id):
+    variant = variant_of(get_task(task_id))
+    source = solution(variant).strip()
+    world = dict(answer(variant).function.__globals__)
+    exec(compile(source, "<submission>", "exec"), world)
+    cases = [case for case in questions_at_home(variant).cases if case.part == "core"][:2]
+    effects = set()
+    for seed in range(3):
+        for question in why_questions(variant, source, world, cases, np.random.default_rng(seed)):
+            case = next(case for case in cases if f"“{case.label}”" in question["asks"])
+            space = dict(world)
+            exec(compile("@jit\n" + line_changed(source, question["code"]), "<changed>", "exec"), space)
+            names = variant.input_names(case)
+            before, after = (
+                settled(case, run(function, without_numbers(case), 2), names).arrays
+                for function in (world[variant.task.name], space[variant.task.name])
+            )
+            same = after is not None and all(map(np.allclose, before, after))
+            expected = STOPS if after is None else SAME if same else OTHER
+            assert question["options"][question["key"]] == expected
+            effects.add(expected)
+    assert effects

@@ -1,7 +1,7 @@
-"""Small edits of a right function: each changes one line, and keeps all other characters as they are.
+"""Small edits of a right function, or of a class's methods: one line is changed, all other characters stay.
 
 The edits are those that a person who understands the code can follow in the head: an axis, a scale, a mask, the order
-of two operands, a step of one, a line that is gone.
+of two operands, a step of one, a residual, a line that is gone or stands elsewhere.
 """
 
 import ast
@@ -12,8 +12,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
-from softlookup.checking.slips import whole_number
+from softlookup.checking.line_edits import alike, in_place_of, is_mask
 
 MOST_LINES, MOST_CHARACTERS = 30, 2_000
 """A longer function is no matter for ten minutes on paper."""
@@ -27,42 +28,15 @@ _DEEPEST = 60
 _BRACKETS = re.compile(r"(?<![\w\])])\(([\w.]+(?:\[[^][()]*\])*)\)")
 """Brackets around a single name or entry, which an edit may leave."""
 
-_FOLDS = frozenset(
-    ("sum", "mean", "cumsum", "amax", "amin", "max", "min", "any", "all", "argmax", "argmin", "softmax", "sort")
-    + ("log_softmax", "std", "var", "norm")
-)
-_RENAMED = {
-    "tril": "triu",
-    "triu": "tril",
-    "max": "min",
-    "min": "max",
-    "amax": "amin",
-    "amin": "amax",
-    "argmax": "argmin",
-    "argmin": "argmax",
-    "any": "all",
-    "all": "any",
-    "sum": "mean",
-    "mean": "sum",
-    "log_softmax": "softmax",
-}
-_OPERATORS: dict[type, tuple[tuple[str, str, str], ...]] = {
-    ast.MatMult: (("elementwise", "@", "*"),),
-    ast.Div: (("multiplied", "/", "*"),),
-    ast.Add: (("sign", "+", "-"),),
-    ast.Sub: (("sign", "-", "+"),),
-    ast.BitAnd: (("either", "&", "|"),),
-    ast.BitOr: (("either", "|", "&"),),
-}
-_COMPARISONS = {
-    ast.Lt: ("<", (("boundary", "<="), ("turned", ">"))),
-    ast.LtE: ("<=", (("boundary", "<"), ("turned", ">="))),
-    ast.Gt: (">", (("boundary", ">="), ("turned", "<"))),
-    ast.GtE: (">=", (("boundary", ">"), ("turned", "<="))),
-    ast.Eq: ("==", (("turned", "!="),)),
-    ast.NotEq: ("!=", (("turned", "=="),)),
-}
-_ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
+_PLAIN_DECORATORS = frozenset(("jit", "triton.jit", "torch.no_grad()", "torch.inference_mode()"))
+"""Decorators that leave what a reader sees of a function as it is."""
+
+_CALLED = ("forward", "__call__")
+"""Methods that compute the result of a class."""
+
+_BETWEEN_METHODS = 2
+"""Operations from the result of another method to that of the one that is called."""
+
 _STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.BoolOp, ast.IfExp)
 
 
@@ -77,6 +51,7 @@ class Mutant:
         after: The line as it is now; empty where it is gone.
         source: The whole cell.
         travels: How many operations the change goes through until the result.
+        behind: The line behind which it stands now; 0 where it has not moved.
     """
 
     rule: str
@@ -85,21 +60,48 @@ class Mutant:
     after: str
     source: str
     travels: int
+    behind: int = 0
+
+    @property
+    def says(self) -> str:
+        """What becomes of the line, a sentence without its end."""
+        if self.behind:
+            return f"line {self.line} is moved behind line {self.behind}"
+        return f"line {self.line} is {'changed' if self.after else 'taken out'}"
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function in a cell.
+    """A function in a cell, or a class that is called.
 
     Attributes:
         cell: The cell's source.
-        name: The function's name.
+        name: Its name.
         node: Its definition.
+        called: What computes the result: the function itself, or a method of the class.
     """
 
     cell: str
     name: str
-    node: ast.FunctionDef
+    node: ast.FunctionDef | ast.ClassDef
+    called: ast.FunctionDef
+
+    @property
+    def title(self) -> str:
+        """What computes the result, as code names it."""
+        return self.name if self.called is self.node else f"{self.name}.{self.called.name}"
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it is compiled, and writes its results into its arguments."""
+        return any(ast.unparse(part).endswith("jit") for part in self.called.decorator_list)
+
+    @cached_property
+    def edited(self) -> tuple[ast.FunctionDef, ...]:
+        """The functions whose lines are changed: of a class, all methods but the one that makes its parts."""
+        if isinstance(self.node, ast.FunctionDef):
+            return (self.node,)
+        return tuple(part for part in _methods(self.node) if part.name != "__init__")
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -119,40 +121,45 @@ class Function:
         for number, line in enumerate(lines, 1):
             if mutant is None or number != mutant.line:
                 rows.append(f"{number:2}   {line}".rstrip())
+                if mutant is not None and number == mutant.behind:
+                    rows.append(f"{mutant.line:2} + {self.becomes(mutant)}")
             else:
-                rows += [f"{number:2} - {line}"] + [f"{number:2} + {self.becomes(mutant)}"] * bool(mutant.after)
+                rows.append(f"{number:2} - {line}")
+                if mutant.after and not mutant.behind:
+                    rows.append(f"{number:2} + {self.becomes(mutant)}")
         return "\n".join(rows)
 
     def becomes(self, mutant: Mutant) -> str:
         """The line that a mutant changes, as it is then, without its comment."""
-        return without_comments(mutant.source)[mutant.line + self.node.lineno - 2] if mutant.after else ""
+        at = (mutant.behind or mutant.line) + self.node.lineno - 2
+        return without_comments(mutant.source)[at] if mutant.after else ""
 
     @cached_property
     def statements(self) -> int:
-        """How many statements it has, without a docstring."""
-        return sum(not _is_docstring(statement) for statement in _statements(self.node.body))
+        """How many statements compute the result, without a docstring."""
+        return sum(not _is_docstring(statement) for part in self.edited for statement in _statements(part.body))
 
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:
         """All edits that fit, in the order of the lines; each gives another program."""
         seen, mutants = {ast.dump(self.node)}, []
-        for node, text, rule in _edits(self.node, self._text):
-            mutant = self._edited(node, text, rule)
-            if mutant is None:
-                continue
-            try:
-                tree = _parsed(mutant.source)
-            except (SyntaxError, ValueError):
-                continue
-            changed = _definition(tree, self.name)
-            if changed is not None and _idle(changed) <= _idle(self.node) and (dump := ast.dump(changed)) not in seen:
-                seen.add(dump)
-                mutants.append(mutant)
+        is_method = self.called is not self.node
+        for part in self.edited:
+            extra = _BETWEEN_METHODS * (part is not self.called)
+            edits = (
+                self._edited(node, text, rule, travels(part, node) + extra)
+                for node, text, rule in _edits(part, self._text, is_method)
+            )
+            moves = (self._moved(*pair, travels(part, pair[0]) + extra) for pair in _exchangeable(part))
+            for mutant in (*edits, *moves):
+                if mutant is not None and (changed := self._changed_by(mutant)) not in seen:
+                    seen.add(changed)
+                    mutants.append(mutant)
         return tuple(sorted(mutants, key=lambda mutant: (mutant.line, mutant.rule, mutant.after)))
 
     def stopped_after(self) -> Iterator[tuple[int, str, str]]:
-        """The function ended early: line, name of a variable that was set there, and a cell that returns it."""
-        for statement in self.node.body[:-1]:
+        """What is called, ended early: line, name of a variable that was set there, and a cell that returns it."""
+        for statement in [] if self.is_kernel else self.called.body[:-1]:
             name = _single_name(statement)
             if name and statement.end_lineno == statement.lineno:
                 rows = list(self._cell_lines)
@@ -163,7 +170,28 @@ class Function:
     def _text(self, node: ast.AST) -> str:
         return ast.get_source_segment(self.cell, node) or ""
 
-    def _edited(self, node: ast.AST, text: str | None, rule: str) -> Mutant | None:
+    def _changed_by(self, mutant: Mutant) -> str | None:
+        """The definition in a mutant, as text; its own where an edit is idle, or leaves no code."""
+        try:
+            tree = _parsed(mutant.source)
+        except (SyntaxError, ValueError):
+            return ast.dump(self.node)
+        node = _definition(tree, self.name)
+        changed = None if node is None else _whole(mutant.source, node)
+        if changed is None or sum(map(_idle, changed.edited)) > sum(map(_idle, self.edited)):
+            return ast.dump(self.node)
+        return ast.dump(changed.node)
+
+    def _moved(self, first: ast.stmt, second: ast.stmt, through: int) -> Mutant:
+        """A cell in which two lines have changed places."""
+        rows = list(self._cell_lines)
+        above, below = first.lineno - 1, second.lineno - 1
+        before = rows[above]
+        rows[above : below + 1] = [*rows[above + 1 : below + 1], before]
+        start = self.node.lineno - 1
+        return Mutant("order", above - start + 1, before, before, "\n".join(rows), through, below - start + 1)
+
+    def _edited(self, node: ast.AST, text: str | None, rule: str, through: int) -> Mutant | None:
         """A cell with the text of a node replaced, or a statement's line gone; None where that is no edit of a line."""
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
         if not first or first != last or "\n" in (text or ""):
@@ -181,19 +209,19 @@ class Function:
             tidy = after if _BRACKETS.search(before) else _BRACKETS.sub(r"\1", after)
             after = rows[first - 1] = tidy if _same(tidy, after) else after
         number = first - self.node.lineno + 1
-        return Mutant(rule, number, before, after, "\n".join(rows), travels(self.node, node))
+        return Mutant(rule, number, before, after, "\n".join(rows), through)
 
 
 def function_in(cell: str, name: str) -> Function | None:
-    """The function of a task, if it is plain and short enough to ask about.
+    """The function or class of a task, if it is plain and short enough to ask about.
 
     Args:
         cell: The source of the answer's cell, whatever it holds.
-        name: The function's name.
+        name: Its name.
 
     Returns:
-        None where there is no such function or more than one, where it is too long or too wide for paper, or where it
-        holds signs that a reader cannot see.
+        None where there is none of this name or more than one, where it is too long or too wide for paper, where it
+        holds signs that a reader cannot see, or a decorator that may make something else of it.
     """
     if len(cell) > 4 * MOST_CHARACTERS or not all(sign.isprintable() or sign == "\n" for sign in cell):
         return None
@@ -202,11 +230,34 @@ def function_in(cell: str, name: str) -> Function | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     node = _definition(tree, name)
-    if node is None or node.decorator_list or not _is_shallow(node):
+    function = _whole(cell, node) if node is not None and _is_shallow(node) else None
+    if function is None:
         return None
-    function = Function(cell, name, node)
+    decorators = [part for each in (node, *function.edited) for part in getattr(each, "decorator_list", [])]
+    if not _PLAIN_DECORATORS.issuperset(map(ast.unparse, decorators)):
+        return None
     short = len(function.lines) <= MOST_LINES and sum(map(len, function.lines)) <= MOST_CHARACTERS
-    return function if short and max(map(len, function.lines)) <= WIDEST else None
+    code = _without_docstrings(function)
+    return function if short and max(map(len, code)) <= WIDEST else None
+
+
+def _without_docstrings(function: Function) -> list[str]:
+    """The lines of code: a docstring may be wide, since it is wrapped."""
+    bodies = (function.node.body, function.called.body)
+    docstrings = {body[0].lineno - function.node.lineno for body in bodies if _is_docstring(body[0])}
+    return [line for at, line in enumerate(function.lines) if at not in docstrings]
+
+
+def _whole(cell: str, node: ast.FunctionDef | ast.ClassDef) -> Function | None:
+    """A definition with what of it is called; None for a class of which that is not one method."""
+    if isinstance(node, ast.FunctionDef):
+        return Function(cell, node.name, node, node)
+    called = [method for method in _methods(node) if method.name in _CALLED]
+    return Function(cell, node.name, node, called[0]) if len(called) == 1 else None
+
+
+def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [part for part in node.body if isinstance(part, ast.FunctionDef)]
 
 
 def _parsed(text: str) -> ast.Module:
@@ -245,7 +296,11 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 def travels(function: ast.FunctionDef, node: ast.AST) -> int:
-    """How many operations a change of a node goes through until the result; each loop around it adds two."""
+    """How many operations a change of a node goes through until the result; each loop around it adds two.
+
+    The result is what is returned; of a function that returns nothing, what it stores.
+    """
+    ends = ast.Return if any(isinstance(part, ast.Return) for part in ast.walk(function)) else ast.Expr
     depth: dict[str, int] = {}
     reached = loops = 0
     for statement in _statements(function.body):
@@ -259,7 +314,7 @@ def travels(function: ast.FunctionDef, node: ast.AST) -> int:
         steps = max([steps, *uses])
         if steps < 0:
             continue
-        if isinstance(statement, ast.Return):
+        if isinstance(statement, ends):
             reached = max(reached, steps)
         for target in ast.walk(statement):
             if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
@@ -298,9 +353,9 @@ def _in_loop(function: ast.FunctionDef, statement: ast.stmt) -> bool:
     return any(part is statement for loop in loops for part in ast.walk(loop))
 
 
-def _definition(tree: ast.Module, name: str) -> ast.FunctionDef | None:
-    """The only definition of a function at the top of a module."""
-    those = [part for part in tree.body if isinstance(part, ast.FunctionDef) and part.name == name]
+def _definition(tree: ast.Module, name: str) -> ast.FunctionDef | ast.ClassDef | None:
+    """The only definition of a function or a class at the top of a module."""
+    those = [part for part in tree.body if isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name == name]
     return those[0] if len(those) == 1 else None
 
 
@@ -312,9 +367,12 @@ def _single_name(statement: ast.stmt) -> str:
     return ""
 
 
-def _edits(function: ast.FunctionDef, text: Callable[[ast.AST], str]) -> Iterator[tuple[ast.AST, str | None, str]]:
+def _edits(
+    function: ast.FunctionDef, text: Callable[[ast.AST], str], is_method: bool
+) -> Iterator[tuple[ast.AST, str | None, str]]:
     """Nodes with what may stand in their place (None: the line goes), and the rule."""
-    arguments = [argument.arg for argument in function.args.args]
+    arguments = [argument.arg for argument in function.args.args[is_method:]]
+    parts = {node.attr for node in ast.walk(function) if _is_part(node)}  # type: ignore[attr-defined]
     bound = set(arguments)
     for statement in _statements(function.body):
         name = _single_name(statement)
@@ -325,130 +383,40 @@ def _edits(function: ast.FunctionDef, text: Callable[[ast.AST], str]) -> Iterato
         if _is_docstring(statement):
             continue
         for node, _ in _with_depth(statement):
-            for new, rule in _in_place_of(node, text):
+            for new, rule in in_place_of(node, text):
                 yield node, new, rule
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in arguments:
                 for other in arguments:
-                    if other != node.id and _alike(other, node.id):
+                    same_side = is_method and is_mask(other) == is_mask(node.id)
+                    if other != node.id and (same_side or alike(other, node.id)):
                         yield node, other, "argument"
+            if _is_part(node):
+                for other in sorted(parts):
+                    if other != node.attr and alike(other, node.attr):  # type: ignore[attr-defined]
+                        yield node, f"self.{other}", "part"
 
 
-def _alike(name: str, other: str) -> bool:
-    """Whether two arguments are easily taken for each other: queries, keys and values, or the same stem (``w_q``)."""
-    stem = name[:-1]
-    return {name, other} <= {"q", "k", "v"} or (stem.endswith("_") and len(name) == len(other) and stem == other[:-1])
-
-
-def _in_place_of(node: ast.AST, text: Callable[[ast.AST], str]) -> Iterator[tuple[str, str]]:
+def _is_part(node: ast.AST) -> bool:
     match node:
-        case ast.BinOp(left=left, op=operator, right=right):
-            yield from _of_operation(node, left, operator, right, text)
-        case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _COMPARISONS:
-            sign, others = _COMPARISONS[type(operator)]
-            for rule, other in others:
-                yield _with_operator(node, left, right, sign, other, text), rule
-        case ast.UnaryOp(op=ast.Invert() | ast.Not(), operand=operand):
-            yield text(operand), "inverted"
-        case ast.Attribute(value=inner, attr="mT" | "T"):
-            yield text(inner), "transposed"
-        case ast.Call():
-            yield from _of_call(node, text)
-        case ast.keyword(arg="dim" | "axis" as name, value=value):
-            for axis in _other_axes(value):
-                yield f"{name}={axis}", "axis"
-        case ast.keyword(arg="keepdim" | "keepdims" as name, value=ast.Constant(value=True)):
-            yield f"{name}=False", "keepdim"
-        case ast.Slice(lower=lower, upper=upper, step=None):
-            low, high = text(lower) if lower else "", text(upper) if upper else ""
-            if lower is None and whole_number(upper) == -1:
-                yield "1:", "slice"
-                yield ":", "slice"
-            elif upper is None and whole_number(lower) == 1:
-                yield ":-1", "slice"
-                yield ":", "slice"
-            elif lower is None and upper is not None:
-                yield f"{high}:", "slice"
-                if isinstance(upper, _ATOMS):
-                    yield f":{high} + 1", "off-by-one"
-            elif upper is None and lower is not None:
-                yield f":{low}", "slice"
+        case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Load()):
+            return True
+    return False
 
 
-def _of_operation(
-    node: ast.BinOp, left: ast.expr, operator: ast.operator, right: ast.expr, text: Callable[[ast.AST], str]
-) -> Iterator[tuple[str, str]]:
-    for rule, sign, other in _OPERATORS.get(type(operator), ()):
-        yield _with_operator(node, left, right, sign, other, text), rule
-    if isinstance(operator, ast.MatMult | ast.Sub):
-        sign = {ast.MatMult: "@", ast.Sub: "-"}[type(operator)]
-        yield f"{_wrapped(right, text)} {sign} {_wrapped(left, text)}", "swapped"
-    if isinstance(operator, ast.Div | ast.Mult):
-        yield _wrapped(left, text), "factor"
-        if isinstance(operator, ast.Mult) and isinstance(left, _ATOMS):
-            yield _wrapped(right, text), "factor"
-    if isinstance(operator, ast.Add | ast.Sub):
-        yield _wrapped(left, text), "off-by-one" if whole_number(right) == 1 else "term"
-    if isinstance(operator, ast.FloorDiv):
-        yield _with_operator(node, left, right, "//", "%", text), "remainder"
-    if isinstance(operator, ast.Mod):
-        yield _with_operator(node, left, right, "%", "//", text), "remainder"
-    if isinstance(operator, ast.Pow) and isinstance(right, ast.Constant):
-        yield _wrapped(left, text), "power"
+def _exchangeable(function: ast.FunctionDef) -> Iterator[tuple[ast.stmt, ast.stmt]]:
+    """Lines that follow each other, set the same variable and read it: they may change places."""
+    for parent in ast.walk(function):
+        body = getattr(parent, "body", None)
+        for first, second in pairwise(body if isinstance(body, list) else []):
+            names = {_single_name(first), _single_name(second)}
+            lines = first.lineno == first.end_lineno and second.lineno == second.end_lineno
+            if lines and len(names) == 1 and all(_reads(part, name) for part in (first, second) for name in names):
+                yield first, second
 
 
-def _of_call(node: ast.Call, text: Callable[[ast.AST], str]) -> Iterator[tuple[str, str]]:
-    function, args = node.func, node.args
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    of_module = isinstance(function, ast.Attribute) and text(function.value) in ("torch", "np", "math", "F")
-    whole = text(node)
-    head = text(function)
-    if name in ("transpose", "swapaxes", "permute", "t") and isinstance(function, ast.Attribute):
-        yield text(args[0]) if of_module and args else text(function.value), "transposed"
-    if name == "sqrt" and args:
-        yield _wrapped(args[0], text), "root"
-    if name in _RENAMED:
-        yield head.removesuffix(name) + _RENAMED[name] + whole[len(head) :], "another"
-    if name in _FOLDS and args and whole_number(args[-1]) is not None and len(args) == 1 + of_module:
-        for axis in _other_axes(args[-1]):
-            parts = [*map(text, args[:-1]), str(axis), *map(text, node.keywords)]
-            yield f"{head}({', '.join(parts)})", "axis"
-    if name in ("tril", "triu"):
-        yield from _diagonals(node, head, of_module, text)
-    if name == "where" and len(args) == 3:
-        yield f"{head}({text(args[0])}, {text(args[2])}, {text(args[1])})", "turned"
-    if name in ("masked_fill", "masked_fill_") and len(args) == 2 and "inf" in text(args[1]):
-        yield f"{head}({text(args[0])}, 0.0)", "filled"
-    if name in ("exp", "clamp") and isinstance(function, ast.Attribute):
-        yield _wrapped(args[0], text) if of_module and args else text(function.value), "skipped"
-    if name == "arange" and len(args) == 1:
-        yield f"{head}(1, {text(args[0])} + 1)", "off-by-one"
-    if isinstance(function, ast.Name) and all(isinstance(arg, ast.Name) for arg in args) and len(args) == 2:
-        if not node.keywords and "mask" not in whole[len(head) :]:  # nobody takes a mask for something else
-            yield f"{head}({text(args[1])}, {text(args[0])})", "swapped"
-
-
-def _diagonals(node: ast.Call, head: str, of_module: bool, text: Callable[[ast.AST], str]) -> Iterator[tuple[str, str]]:
-    """A triangle with its edge one step further."""
-    args = node.args
-    inside = [text(args[0])] if of_module and args else []
-    numbers = [whole_number(arg) for arg in args[of_module:]] + [
-        whole_number(keyword.value) for keyword in node.keywords
-    ]
-    at = next((number for number in numbers if number is not None), 0)
-    if len(numbers) <= 1:
-        for step in (-1, 1):
-            yield f"{head}({', '.join([*inside, f'diagonal={at + step}'])})", "off-by-one"
-
-
-def _with_operator(
-    node: ast.AST, left: ast.expr, right: ast.expr, sign: str, other: str, text: Callable[[ast.AST], str]
-) -> str:
-    """An operation with another sign between its operands, all else as it is written."""
-    whole, first, last = text(node), text(left), text(right)
-    start = whole.find(first) + len(first)
-    between = whole[start : len(whole) - len(last)] if whole.endswith(last) else whole[start : whole.rfind(last)]
-    rest = whole[start + len(between) :]
-    return whole[:start] + between.replace(sign, other, 1) + rest if sign in between else whole
+def _reads(statement: ast.stmt, name: str) -> bool:
+    loads = (node for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return isinstance(statement, ast.AugAssign) or any(node.id == name for node in loads)
 
 
 def _forms(text: str) -> list[str]:
@@ -462,12 +430,3 @@ def _same(first: str, second: str) -> bool:
         return ast.dump(_parsed(first.strip())) == ast.dump(_parsed(second.strip()))
     except SyntaxError:
         return False
-
-
-def _wrapped(node: ast.expr, text: Callable[[ast.AST], str]) -> str:
-    return text(node) if isinstance(node, _ATOMS) else f"({text(node)})"
-
-
-def _other_axes(node: ast.AST) -> tuple[int, ...]:
-    """The axis beside the one that is named."""
-    return {-1: (-2,), -2: (-1,), 0: (1,), 1: (0,), 2: (1,)}.get(whole_number(node), ())  # type: ignore[arg-type]

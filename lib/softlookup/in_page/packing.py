@@ -47,7 +47,7 @@ _PARTS = (
     ),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
     *(f"checking/{name}.py" for name in ("prints", "published", "questions", "result", "rewriting", "task", "variant")),
-    *(f"checking/{name}.py" for name in ("edit_words", "edits", "errors", "habits", "slips", "symptoms")),
+    *(f"checking/{name}.py" for name in ("edit_words", "edits", "errors", "habits", "line_edits", "slips", "symptoms")),
     *(f"checking/{name}.py" for name in ("verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),

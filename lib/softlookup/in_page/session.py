@@ -41,7 +41,7 @@ from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 from softlookup.checking.verdict import no_points, used_shortcut
 from softlookup.in_page.sealed import opened
-from softlookup.in_page.why import why_questions
+from softlookup.in_page.why import can_ask, why_questions
 
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""
@@ -132,7 +132,8 @@ class PageSession:
 
         Returns:
             ``printed``, ``error`` (a traceback, empty if there is none), ``hints`` (each with ``title`` and ``text`` or
-            ``code``), and where the answer runs its verdict: ``html``, ``text`` and ``record``.
+            ``code``), and where the answer runs its verdict: ``html``, ``text``, ``record``, and ``why``, whether it is
+            right, and has lines that can be changed.
         """
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
@@ -142,7 +143,9 @@ class PageSession:
         with np.errstate(all="ignore"):  # a warning is noise, never a verdict
             result, seen = self._judged(task, function)
         hints = [] if result.verdict == "pass" else self._hints(task, seen)
-        return outcome | {"html": panel(result), "text": result.text(), "record": result.record(), "hints": hints}
+        asks = result.verdict == "pass" and can_ask(cells[-1]["source"], task.name)
+        verdict = {"html": panel(result), "text": result.text(), "record": result.record()}
+        return outcome | verdict | {"hints": hints, "why": asks}
 
     def why(self, task_id: str, cells: Sequence[Mapping[str, str]], seed: int) -> list[dict[str, Any]]:
         """Questions on the reader's answer to a task: what comes out when a line of it is changed?

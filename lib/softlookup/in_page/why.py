@@ -2,8 +2,10 @@
 
 import contextlib
 import io
+import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,16 @@ import numpy as np
 from softlookup.checking.edit_words import RULES
 from softlookup.checking.edits import Function, Mutant, function_in
 from softlookup.checking.inside.case import CORE, Arrays, Case
-from softlookup.checking.inside.probe import Answer, run
+from softlookup.checking.inside.probe import Answer, TimeIsUp, run
 from softlookup.checking.kernels import settled, without_numbers
 from softlookup.checking.variant import Variant
 
 MOST = 2
 """Questions on one answer."""
+
+_CHANGED = "<changed>"
+_MOST_LINES = 50_000
+"""Lines that run before a call is ended: a changed line may make a loop endless, and a page has no clock for it."""
 
 _MOST_EDITS, _MOST_CASES, _MOST_ENTRIES = 10, 3, 12
 
@@ -43,11 +49,11 @@ def why_questions(
     Returns:
         At most ``MOST`` of them, each with another effect: ``says``, ``code``, ``asks``, ``options``, ``key`` (the
         right option's position), ``right`` and ``wrong`` (what is said of a choice). None where the answer is no
-        plain, short function, or may run without end when it is changed.
+        plain, short function.
     """
     task = variant.task
     function = function_in(source.strip(), task.name)
-    if function is None or "while" in source:
+    if function is None:
         return []
     plain = [case for case in cases if case.part == CORE and not case.gradients]
     plain = sorted(plain, key=_size)[:_MOST_CASES]
@@ -72,6 +78,12 @@ def why_questions(
     return drawn[:MOST]
 
 
+def can_ask(source: str, name: str) -> bool:
+    """Whether an answer has lines to change: without running anything."""
+    function = function_in(source.strip(), name)
+    return function is not None and bool(function.mutants)
+
+
 def _size(case: Case) -> int:
     return sum(arg.size for arg in case.args if isinstance(arg, np.ndarray))
 
@@ -80,21 +92,46 @@ def _made(mutant: Mutant, name: str, world: Mapping[str, Any]) -> Callable[..., 
     """The changed function, None where its cell does not run."""
     space = dict(world)
     try:
-        with _quiet():
-            exec(compile(mutant.source, "<changed>", "exec"), space)
-    except Exception:  # whatever a changed line does
+        with _quiet(), _counted():
+            exec(compile(mutant.source, _CHANGED, "exec"), space)
+    except (Exception, TimeIsUp):  # whatever a changed line does
         return None
     return space.get(name)
 
 
 def _results(function: Callable[..., Any], case: Case, variant: Variant) -> Answer:
-    with _quiet():
-        answer = run(function, without_numbers(case), len(variant.task.returns), variant.task.barred)
-        return settled(case, answer, variant.input_names(case))
+    try:
+        with _quiet(), _counted():
+            answer = run(function, without_numbers(case), len(variant.task.returns), variant.task.barred)
+    except TimeIsUp:
+        return Answer(None)
+    return settled(case, answer, variant.input_names(case))
 
 
 @contextlib.contextmanager
-def _quiet() -> Any:
+def _counted() -> Iterator[None]:
+    """Raise ``TimeIsUp`` in an answer that runs too many lines."""
+    left, before = _MOST_LINES, sys.gettrace()
+
+    def count(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal left
+        file = frame.f_code.co_filename
+        if not file.startswith("<") or file.startswith("<frozen"):
+            return None  # a library's lines, or those of an import
+        left -= 1
+        if left < 0:
+            raise TimeIsUp
+        return count
+
+    sys.settrace(count)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -128,7 +165,7 @@ def _question(
     )
     order = rng.permutation(len(EFFECTS))
     original, changed = answers
-    line = f"Line {mutant.line} of your `{function.name}` is {'changed' if mutant.after else 'taken out'}."
+    line = f"In your `{function.name}`, {mutant.says}."
     return {
         "says": line,
         "code": function.shown(mutant),

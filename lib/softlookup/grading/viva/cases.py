@@ -19,6 +19,16 @@ from softlookup.checking.variant import Variant
 Rng = np.random.Generator
 Arguments = tuple[Any, ...]
 
+_PLAIN = (
+    "All norms have gain 1 and bias 0. An attention gives all tokens that it may attend to the same weight, and "
+    "returns the mean of their vectors. The feed-forward network returns max(x, 0)."
+)
+WEIGHTS_IN_WORDS = dict.fromkeys(("07.encoder-layer", "07.encoder", "08.decoder-layer"), _PLAIN)
+"""What small inputs say of a layer's weights, which would fill a page."""
+
+_UNSHOWN = frozenset(("attention", "w_1", "b_1", "w_2", "b_2", "norms"))
+"""Arguments that are weights, where a layer is a function."""
+
 SMALL, SHAPES, HIDDEN = "small", "shapes", "hidden"
 """Labels: an input whose numbers are shown, one of which the shapes alone are, and one that is not shown."""
 
@@ -51,7 +61,17 @@ def small_cases(variant: Variant, rng: Rng) -> list[Case]:
             cases.append(case)
     has_shapes = any(isinstance(arg, np.ndarray) and arg.ndim > 1 for arg in usual.args)
     has_shapes = has_shapes and variant.task.id not in _AS_LONG_AS_NUMBERS_SAY
-    return [*cases, replace(usual, label=SHAPES if has_shapes else HIDDEN)] if cases else []
+    usual = replace(usual, label=SHAPES if has_shapes else HIDDEN)
+    return [*cases, usual] if cases else []
+
+
+def shown_inputs(variant: Variant, case: Case) -> list[tuple[str, Any]]:
+    """The arguments that are shown, each with its name: all but weights that are said in words, or have no numbers."""
+    pairs = zip(variant.input_names(case), case.args, strict=True)
+    in_words = variant.task.id in WEIGHTS_IN_WORDS
+    weights = {*case.parameters} if in_words or case.label != SMALL else set()
+    weights |= _UNSHOWN if in_words else set()
+    return [(name, value) for name, value in pairs if name not in weights]
 
 
 @lru_cache(maxsize=256)
@@ -269,6 +289,54 @@ def _backward(rng: Rng) -> list[Arguments]:
     return [(q, k, _different_rows(rng, 2, 2), _different_rows(rng, 2, 2, high=4))]
 
 
+def _plain_layers(heads: int, hidden: int) -> tuple[np.ndarray, ...]:
+    """Weights of one layer as ``WEIGHTS_IN_WORDS`` says them: of its attention, feed-forward network and norms."""
+    one, zero = np.eye(hidden, dtype="float32"), np.zeros(hidden, dtype="float32")
+    attention = np.stack([0 * one, 0 * one, one, one])
+    return attention, one, zero, one, zero, np.stack([1 + zero, zero, 1 + zero, zero])
+
+
+def _tokens(rng: Rng, rows: int) -> np.ndarray:
+    """A sequence of vectors of two numbers that a norm makes 1 and -1, in another order in some rows."""
+    for _ in range(50):
+        x = _different_rows(rng, rows, 2, high=5)
+        larger = x[:, 0] - x[:, 1]
+        if (larger > 0).any() and (larger < 0).any() and (larger != 0).all():
+            return x[None]
+    return np.resize(np.array([[3, 1], [0, 2]], dtype="float32"), (1, rows, 2))
+
+
+def _encoder_layers(rng: Rng) -> list[Arguments]:
+    layer, mask = _plain_layers(1, 2), np.array([rng.permutation([True, True, False])])
+    return [(_tokens(rng, 3), *layer, 1, pre_norm, mask) for pre_norm in (True, False)]
+
+
+def _stacks(rng: Rng) -> list[Arguments]:
+    """One layer, with the norm behind the sum: that is how the ordinary question is."""
+    layer, mask = _plain_layers(1, 2), np.array([rng.permutation([True, True, False])])
+    return [(2, 1, 2, 2, False, *(np.stack([part, part]) for part in layer), _tokens(rng, 3), mask)]
+
+
+def _decoder_layers(rng: Rng) -> list[Arguments]:
+    one, zero = np.eye(2, dtype="float32"), np.zeros(2, dtype="float32")
+    weights = [*2 * (0 * one, 0 * one, one, one), one, zero, one, zero, *3 * (1 + zero, zero)]
+    memory_mask = np.array([[[[True, True, False]]]])
+    return [
+        (2, 1, 2, *weights, _tokens(rng, 2), _tokens(rng, rows), _causal(2), memory_mask[..., -rows:])
+        for rows in (2, 3)
+    ]
+
+
+def _multi_head(rng: Rng) -> list[Arguments]:
+    """Queries of zeros: all tokens get the same weight."""
+    one, w_q = np.eye(2, dtype="float32"), np.zeros((2, 2), dtype="float32")
+    w_k, w_v = _different_rows(rng, 2, 1, high=2), np.array([[1], [int(rng.choice([-1, 2]))]], dtype="float32")
+    tokens = _different_rows(rng, 3, 2, high=4)[None]
+    return [
+        (2, 2, 1, 1, w_q, w_k, w_v, one[::-1] + one[:1], *rest) for rest in ((tokens,), (tokens[:, :2], _causal(2)))
+    ]
+
+
 def _written(rng: Rng) -> list[Arguments]:
     embedding = _different_rows(rng, 3, 2, low=-1, high=2)
     return [(embedding, *(np.eye(2, dtype="float32") for _ in range(4)), 1, np.array([1]), 0, 2)]
@@ -310,6 +378,9 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "07.layer-norm": _layer_normed,
     "07.rms-norm": lambda rng: [(_rows_of_norm(rng), np.array([1.0, 2.0]), 0.0)],
     "07.feed-forward": _fed_forward,
+    "05.multi-head": _multi_head,
+    "07.encoder-layer": _encoder_layers,
+    "07.encoder": _stacks,
     "07.pooling": lambda rng: [
         (2 * _different_rows(rng, 3, 2, high=9)[None], np.array([rng.permutation([True, True, False])]))
     ],
@@ -320,6 +391,7 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "08.masked-softmax": _masked_softmax,
     "08.leak": lambda rng: [(np.stack([_causal(3), _causal(3)]),), (np.stack([_mask(rng, 3, 3), _causal(3)]),)],
     "08.cross-attention": _heads,
+    "08.decoder-layer": _decoder_layers,
     "08.labels": lambda rng: [([rng.integers(11, 20, size=n).tolist() for n in (2, 1)], 1, 2, 0)],
     "08.masked-tokens": _hidden_tokens,
     "09.shift": lambda rng: [(_padded(rng, 2, 4), 0)],

@@ -16,7 +16,7 @@ from softlookup.checking.oracle import mistaken
 from softlookup.checking.published import answer
 from softlookup.checking.questions import HOME_SEED, questions
 from softlookup.checking.variant import Variant
-from softlookup.grading.viva.cases import SHAPES, SMALL
+from softlookup.grading.viva.cases import SHAPES, SMALL, WEIGHTS_IN_WORDS
 from softlookup.grading.viva.forms import marks_of
 from softlookup.grading.viva.shown import STOPS, apart, array_text, inputs_text, result_text, shapes_text
 from softlookup.grading.viva.trials import Outcome, Program, Trial, wrong_parts
@@ -121,7 +121,7 @@ def _question(
         "travels": mutant.travels if mutant else 0,
         "about": _about(trial, program) if program else (),
         "liking": 1 - trial.rank + (kind in (CHECK, EDIT)) + bool(mutant and mutant.rule in LIKED),
-        "shows": () if trial.published else (STEPS, *sorted(set(marks_of(trial.function.node)))),
+        "shows": () if trial.published else (STEPS, *sorted(set(marks_of(trial.function.called)))),
     }
     return VivaQuestion(
         kind=kind,
@@ -212,7 +212,7 @@ def _results(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
                 program,
                 [result_text(outcome.arrays, names) for outcome, _ in chosen],
                 rng,
-                before=f"In {_whose(trial)} `{trial.function.name}`, {_changed(program)}",
+                before=f"In {_whose(trial)} `{trial.function.name}`, {_changed(program)}{_weights(trial)}",
                 call=inputs_text(variant, case),
                 after="What does the changed function return?",
             )
@@ -241,7 +241,7 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
                 program,
                 lines,
                 rng,
-                before=f"One line of {_whose(trial)} `{trial.function.name}` was changed.",
+                before=f"One line of {_whose(trial)} `{trial.function.name}` was changed.{_weights(trial)}",
                 call=inputs_text(variant, case),
                 gives=result_text(key_outcome.arrays, names),
                 after="Which change was it?",
@@ -382,7 +382,7 @@ def _places(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
                 None,
                 texts,
                 rng,
-                before=f"{_whose(trial).capitalize()} `{trial.function.name}` is called, unchanged.",
+                before=f"{_whose(trial).capitalize()} `{trial.function.name}` is called, unchanged.{_weights(trial)}",
                 call=inputs_text(trial.check.variant, case),
                 after=f"Which of these numbers is {array_text(np.array(value))}? Indices count from 0.",
                 why=f"{where} is {array_text(np.array(value))} {when}.",
@@ -407,7 +407,7 @@ def _versions(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
             None,
             versions.texts,
             rng,
-            before=f"Four versions of {what}`{trial.function.name}` pass all checks. Variables have other names here.",
+            before=f"Four versions of {what}`{trial.function.title}` pass all checks. Variables have other names here.",
             after="Which of them did you hand in?",
             why="This is what was handed in; the other three give the same.",
             mention="what differs between the four, and why they all give the same",
@@ -437,14 +437,20 @@ def _nearness(
 def _changed(program: Program) -> str:
     mutant = program.mutant
     assert mutant is not None
-    return f"line {mutant.line} is taken out." if not mutant.after else f"line {mutant.line} is changed."
+    return f"{mutant.says}."
+
+
+def _weights(trial: Trial) -> str:
+    """What small inputs say in words, a sentence behind another; empty where all of them are shown."""
+    sentence = WEIGHTS_IN_WORDS.get(trial.check.task.id)
+    return f" {sentence}" if sentence else ""
 
 
 def _becomes(trial: Trial, program: Program) -> str:
     mutant = program.mutant
     assert mutant is not None
     after = trial.function.becomes(mutant).strip()
-    return f"{mutant.line}:  {after}" if after else f"line {mutant.line} is taken out"
+    return f"{mutant.line}:  {after}" if after and not mutant.behind else mutant.says
 
 
 def _has_structure(arrays: Arrays) -> bool:

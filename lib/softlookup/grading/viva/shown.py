@@ -4,6 +4,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.variant import Variant
+from softlookup.grading.viva.cases import shown_inputs
 
 MOST_ENTRIES = 24
 """Entries of a result that fits into an option."""
@@ -76,16 +77,13 @@ def _beside(name: str, block: str) -> str:
 
 def inputs_text(variant: Variant, case: Case) -> tuple[str, ...]:
     """The arguments of a call, each with its name."""
-    return tuple(
-        _beside(f"{name} = ", _argument(value))
-        for name, value in zip(variant.input_names(case), case.args, strict=True)
-    )
+    return tuple(_beside(f"{name} = ", _argument(value)) for name, value in shown_inputs(variant, case))
 
 
 def shapes_text(variant: Variant, case: Case) -> tuple[str, ...]:
     """The shapes of the arguments of a call, each with its name; numbers as they are."""
     parts = []
-    for name, value in zip(variant.input_names(case), case.args, strict=True):
+    for name, value in shown_inputs(variant, case):
         parts.append(
             f"{name} has the shape {tuple(value.shape)}" if isinstance(value, np.ndarray) else f"{name} = {value}"
         )

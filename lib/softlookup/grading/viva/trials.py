@@ -222,7 +222,9 @@ def tried(plan: Trial, runner: ProgramRunner) -> Trial | None:
         return None
     judged = any(part in PARTS for part in plan.check.task.parts)
     mutants = [runner.ran(plan, mutant, judged) for mutant in plan.mutants]
-    values = [runner.ran(plan, value, False) for value in plan.values]
+    if plan.mutants and not any(mutant and _differs(original, mutant) for mutant in mutants):
+        return None
+    values = [runner.ran(plan, value, False) for value in plan.values if plan.mutants]
     versions = [runner.ran(plan, version, True) for version in plan.versions]
     runner.ran(plan, plan.original, False)  # as it was, for the tasks that call it
     return replace(
@@ -232,6 +234,12 @@ def tried(plan: Trial, runner: ProgramRunner) -> Trial | None:
         values=tuple(value for value in values if value),
         versions=tuple(version for version in versions if version and _is_right(plan, version)),
     )
+
+
+def _differs(original: Program, mutant: Program) -> bool:
+    """Whether an edit shows: a function that no edit changes is not the one that is shown."""
+    pairs = zip(original.outcomes, mutant.outcomes, strict=True)
+    return original.wrong != mutant.wrong or any(not (a and b and a.agrees(b)) for a, b in pairs)
 
 
 def _is_right(plan: Trial, program: Program) -> bool:

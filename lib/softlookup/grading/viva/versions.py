@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
+from textwrap import indent
+from typing import TypeGuard
 
 import numpy as np
 
@@ -90,9 +92,9 @@ def version_sets(
         At most ``MOST_SETS`` of them, without any that has to be run before it is known to give the same; none where
         a function offers fewer than two choices. The student's version is as often the longest as the shortest.
     """
-    if any(isinstance(node, ast.Global | ast.Nonlocal | ast.ClassDef | ast.Try) for node in ast.walk(function.node)):
+    if any(isinstance(node, ast.Global | ast.Nonlocal | ast.ClassDef | ast.Try) for node in ast.walk(function.called)):
         return ()
-    original = in_one_spelling(function.node)
+    original = in_one_spelling(function.called)
     choices = list(_choices(original, frame))
     choices += [_Choice(_TEXT, 1, copy.deepcopy, other) for text in others if (other := _in_place(function, text))]
     pairs = [
@@ -167,16 +169,21 @@ def _writes(written: Callable[[ast.FunctionDef, int], ast.FunctionDef], form: in
 
 
 def _in_place(function: Function, text: str) -> Rewrite | None:
-    """Another right answer in the place of the student's, with the student's names of the arguments."""
+    """Another right answer in the place of the student's, with the student's names of the arguments.
+
+    None for a class, whose methods work with parts that the student names.
+    """
     other = function_in(text.strip(), function.name)
-    if other is None or len(other.node.args.args) != len(function.node.args.args):
+    if function.called is not function.node or other is None or other.called is not other.node:
         return None
-    names = {a.arg: b.arg for a, b in zip(other.node.args.args, function.node.args.args, strict=True)}
-    tree = in_one_spelling(other.node)
+    if len(other.called.args.args) != len(function.called.args.args):
+        return None
+    names = {a.arg: b.arg for a, b in zip(other.called.args.args, function.called.args.args, strict=True)}
+    tree = in_one_spelling(other.called)
     if set(names.values()) & (_bound(tree) - set(names)):
         return None
     tree = _Renamer(names).visit(tree)
-    tree.args = copy.deepcopy(function.node.args)
+    tree.args = copy.deepcopy(function.called.args)
     return lambda _: copy.deepcopy(tree)
 
 
@@ -221,7 +228,7 @@ def _version_set(function: Function, original: ast.FunctionDef, first: _Choice, 
         texts,
         tuple(_in_cell(function, tree) for tree in trees),
         whole,
-        2 + shared,
+        2 + shared + function.called.lineno - function.node.lineno,
         tuple(sorted(varies)),
         tuple(sorted((marks - varies) | ({STEPS} - varies))),
     )
@@ -261,8 +268,9 @@ def _parsed_lines(text: str) -> ast.AST | None:
 
 def _in_cell(function: Function, tree: ast.FunctionDef) -> str:
     rows = function.cell.split("\n")
-    node = function.node
-    return "\n".join([*rows[: node.lineno - 1], ast.unparse(tree), *rows[node.end_lineno :]])
+    node = function.called
+    text = indent(ast.unparse(tree), " " * node.col_offset)
+    return "\n".join([*rows[: node.lineno - 1], text, *rows[node.end_lineno :]])
 
 
 def neutral(tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -376,7 +384,7 @@ def split(tree: ast.FunctionDef) -> ast.FunctionDef | None:
     taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     fresh = (f"step_{number}" for number in range(1, 60) if f"step_{number}" not in taken)
     for statement in tree.body:
-        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+        if _has_operands(statement):
             steps = _Steps(fresh)
             statement.value = steps.visit(statement.value, outermost=True)
             body += steps.body
@@ -390,10 +398,18 @@ def operands_of(tree: ast.FunctionDef) -> list[str]:
     """Operations that are operands of another one, and have no name; the last of the function come first."""
     dumps: dict[str, None] = {}
     for statement in reversed(tree.body):
-        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+        if _has_operands(statement):
             for operand in _operands(statement.value):
                 dumps.setdefault(ast.dump(operand))
     return list(dumps)
+
+
+def _has_operands(statement: ast.stmt) -> TypeGuard[ast.Assign]:
+    """Whether steps may be cut out of a statement; nobody names the sides of ``a, b = f(a), f(b)``."""
+    match statement:
+        case ast.Assign(value=ast.Tuple()) | ast.Return(value=None):
+            return False
+    return isinstance(statement, ast.Return | ast.Assign)  # both have a value, which is an expression
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
@@ -413,7 +429,7 @@ def split_at(tree: ast.FunctionDef, operand: str) -> ast.FunctionDef | None:
     """A function in which one operand, given by the dump of its tree, has a line of its own; None where it has not."""
     tree = copy.deepcopy(tree)
     for at, statement in enumerate(tree.body):
-        if isinstance(statement, ast.Return | ast.Assign) and isinstance(statement.value, ast.expr):
+        if _has_operands(statement):
             for part in _operands(statement.value):
                 if ast.dump(part) == operand:
                     name = next(f"step_{n}" for n in range(1, 60) if f"step_{n}" not in _bound(tree))

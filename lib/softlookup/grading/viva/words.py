@@ -40,15 +40,14 @@ def verdict_words(wrong: Collection[str]) -> str:
 
 
 def told_apart(first: str, second: str) -> bool:
-    """Whether only one of two verdicts can be defended: a case on one thing holds others, so a part more is too near.
+    """Whether only one of two verdicts can be defended.
 
-    A case on queries that may attend to nothing has a mask; rows that it leaves open are those of any other mask.
+    Where both name masks they are too near: a case on gradients, dtypes or queries that may attend to nothing may have
+    a mask, too, and nobody knows whether it has.
     """
-    blind = PARTS["blind"]
-    return first != second and _without(first, blind) != _without(second, blind)
+    return first != second and not all(PARTS["mask"] in _parts(text) for text in (first, second))
 
 
-def _without(text: str, part: str) -> frozenset[str]:
-    """The parts that a verdict names, without one of them where it names masks, too."""
-    parts = frozenset(text.removesuffix(".").rpartition(": ")[2].split(", "))
-    return parts - {part} if PARTS["mask"] in parts else parts
+def _parts(text: str) -> list[str]:
+    """The parts that a verdict names."""
+    return text.removesuffix(".").rpartition(": ")[2].split(", ")

@@ -1,0 +1,208 @@
+"""Keys of vivas by another route: the code that a question shows is run as text, in this process, with its inputs."""
+
+import re
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from sandbox_tools import NEEDS_SANDBOX
+from small_class import ROOT
+
+from softlookup.authoring import read_solution
+from softlookup.checking.catalogue import get_task
+from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.questions import questions_at_home
+from softlookup.checking.variant import variant_of
+from softlookup.grading.data.work import Limits, RunSettings
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.viva.questions import CHECK, EDIT, PLACE, RESULT, SHAPE, questions_on
+from softlookup.grading.viva.running import VivaExaminer
+from softlookup.grading.viva.shown import STOPS
+from softlookup.grading.viva.words import PARTS
+
+pytestmark = NEEDS_SANDBOX
+LIMITS = Limits(cell_s=20, answer_s=20, total_s=500)
+HANDED_IN = {
+    "04_one_head": ("04-scores", "04-softmax", "04-weights", "04-attention"),
+    "05_many_heads": (
+        *("05-split", "05-merge", "05-project-heads", "05-heads", "05-output", "05-shares", "05-grouped"),
+        "05-multi-head",
+    ),
+    "08_decoder_and_masks": ("08-masked-softmax", "08-cross-attention", "08-decoder-layer"),
+}
+"""What a student has right; the rest is blank, and gives no question."""
+
+LARGEST = {"04_one_head": "04.attention", "05_many_heads": "05.multi-head", "08_decoder_and_masks": "08.decoder-layer"}
+
+NUMBERS = re.compile(r"ln (\d+)")
+
+
+def read(text):
+    """A value as it stands on paper."""
+    names = {"nan": np.nan, "inf": np.inf, "True": True, "False": False}
+    return eval(NUMBERS.sub(lambda found: str(float(np.log(int(found[1])))), text), {"__builtins__": {}}, names)
+
+
+def inputs_of(question):
+    """The inputs of a question by name, as tensors."""
+    inputs = {}
+    for text in question.call:
+        if " has the shape " in text:
+            name, shape = text.split(" has the shape ")
+            inputs[name] = torch.ones(read(shape), dtype=torch.bool if "mask" in name else torch.float32)
+        else:
+            name, value = text.split(" = ", 1)
+            value = read(value)
+            if isinstance(value, list):
+                value = torch.tensor(value)
+                value = value if value.dtype == torch.bool else value.float()
+            inputs[name] = value
+    return inputs
+
+
+def program(code):
+    """The shown function as it is after the change, line by line."""
+    rows = code.split("\n")
+    is_replaced = any(row[3:4] == "+" for row in rows)
+    lines = []
+    for row in rows:
+        if row[3:4] != "-":
+            lines.append(row[5:])
+        elif not is_replaced:
+            lines.append(row[5 : 5 + len(row[5:]) - len(row[5:].lstrip())] + "pass")
+    return lines
+
+
+def with_option(code, option):
+    """The shown function with the change that an option names."""
+    lines = program(code)
+    number = int(re.search(r"\d+", option)[0]) - 1
+    indent = " " * (len(lines[number]) - len(lines[number].lstrip()))
+    if option.endswith("is taken out"):
+        lines[number] = indent + "pass"
+    elif " is moved behind line " in option:
+        lines.insert(int(option.rpartition(" ")[2]) - 1, lines.pop(number))
+    else:
+        lines[number] = indent + option.partition(":")[2].strip()
+    return lines
+
+
+def in_words(layer):
+    """Weights as the sentence of a question says them."""
+    for name, parameter in layer.named_parameters():
+        part, _, last = name.rpartition(".")
+        if last in ("w_q", "w_k", "bias"):
+            parameter.data.zero_()
+        elif part.startswith("norm"):
+            parameter.data.fill_(1)
+        else:
+            parameter.data = torch.eye(len(parameter))
+
+
+def result(space, name, lines, inputs):
+    """What a function or a layer gives; None for an exception."""
+    try:
+        exec("\n".join(lines), space)
+        made = space[name]
+        if isinstance(made, type):
+            sizes = {
+                key: inputs.pop(key)
+                for key in ("d_model", "n_heads", "n_kv_heads", "head_width", "d_hidden")
+                if key in inputs
+            }
+            layer = made(**sizes)
+            weights = {key: inputs.pop(key) for key in ("w_q", "w_k", "w_v", "w_o") if key in inputs}
+            if weights:
+                for key, value in weights.items():
+                    getattr(layer, key).data = value
+            else:
+                in_words(layer)
+            made = layer
+        with torch.no_grad():
+            return torch.as_tensor(made(*inputs.values())).double().numpy()
+    except Exception:
+        return None
+
+
+def reads_as(value, text):
+    """Whether a result is what an option says, rounded to two decimals."""
+    if value is None or text == STOPS:
+        return value is None and text == STOPS
+    array = np.array(read(text), dtype=float)
+    return array.shape == value.shape and np.allclose(array, value, rtol=0, atol=0.0052, equal_nan=True)
+
+
+def verdict(task_id, function):
+    """The parts of a task's check that a function has wrong."""
+    variant = variant_of(get_task(task_id))
+    drawn = questions_at_home(variant)
+    judged = judge(variant, LocalStudent(variant, function), task_questions=drawn, names=False)
+    return {case.part for case, (_, mark) in zip(drawn.cases, judged.cases, strict=True) if mark != "right"}
+
+
+def agreeing(question, space):
+    """The options that are right by this route."""
+    name = get_task(question.task).name
+    if question.kind == EDIT:
+        results = (
+            result(dict(space), name, with_option(question.code, each), inputs_of(question))
+            for each in question.options
+        )
+        return [reads_as(value, question.gives) for value in results]
+    if question.kind == PLACE:
+        value = float(question.after.split(" is ")[1].split("?")[0])
+        found = []
+        for option in question.options:
+            variable, index, line = re.fullmatch(r"(\w+)\[(.*)\] after line (\d+)", option).groups()
+            lines = program(question.code)
+            at = lines[int(line) - 1]
+            lines.insert(int(line), " " * (len(at) - len(at.lstrip())) + f"return {variable}")
+            array = result(dict(space), name, lines, inputs_of(question))
+            found.append(abs(array[tuple(map(int, index.split(", ")))] - value) < 0.0052)
+        return found
+    lines, space = program(question.code), dict(space)
+    if question.kind == CHECK:
+        exec("\n".join(lines), space)
+        wrong = verdict(question.task, space[name])
+        if wrong & {"core", "single"}:
+            return [option.startswith("Ordinary inputs already") for option in question.options]
+        words = ", ".join(text for part, text in PARTS.items() if part in wrong)
+        return [option.endswith(f"on: {words}." if wrong else "All cases are right.") for option in question.options]
+    value = result(space, name, lines, inputs_of(question))
+    if question.kind == SHAPE:
+        return [option == (STOPS if value is None else str(value.shape)) for option in question.options]
+    assert question.kind == RESULT
+    return [reads_as(value, option) for option in question.options]
+
+
+@pytest.mark.parametrize("name", HANDED_IN)
+def test_the_keys_are_those_that_the_shown_code_gives(name):
+    release = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
+    every = answers(read_solution(ROOT / "solutions" / f"{name}.py"))
+    notebook = filled(release, {slug: every[slug] for slug in HANDED_IN[name]})
+    settings = RunSettings(name, nbformat.writes(release), 7, limits=LIMITS)
+    with VivaExaminer(settings) as examiner:
+        trials = examiner.trials("ada", nbformat.writes(notebook).encode(), 12)
+    space = {"__name__": "__main__"}
+    for cell in notebook.cells:
+        slug = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if cell.cell_type == "code" and not slug.startswith("check"):
+            try:
+                exec(cell.source, space)
+            except Exception:  # a blank answer, or a cell that shows one
+                continue
+    kinds = set()
+    for trial in trials:
+        questions = questions_on(trial, np.random.default_rng(5))
+        for kind in (RESULT, EDIT, CHECK, SHAPE, PLACE):
+            for question in [question for question in questions if question.kind == kind][: 12 if kind != CHECK else 2]:
+                right = agreeing(question, space)
+                assert right == [at == question.key for at in range(4)], (
+                    question.kind,
+                    question.code,
+                    question.options,
+                )
+                kinds.add((question.task, question.kind))
+    assert len(kinds) >= 3 and LARGEST[name] in {task for task, _ in kinds}
