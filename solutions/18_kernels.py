@@ -24,7 +24,7 @@
 #
 # **Letters.** `T` query positions, `S` key positions, `H` the width of one head. Letters of this notebook's own: `BLOCK`, `BM`, `BN`, `BK` and `B` are sizes of tiles, powers of 2; `M` tokens that a page of the cache holds.
 #
-# **Kernels.** Arrays come as pointers to their first number, stored row after row. `x + row * n + cols` points to the numbers `cols` of a row; `tl.load` and `tl.store` read and write them. Arrays do not touch: a pointer outside of one is an error, whatever lies there on a real device.
+# **Kernels.** Arrays come as pointers to their first number, stored row after row unless a task says otherwise. `x + row * n + cols` points to the numbers `cols` of a row; `tl.load` and `tl.store` read and write them. Arrays do not touch: a pointer outside of one is an error, whatever lies there on a real device.
 #
 # **Judged on traffic.** A kernel whose values are right earns most of the points. The rest is for the bytes: each task says what it may read, and the chip is small.
 
@@ -149,7 +149,7 @@ def add_norm(x, residual, w, total, y, n, eps, BLOCK: tl.constexpr):
 # %% [markdown]
 # [[task 18.product]]
 #
-# Multiply `a` (m, k) with `b` (k, n), both float16, into `c` (m, n) in float32. Program `(i, j)` computes the tile of `BM` rows and `BN` columns that begins at row `i * BM` and column `j * BN`: it goes along `k` in steps of `BK`, loads a tile of each matrix, and adds their product to a sum in **float32**. No size need be a multiple of its tile. Each program reads its rows of `a` and its columns of `b` once.
+# Multiply `a` (m, k) with `b` (k, n), both float16, into `c` (m, n) in float32. `a` is stored **[[18.product:a_stored]]**, `b` **[[18.product:b_stored]]**. Program `(i, j)` computes the tile of `BM` rows and `BN` columns that begins at row `i * BM` and column `j * BN`: it goes along `k` in steps of `BK`, loads a tile of each matrix, and adds their product to a sum in **float32**. No size need be a multiple of its tile. Each program reads its rows of `a` and its columns of `b` once.
 
 
 # %% 18-product
@@ -163,8 +163,10 @@ def product(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constex
     for start in range(0, k, BK):
         across = start + tl.arange(0, BK)[None, :]
         down = start + tl.arange(0, BK)[:, None]
-        a_tile = tl.load(a + rows * k + across, mask=(rows < m) & (across < k), other=0.0)
-        b_tile = tl.load(b + down * n + cols, mask=(down < k) & (cols < n), other=0.0)
+        a_at = rows * k + across  # variant 18.product:a_at
+        b_at = down * n + cols  # variant 18.product:b_at
+        a_tile = tl.load(a + a_at, mask=(rows < m) & (across < k), other=0.0)
+        b_tile = tl.load(b + b_at, mask=(down < k) & (cols < n), other=0.0)
         total += tl.dot(a_tile, b_tile)
     tl.store(c + rows * n + cols, total, mask=(rows < m) & (cols < n))
     ### END SOLUTION
@@ -173,15 +175,16 @@ def product(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constex
 # %% [markdown]
 # [[task 18.tile]]
 #
-# A plain function, no kernel: the largest tile for a chip. `product` runs with `BM = BN = BK = tile`. It holds a tile of each matrix, with `number_bytes` bytes for each number, and a tile of sums with 4 bytes for each. Return the largest power of 2 for which these three fit into `chip_bytes`, and how many bytes all programs read together for matrices (m, k) and (k, n).
+# A plain function, no kernel: the largest tile for a chip. `product` runs with `BM = BN = BK = tile`. On the chip lie **[[18.tile:loaded]]**, with `number_bytes` bytes for each number, and a tile of sums with 4 bytes for each. Return the largest power of 2 for which all of them fit into `chip_bytes`, and how many bytes all programs read together for matrices (m, k) and (k, n).
 
 
 # %% 18-tile
 def largest_tile(m, n, k, number_bytes, chip_bytes):
     """Five whole numbers -> the size of the tile, and the bytes that are read."""
     ### BEGIN SOLUTION
+    stages = 1  # variant 18.tile:stages
     tile = 1
-    while (2 * tile) ** 2 * (2 * number_bytes + 4) <= chip_bytes:
+    while (2 * tile) ** 2 * (2 * stages * number_bytes + 4) <= chip_bytes:
         tile *= 2
     numbers = m * k * cdiv(n, tile) + k * n * cdiv(m, tile)
     return tile, numbers * number_bytes
@@ -191,13 +194,13 @@ def largest_tile(m, n, k, number_bytes, chip_bytes):
 # %% [markdown]
 # [[task 18.linear]]
 #
-# Fuse what follows a product into its kernel. `w` (n, k) has the layout of `nn.Linear`, one row for each output. Compute `z = x @ w.T + bias` and store `z * sigmoid(beta * z)` in `y`, with `beta = [[18.linear:beta]]`. Nothing but `y` is written, and `z` is never read back.
+# Fuse what follows a product into its kernel. `w` has the layout of [[18.linear:layout]]. Compute [[18.linear:product]], and store `z * sigmoid(beta * z)` in `y`, with `beta = [[18.linear:beta]]`. Nothing but `y` is written, and `z` is never read back.
 
 
 # %% 18-linear
 @jit
 def linear_activated(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    """x (m, k), w (n, k), bias (n,), y (m, n), three numbers -> y = z * sigmoid(beta * z), z = x @ w.T + bias."""
+    """x (m, k), w as in the text, bias (n,), y (m, n), three numbers -> y = z * sigmoid(beta * z)."""
     ### BEGIN SOLUTION
     beta = 1.702  # variant 18.linear:beta
     rows = (tl.program_id(0) * BM + tl.arange(0, BM))[:, None]
@@ -207,7 +210,8 @@ def linear_activated(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr,
         across = start + tl.arange(0, BK)[None, :]
         down = start + tl.arange(0, BK)[:, None]
         x_tile = tl.load(x + rows * k + across, mask=(rows < m) & (across < k), other=0.0)
-        w_tile = tl.load(w + cols * k + down, mask=(down < k) & (cols < n), other=0.0)
+        w_at = cols * k + down  # variant 18.linear:w_at
+        w_tile = tl.load(w + w_at, mask=(down < k) & (cols < n), other=0.0)
         total += tl.dot(x_tile, w_tile)
     z = total + tl.load(bias + cols, mask=cols < n, other=0.0)
     z = z * tl.sigmoid(beta * z)
@@ -288,7 +292,7 @@ def causal_attention(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
 # %% [markdown]
 # [[task 18.paged]]
 #
-# One step of decoding from a paged cache. Program `b` has the one query of sequence `b`. Its `lengths[b]` keys and values lie in pages of `M` tokens: `table[b, i]` is the page that holds tokens `i * M` to `i * M + M - 1`. A row of the table has `MOST` entries; those behind the sequence's end are -1. Read the keys and values of tokens that are there, and no others: a loop runs over all `MOST` entries, and masks do the rest.
+# One step of decoding from a paged cache. Program `b` has the one query of sequence `b`. Its `lengths[b]` keys and values lie in pages of `M` tokens: `table[b, i]` is the page that holds tokens `i * M` to `i * M + M - 1`. The keys have the shape **[[18.paged:k_shape]]**, the values **[[18.paged:v_shape]]**, for `P` pages. A row of the table has `MOST` entries; those behind the sequence's end are -1. Read the keys and values of tokens that are there, and no others: a loop runs over all `MOST` entries, and masks do the rest.
 
 
 # %% 18-paged
@@ -296,7 +300,7 @@ def causal_attention(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
 def paged_attention(
     q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
 ):
-    """q, o (sequences, H), pages (P, M, H), table (sequences, MOST), lengths (sequences,), a number -> o = attention."""
+    """q, o (sequences, H), pages as in the text, table (sequences, MOST), lengths (sequences,), a number -> o."""
     ### BEGIN SOLUTION
     b = tl.program_id(0)
     wide = tl.arange(0, H)
@@ -307,16 +311,17 @@ def paged_attention(
     total = 0.0
     out = tl.zeros((H,), tl.float32)
     for i in range(0, MOST):
-        page = tl.load(table + b * MOST + i)
+        page = tl.load(table + b * MOST + i) * M * H
         there = i * M + slots < length
-        at = (page * M + slots)[:, None] * H + wide[None, :]
-        k_tile = tl.load(k_pages + at, mask=there[:, None], other=0.0)
+        k_at = slots[:, None] * H + wide[None, :]  # variant 18.paged:k_at
+        v_at = slots[:, None] * H + wide[None, :]  # variant 18.paged:v_at
+        k_tile = tl.load(k_pages + page + k_at, mask=there[:, None], other=0.0)
         scores = tl.sum(k_tile * q_row[None, :], 1) * scale
         scores = tl.where(there, scores, -float("inf"))
         new = tl.maximum(top, tl.max(scores, 0))
         fade = tl.exp(top - new)
         weights = tl.exp(scores - new)
-        v_tile = tl.load(v_pages + at, mask=there[:, None], other=0.0)
+        v_tile = tl.load(v_pages + page + v_at, mask=there[:, None], other=0.0)
         total = total * fade + tl.sum(weights, 0)
         out = out * fade + tl.sum(weights[:, None] * v_tile, 0)
         top = new
@@ -330,7 +335,7 @@ def paged_attention(
 # %% [markdown]
 # [[task 18.quantised]]
 #
-# Multiply `x` (m, k) with weights of 4 bits that are unpacked on chip. `packed` (k / 2, n) holds two weights in each byte: row `i` has weight row `2 * i` in its **low** four bits and weight row `2 * i + 1` in its **high** four bits. A weight's value is its number less 8, times the scale of its group: `scales` (k / GROUP, n) has one row for each `GROUP` rows of weights. One step of the loop takes one group, and multiplies the even and the odd columns of `x` with it. `m` and `n` need not be multiples of their tiles; `k` is a multiple of `GROUP`.
+# Multiply `x` (m, k) with weights of 4 bits that are unpacked on chip. `packed` (k / 2, n) holds two weights in each byte: row `i` has weight row `2 * i` in its **[[18.quantised:first]]** four bits and weight row `2 * i + 1` in its **[[18.quantised:second]]** four bits. A weight's value is its number less **[[18.quantised:zero]]**, times the scale of its group: `scales` (k / GROUP, n) has one row for each `GROUP` rows of weights. One step of the loop takes one group, and multiplies the even and the odd columns of `x` with it. `m` and `n` need not be multiples of their tiles; `k` is a multiple of `GROUP`.
 
 
 # %% 18-quantised
@@ -340,15 +345,16 @@ def quantised_product(x, packed, scales, y, m, n, k, BM: tl.constexpr, BN: tl.co
     ### BEGIN SOLUTION
     rows = (tl.program_id(0) * BM + tl.arange(0, BM))[:, None]
     cols = (tl.program_id(1) * BN + tl.arange(0, BN))[None, :]
+    zero = 8.0  # variant 18.quantised:zero
     total = tl.zeros((BM, BN), tl.float32)
     for group in range(0, k // GROUP):
         pairs = group * (GROUP // 2) + tl.arange(0, GROUP // 2)
         both = tl.load(packed + pairs[:, None] * n + cols, mask=cols < n, other=0)
-        low = (both & 15).to(tl.float32) - 8.0
-        high = (both >> 4).to(tl.float32) - 8.0
+        even = both & 15  # variant 18.quantised:even
+        odd = both >> 4  # variant 18.quantised:odd
         at = x + rows * k + 2 * pairs[None, :]
-        part = tl.dot(tl.load(at, mask=rows < m, other=0.0), low)
-        part += tl.dot(tl.load(at + 1, mask=rows < m, other=0.0), high)
+        part = tl.dot(tl.load(at, mask=rows < m, other=0.0), even.to(tl.float32) - zero)
+        part += tl.dot(tl.load(at + 1, mask=rows < m, other=0.0), odd.to(tl.float32) - zero)
         total += part * tl.load(scales + group * n + cols, mask=cols < n, other=0.0)
     tl.store(y + rows * n + cols, total, mask=(rows < m) & (cols < n))
     ### END SOLUTION

@@ -22,6 +22,9 @@ SWAPS: dict[type, tuple[type, ...]] = {
     ast.GtE: (ast.Gt,),
 }
 
+COMMUTING = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr)
+"""Operators whose operands a kernel may exchange: they are tiles, pointers and numbers, never lists or text."""
+
 ATTRIBUTES = {
     "max": ("min", "mean"),
     "sum": ("mean", "prod"),
@@ -61,16 +64,17 @@ def _constants(node: ast.Constant) -> tuple[object, ...]:
     return ()
 
 
-def _variants(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
+def _variants(node: ast.AST, names: list[str], in_kernel: bool) -> Iterator[tuple[str, ast.AST]]:
     """Changed copies of one node."""
     if isinstance(node, ast.BinOp):
         for kind in SWAPS.get(type(node.op), ()):
             changed = copy.copy(node)
             changed.op = kind()
             yield f"{type(node.op).__name__} -> {kind.__name__}", changed
-        changed = copy.copy(node)
-        changed.left, changed.right = node.right, node.left
-        yield "operands exchanged", changed
+        if not (in_kernel and isinstance(node.op, COMMUTING)):
+            changed = copy.copy(node)
+            changed.left, changed.right = node.right, node.left
+            yield "operands exchanged", changed
         yield "right operand dropped", node.left
         yield "left operand dropped", node.right
     elif isinstance(node, ast.UnaryOp):
@@ -151,12 +155,13 @@ def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> di
     names = sorted({*arguments, *locals_})
     body = [n for statement in function.body for n in ast.walk(statement)]
     by_source: dict[str, Mutant] = {}
+    in_kernel = any(isinstance(node, ast.Name) and node.id == "jit" for node in function.decorator_list)
     plain = ast.unparse(tree)
     places = _places(tree)
     for node in body:
         if _is_docstring(node, function):
             continue
-        for what, new in _variants(node, names):
+        for what, new in _variants(node, names, in_kernel):
             changed = _text_with(tree, places[id(node)], new)
             if changed != plain:
                 where = f"line {getattr(node, 'lineno', 0)}: {what}"

@@ -72,6 +72,8 @@ def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
         raise LaunchError("record", "this is no record of a kernel")
     names = names or [f"argument {at + 1}" for at in range(len(arrays))]
     traffic = replay((record[0], record[1]), arrays, names, case.outputs, programs=math.prod(case.grid))
+    if not traffic.written_bytes:
+        raise LaunchError("unwritten", "no program stores anything")
     return (*(arrays[at] for at in case.outputs), _excess(case, traffic))
 
 

@@ -13,6 +13,13 @@ from softlookup.checking.task import Property, Task
 from softlookup.checking.words import named
 
 
+class Expression(str):
+    """A constant that stands in the published solution as it is, such as where a number lies: ``rows * k + across``."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True)
 class Variant:
     """One variant of a task: what a check asks for, with the constants and the convention of a student's notebook.

@@ -48,14 +48,36 @@ def launched(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> list[Any]:
     if not has_gpu:
         os.environ["TRITON_INTERPRET"] = "1"  # read when triton is imported
     import triton
-    import triton.language as tl
 
-    function = kernel.function
-    space = {**function.__globals__, "tl": tl, "jit": triton.jit, "cdiv": triton.cdiv}
-    twin = types.FunctionType(function.__code__, space, function.__name__, function.__defaults__)
-    twin.__annotations__ = {name: tl.constexpr for name in function.__annotations__}
     tensors = [torch.from_numpy(value.copy()) if isinstance(value, np.ndarray) else value for value in args]
     if has_gpu:
         tensors = [value.cuda() if isinstance(value, torch.Tensor) else value for value in tensors]
-    triton.jit(twin)[grid](*tensors, **named)
+    _by_triton(kernel, triton, {})[grid](*tensors, **named)
     return [value.cpu().numpy() if isinstance(value, torch.Tensor) else value for value in tensors]
+
+
+def _by_triton(kernel: Kernel, triton: Any, known: dict[Kernel, Any]) -> Any:
+    """The same function as a kernel of Triton's, and so are the kernels that it calls.
+
+    Args:
+        kernel: The kernel.
+        triton: The package.
+        known: Those that were made so far; is added to.
+    """
+    if kernel in known:
+        return known[kernel]
+    function, tl = kernel.function, triton.language
+    code, enclosing = function.__code__, [cell.cell_contents for cell in function.__closure__ or ()]
+    around = dict(zip(code.co_freevars, enclosing, strict=True))
+    # The interpreter looks up an enclosing function's names among the globals, the compiler in the cells.
+    space = {**function.__globals__, **around, "tl": tl, "jit": triton.jit, "cdiv": triton.cdiv}
+    cells = {name: types.CellType() for name in around}
+    twin = types.FunctionType(code, space, function.__name__, function.__defaults__, tuple(cells.values()))
+    twin.__annotations__ = {name: tl.constexpr for name in function.__annotations__}
+    known[kernel] = triton.jit(twin)
+    for name in (*code.co_names, *cells):
+        if isinstance(space.get(name), Kernel):
+            space[name] = _by_triton(space[name], triton, known)
+    for name, cell in cells.items():
+        cell.cell_contents = space[name]
+    return known[kernel]

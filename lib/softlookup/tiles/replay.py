@@ -46,7 +46,7 @@ class LaunchError(Exception):
     Attributes:
         kind: "outside" (an access outside of an array), "race" (two programs at one place, where one writes),
             "overlap" (a store that writes different numbers to one place), "input-written" (a store to an array that is
-            an input) or "record" (no record of a kernel).
+            an input), "unwritten" (a judged kernel without a store) or "record" (no record of a kernel).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -363,7 +363,7 @@ class _Program:
             raise LaunchError(
                 "outside",
                 f"program {self.number} {act} `{memory.name}` at {int(outside[0])}, outside of its "
-                f"{memory.flat.size:,} numbers: a mask has to leave such places out",
+                f"{memory.flat.size:,} numbers: is it the right place, and masked?",
             )
         return memory, places, reached, there
 

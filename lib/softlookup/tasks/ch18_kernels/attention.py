@@ -3,6 +3,7 @@
 import numpy as np
 
 from softlookup.checking.inside.case import Case
+from softlookup.checking.variant import Expression
 from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
 from softlookup.tasks.draws import Rng, normal, softmax
 from softlookup.tiles import cdiv
@@ -90,7 +91,10 @@ def _causal(
 CAUSAL = kernel_task("18.causal", _causal_cases, _causal)
 
 
-def _paged_cases(rng: Rng) -> list[Case]:
+_SLOTS_FIRST, _WIDTH_FIRST = "(P, M, H)", "(P, H, M)"
+
+
+def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
     def ask(
         label: str, lengths: list[int], m: int, h: int, scale: float = 1.0, spare: int = 1, limited: bool = False
     ) -> Case:
@@ -108,6 +112,10 @@ def _paged_cases(rng: Rng) -> list[Case]:
         # Each program reads its length, its row of the table and its query.
         read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
         limits = (read, 4 * q.size, 4 * (4 * m * h + 4 * h + 8 * m + 64)) if limited else None
+        k, v = (
+            pages if layout == _SLOTS_FIRST else np.ascontiguousarray(pages.swapaxes(1, 2))
+            for pages, layout in ((k, k_shape), (v, v_shape))
+        )
         args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), h**-0.5, table.shape[1], m, h)
         return launch(label, (len(lengths),), args, (5,), limits)
 
@@ -133,8 +141,16 @@ def _paged(
     MOST: int,
     M: int,
     H: int,
+    k_shape: str,
+    v_shape: str,
+    k_at: str,
+    v_at: str,
 ) -> Results:
     """Sequence by sequence, from keys and values that are put together first."""
+    k_pages, v_pages = (
+        pages.reshape(-1, M, H) if layout == _SLOTS_FIRST else pages.reshape(-1, H, M).swapaxes(1, 2)
+        for pages, layout in ((k_pages, k_shape), (v_pages, v_shape))
+    )
     rows = []
     for b, length in enumerate(lengths):
         k, v = (pages[table[b]].reshape(-1, H)[:length] for pages in (k_pages, v_pages))
@@ -142,4 +158,20 @@ def _paged(
     return within(np.stack(rows))
 
 
-PAGED = kernel_task("18.paged", _paged_cases, _paged)
+_AT = {
+    _SLOTS_FIRST: Expression("slots[:, None] * H + wide[None, :]"),
+    _WIDTH_FIRST: Expression("wide[None, :] * M + slots[:, None]"),
+}
+
+PAGED = kernel_task(
+    "18.paged",
+    _paged_cases,
+    _paged,
+    variants=tuple(
+        {"k_shape": k, "v_shape": v, "k_at": _AT[k], "v_at": _AT[v]}
+        for k, v in (
+            *((_SLOTS_FIRST, _SLOTS_FIRST), (_WIDTH_FIRST, _SLOTS_FIRST)),
+            *((_SLOTS_FIRST, _WIDTH_FIRST), (_WIDTH_FIRST, _WIDTH_FIRST)),
+        )
+    ),
+)
