@@ -98,7 +98,7 @@ def _tile(
 ) -> tuple[int, int]:  # fmt: skip
     """Downwards from a tile that is too large; the bytes are added up program by program."""
     tile = 2**20
-    while tile * tile * (stages * number_bytes + stages * number_bytes + 4) > chip_bytes:
+    while tile > 1 and tile * tile * (stages * number_bytes + stages * number_bytes + 4) > chip_bytes:
         tile //= 2
     heights = [min(tile, m - row) for row in range(0, m, tile)]
     widths = [min(tile, n - col) for col in range(0, n, tile)]
