@@ -188,8 +188,15 @@ def test_kernel_over_a_limit_says_which(limits: tuple[int, int, int], excess: li
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "bool"])
 def test_output_that_is_never_written_looks_like_no_result(dtype: str) -> None:
     case = _case(dtype=dtype)
-    got = results(case, record(kernel_of("pass"), case.grid, case.args), NAMES)
-    assert not (got[0] == np.zeros(100, dtype)).any()
+    first = kernel_of("if tl.program_id(0) == 0:\n    tl.store(out + at, 0, mask=mask)")
+    got = results(case, record(first, case.grid, case.args), NAMES)
+    assert not got[0][:32].any() and not (got[0][32:] == np.zeros(68, dtype)).any()
+
+
+def test_kernel_that_stores_nothing_is_told_so() -> None:
+    case = _case()
+    failure = settled(case, _answer("pass", case), NAMES).failure
+    assert failure is not None and (failure.kind, failure.message) == ("unwritten", "no program stores anything")
 
 
 def test_store_to_an_input_is_refused() -> None:

@@ -26,7 +26,7 @@ def _attention_cases(rng: Rng) -> list[Case]:
         return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b), (3,), limits)
 
     return [
-        ask("32 queries, 48 keys", 32, 48, 16, 16),
+        ask("32 queries, 48 keys", 32, 48, 32, 16),
         ask("no multiple of a tile", 18, 21, 16, 16),
         ask("fewer keys than a tile", 10, 5, 16, 16),
         ask("one query", 1, 35, 16, 16),
@@ -64,7 +64,7 @@ def _causal_cases(rng: Rng) -> list[Case]:
         return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, h, b), (3,), limits)
 
     return [
-        ask("48 tokens, three tiles", 48, 16, 16),
+        ask("48 tokens, three tiles", 48, 32, 16),
         ask("no multiple of a tile", 21, 16, 16),
         ask("shorter than a tile", 9, 16, 16),
         ask("one token", 1, 16, 16),

@@ -38,7 +38,7 @@ def _product_cases(rng: Rng, a_stored: str, b_stored: str, a_at: str, b_at: str)
 
     return [
         ask("multiples of the tiles", 16, 32, 64, (16, 16, 32)),
-        ask("no multiple of a tile", 20, 21, 25, (16, 16, 16)),
+        ask("no multiple of a tile", 20, 21, 25, (16, 16, 32)),
         ask("one row behind the last tile", 17, 16, 18, (16, 16, 16)),
         ask("smaller than a tile", 7, 5, 9, (16, 16, 16)),
         ask("many steps along k", 4, 6, 150, (16, 16, 16)),
@@ -98,7 +98,7 @@ def _tile(
 ) -> tuple[int, int]:  # fmt: skip
     """Downwards from a tile that is too large; the bytes are added up program by program."""
     tile = 2**20
-    while tile * tile * (stages * number_bytes + stages * number_bytes + 4) > chip_bytes:
+    while tile > 1 and tile * tile * (stages * number_bytes + stages * number_bytes + 4) > chip_bytes:
         tile //= 2
     heights = [min(tile, m - row) for row in range(0, m, tile)]
     widths = [min(tile, n - col) for col in range(0, n, tile)]
@@ -131,10 +131,10 @@ def _linear_cases(rng: Rng, beta: float, layout: str, product: str, w_at: str) -
 
     return [
         ask("multiples of the tiles", 16, 32, 64, (16, 16, 32)),
-        ask("no multiple of a tile", 18, 21, 25, (16, 16, 16)),
+        ask("no multiple of a tile", 18, 21, 25, (16, 16, 32)),
         ask("fewer outputs than a tile", 20, 6, 20, (16, 16, 16)),
         ask("a single row", 1, 20, 33, (16, 16, 16)),
-        ask("bytes of 32 by 32 by 40", 32, 32, 40, (16, 32, 16), limited=True),
+        ask("bytes of 32 by 64 by 40", 32, 64, 40, (16, 32, 16), limited=True),
     ]
 
 
@@ -194,7 +194,7 @@ def _quantised_cases(rng: Rng, zero: float, first: str, second: str, even: str, 
         ask("no multiple of a tile", 18, 21, 2, (16, 16, 32)),
         ask("a single row, as in decoding", 1, 20, 3, (16, 32, 32)),
         ask("one group of 64", 9, 16, 1, (16, 16, 64)),
-        ask("bytes of 20 by 32 by 64", 20, 32, 2, (16, 32, 32), limited=True),
+        ask("bytes of 20 by 64 by 64", 20, 64, 2, (16, 32, 32), limited=True),
     ]
 
 
