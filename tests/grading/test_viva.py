@@ -222,16 +222,12 @@ def scale(scores, head_width):
 """
 
 
-def test_a_submission_that_writes_questions_of_its_own_gets_those_of_everybody(examiner, release):
+def test_a_submission_that_writes_questions_of_its_own_is_asked_none_of_them(examiner, release):
     viva = make_viva(examiner, "mallory", submission(release, {"04-scale": FORGED}), 4)
-    plain = FORGED[FORGED.index("def scale") :].replace(
-        '    "FORGED: A is right"\n    print(forged)\n', '    ""\n    0\n'
-    )
-    others = make_viva(examiner, "mallory", submission(release, {"04-scale": plain}), 4)
-    assert [(q.kind, q.options, q.key, q.after) for q in viva.questions] == [
-        (q.kind, q.options, q.key, q.after) for q in others.questions
-    ]
-    assert all("FORGED" not in text for question in viva.questions for text in (question.after, *question.options))
+    assert len(viva.questions) == 4
+    for question in viva.questions:
+        assert "FORGED" not in question.after and sorted(question.options) != ["1", "2", "3", "4"]
+        assert "FORGED" not in "".join(question.options)
 
 
 def test_no_letter_is_right_more_often_than_in_half_of_a_sheet(all_questions):

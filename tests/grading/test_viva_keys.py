@@ -42,7 +42,7 @@ NUMBERS = re.compile(r"ln (\d+)")
 def read(text):
     """A value as it stands on paper."""
     names = {"nan": np.nan, "inf": np.inf, "True": True, "False": False}
-    return eval(NUMBERS.sub(lambda found: str(float(np.log(int(found[1])))), text), {"__builtins__": {}}, names)
+    return eval(NUMBERS.sub(lambda match: str(float(np.log(int(match[1])))), text), {"__builtins__": {}}, names)
 
 
 def inputs_of(question):
@@ -153,15 +153,15 @@ def agreeing(question, space):
         return [reads_as(value, question.gives) for value in results]
     if question.kind == PLACE:
         value = float(question.after.split(" is ")[1].split("?")[0])
-        found = []
+        matching = []
         for option in question.options:
             variable, index, line = re.fullmatch(r"(\w+)\[(.*)\] after line (\d+)", option).groups()
             lines = program(question.code)
             at = lines[int(line) - 1]
             lines.insert(int(line), " " * (len(at) - len(at.lstrip())) + f"return {variable}")
             array = result(dict(space), name, lines, inputs_of(question))
-            found.append(abs(array[tuple(map(int, index.split(", ")))] - value) < 0.0052)
-        return found
+            matching.append(abs(array[tuple(map(int, index.split(", ")))] - value) < 0.0052)
+        return matching
     lines, space = program(question.code), dict(space)
     if question.kind == CHECK:
         exec("\n".join(lines), space)

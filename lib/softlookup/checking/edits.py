@@ -170,7 +170,7 @@ class Function:
     def _text(self, node: ast.AST) -> str:
         return ast.get_source_segment(self.cell, node) or ""
 
-    def _changed_by(self, mutant: Mutant) -> str | None:
+    def _changed_by(self, mutant: Mutant) -> str:
         """The definition in a mutant, as text; its own where an edit is idle, or leaves no code."""
         try:
             tree = _parsed(mutant.source)

@@ -291,9 +291,9 @@ def _backward(rng: Rng) -> list[Arguments]:
 
 def _plain_layers(heads: int, hidden: int) -> tuple[np.ndarray, ...]:
     """Weights of one layer as ``WEIGHTS_IN_WORDS`` says them: of its attention, feed-forward network and norms."""
-    one, zero = np.eye(hidden, dtype="float32"), np.zeros(hidden, dtype="float32")
-    attention = np.stack([0 * one, 0 * one, one, one])
-    return attention, one, zero, one, zero, np.stack([1 + zero, zero, 1 + zero, zero])
+    unit, zero = np.eye(hidden, dtype="float32"), np.zeros(hidden, dtype="float32")
+    attention = np.stack([0 * unit, 0 * unit, unit, unit])
+    return attention, unit, zero, unit, zero, np.stack([1 + zero, zero, 1 + zero, zero])
 
 
 def _tokens(rng: Rng, rows: int) -> np.ndarray:
@@ -318,8 +318,8 @@ def _stacks(rng: Rng) -> list[Arguments]:
 
 
 def _decoder_layers(rng: Rng) -> list[Arguments]:
-    one, zero = np.eye(2, dtype="float32"), np.zeros(2, dtype="float32")
-    weights = [*2 * (0 * one, 0 * one, one, one), one, zero, one, zero, *3 * (1 + zero, zero)]
+    unit, zero = np.eye(2, dtype="float32"), np.zeros(2, dtype="float32")
+    weights = [*2 * (0 * unit, 0 * unit, unit, unit), unit, zero, unit, zero, *3 * (1 + zero, zero)]
     memory_mask = np.array([[[[True, True, False]]]])
     return [
         (2, 1, 2, *weights, _tokens(rng, 2), _tokens(rng, rows), _causal(2), memory_mask[..., -rows:])
@@ -329,11 +329,11 @@ def _decoder_layers(rng: Rng) -> list[Arguments]:
 
 def _multi_head(rng: Rng) -> list[Arguments]:
     """Queries of zeros: all tokens get the same weight."""
-    one, w_q = np.eye(2, dtype="float32"), np.zeros((2, 2), dtype="float32")
+    unit, w_q = np.eye(2, dtype="float32"), np.zeros((2, 2), dtype="float32")
     w_k, w_v = _different_rows(rng, 2, 1, high=2), np.array([[1], [int(rng.choice([-1, 2]))]], dtype="float32")
     tokens = _different_rows(rng, 3, 2, high=4)[None]
     return [
-        (2, 2, 1, 1, w_q, w_k, w_v, one[::-1] + one[:1], *rest) for rest in ((tokens,), (tokens[:, :2], _causal(2)))
+        (2, 2, 1, 1, w_q, w_k, w_v, unit[::-1] + unit[:1], *rest) for rest in ((tokens,), (tokens[:, :2], _causal(2)))
     ]
 
 

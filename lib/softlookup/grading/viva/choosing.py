@@ -98,6 +98,7 @@ def _cost(question: VivaQuestion, chosen: Sequence[VivaQuestion]) -> float:
     """How far a question would take the sheet from what it should be; the first of several equal ones is taken."""
     total = question.difficulty + sum(other.difficulty for other in chosen)
     again = sum(other.task == question.task for other in chosen) + sum(other.kind == question.kind for other in chosen)
+    again += _stops(question)  # that a line raises an exception is soon guessed
     return abs(total - MIDDLE * (len(chosen) + 1)) + 0.5 * again - _LIKING * question.liking
 
 

@@ -239,7 +239,8 @@ def tried(plan: Trial, runner: ProgramRunner) -> Trial | None:
 def _differs(original: Program, mutant: Program) -> bool:
     """Whether an edit shows: a function that no edit changes is not the one that is shown."""
     pairs = zip(original.outcomes, mutant.outcomes, strict=True)
-    return original.wrong != mutant.wrong or any(not (a and b and a.agrees(b)) for a, b in pairs)
+    spoiled = mutant.wrong is not None and mutant.wrong != original.wrong
+    return spoiled or any(not (a and b and a.agrees(b)) for a, b in pairs)
 
 
 def _is_right(plan: Trial, program: Program) -> bool:
