@@ -16,7 +16,8 @@ from softlookup.checking import check, tasks
 from softlookup.checking.catalogue import CHAPTERS
 from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.probe import run
-from softlookup.checking.published import answer, solution
+from softlookup.checking.notebook import published
+from softlookup.checking.published import answer, planted, solution
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
 from softlookup.in_page.packing import chosen, library, why_not
@@ -108,6 +109,8 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
     assert page.load(chapter) == [task.id for task in chosen(chapter)]
     for task in chosen(chapter):
         cases = [case for case in questions_at_home(variant_of(task)).cases if not case.gradients]
+        if any(case.grid for case in cases):
+            continue  # the judge makes a kernel's results
         shown = [mistake.slug for mistake in task.mistakes if mistake.symptom is None]
         for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
             function = answer(variant_of(task), slugs)
@@ -126,6 +129,21 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
             assert slugs or reply["verdict"] == "pass", (task.id, reply)
             if slugs and reply["verdict"] == "pass":
                 assert any(case.gradients for case in questions_at_home(variant_of(task)).cases), (task.id, slugs)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("task", [task for task in tasks(18) if not why_not(task)], ids=lambda task: task.id)
+def test_kernels_written_in_a_page_have_the_verdicts_of_check(task, page):
+    page.load(18)
+    shown = [mistake.slug for mistake in task.mistakes]
+    for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
+        source, variant = planted(variant_of(task), slugs), variant_of(task)
+        record = page.check(task.id, source, ("", published(18).cells["18-setup"]))["record"]
+        with calm_torch():
+            home = check(task.id, answer(variant, slugs)).record()
+        for name in ("verdict", "points", "diagnosis"):
+            assert record[name] == home[name], (slugs, name)
+        assert (record["verdict"] == "pass") is not bool(slugs)
 
 
 def test_an_answer_in_float64_from_whole_numbers_has_its_mistake_named(page):

@@ -33,6 +33,7 @@ from softlookup.checking.inside.explained import explained
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import shortcut
 from softlookup.checking.judge import judge
+from softlookup.checking.kernels import settled
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import relation
 from softlookup.checking.questions import TaskQuestions
@@ -231,7 +232,10 @@ class PageSession:
         ]
         if any(_is_large(right) for rights in questions.rights for right in rights):
             more.append(_LARGE)
-        seen = relation(variant, list(zip(questions.cases, student.answered, questions.rights, strict=False)))
+        asked = zip(questions.cases, student.answered, questions.rights, strict=False)
+        seen = relation(
+            variant, [(case, settled(case, got, variant.input_names(case)), right) for case, got, right in asked]
+        )
         return replace(result, sentences=(*result.sentences, *more)), seen
 
     def questions(self, task: Task) -> TaskQuestions:
