@@ -232,9 +232,9 @@ class PageSession:
         ]
         if any(_is_large(right) for rights in questions.rights for right in rights):
             more.append(_LARGE)
-        asked = zip(questions.cases, student.answered, questions.rights, strict=False)
+        rounds = zip(questions.cases, student.answered, questions.rights, strict=False)
         seen = relation(
-            variant, [(case, settled(case, got, variant.input_names(case)), right) for case, got, right in asked]
+            variant, [(case, settled(case, got, variant.input_names(case)), right) for case, got, right in rounds]
         )
         return replace(result, sentences=(*result.sentences, *more)), seen
 
