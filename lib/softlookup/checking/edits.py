@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from softlookup.checking.line_edits import alike, in_place_of, is_mask
 
@@ -142,7 +142,15 @@ class Function:
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:
         """All edits that fit, in the order of the lines; each gives another program."""
-        seen, mutants = {ast.dump(self.node)}, []
+        return tuple(sorted(self._mutants(), key=lambda mutant: (mutant.line, mutant.rule, mutant.after)))
+
+    @property
+    def can_be_edited(self) -> bool:
+        """Whether an edit fits; the first one that does is enough."""
+        return next(self._mutants(), None) is not None
+
+    def _mutants(self) -> Iterator[Mutant]:
+        seen = {ast.dump(self.node)}
         is_method = self.called is not self.node
         for part in self.edited:
             extra = _BETWEEN_METHODS * (part is not self.called)
@@ -151,11 +159,10 @@ class Function:
                 for node, text, rule in _edits(part, self._text, is_method)
             )
             moves = (self._moved(*pair, travels(part, pair[0]) + extra) for pair in _exchangeable(part))
-            for mutant in (*edits, *moves):
+            for mutant in chain(edits, moves):
                 if mutant is not None and (changed := self._changed_by(mutant)) not in seen:
                     seen.add(changed)
-                    mutants.append(mutant)
-        return tuple(sorted(mutants, key=lambda mutant: (mutant.line, mutant.rule, mutant.after)))
+                    yield mutant
 
     def stopped_after(self) -> Iterator[tuple[int, str, str]]:
         """What is called, ended early: line, name of a variable that was set there, and a cell that returns it."""

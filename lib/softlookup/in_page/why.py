@@ -81,7 +81,7 @@ def why_questions(
 def can_ask(source: str, name: str) -> bool:
     """Whether an answer has lines to change: without running anything."""
     function = function_in(source.strip(), name)
-    return function is not None and bool(function.mutants)
+    return function is not None and function.can_be_edited
 
 
 def _size(case: Case) -> int:
