@@ -1,6 +1,7 @@
 """What the tests of the built book share: where it is, and what stands on its pages."""
 
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -51,3 +52,9 @@ class Page(HTMLParser):
             self.loads.append(attributes["src"])
         if tag == "link" and attributes.get("rel") not in {"canonical", "index", "search", "next", "prev"}:
             self.loads.append(attributes.get("href", ""))
+
+
+@cache
+def page_at(path: Path) -> Page:
+    """Give a page, which many tests look at and which is taken apart once."""
+    return Page(path)

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from built_book import HTML, ROOT, Page, need_book, pages
+from built_book import HTML, ROOT, need_book, page_at, pages
 
 from softlookup.notation import LEGEND
 
@@ -39,7 +39,7 @@ def test_every_page_of_the_contents_is_built():
 
 
 def test_links_and_anchors_inside_the_book_lead_somewhere():
-    every = {path: Page(path) for path in pages()}
+    every = {path: page_at(path) for path in pages()}
     dead, followed = [], 0
     for path, page in every.items():
         for link in page.links:
@@ -65,7 +65,7 @@ def test_fonts_and_pictures_that_styles_name_are_there():
 
 
 def test_pages_and_styles_load_nothing_from_outside():
-    outside = [f"{path.name}: {load}" for path in pages() for load in Page(path).loads if urlsplit(load).netloc]
+    outside = [f"{path.name}: {load}" for path in pages() for load in page_at(path).loads if urlsplit(load).netloc]
     for style in HTML.rglob("*.css"):
         outside += [f"{style.name}: {u}" for u in re.findall(r"url\(['\"]?((?:https?:)?//[^)'\"]+)", style.read_text())]
     assert outside == []
@@ -74,7 +74,7 @@ def test_pages_and_styles_load_nothing_from_outside():
 def test_everything_that_pages_load_is_there():
     missing = []
     for path in pages():
-        for load in Page(path).loads:
+        for load in page_at(path).loads:
             if load.startswith("data:"):
                 continue
             if not (path.parent / unquote(urlsplit(load).path)).resolve().exists():
@@ -85,7 +85,7 @@ def test_everything_that_pages_load_is_there():
 def test_no_id_stands_twice_on_a_page():
     twice = {}
     for path in pages():
-        ids = Page(path).ids
+        ids = page_at(path).ids
         repeated = {name for name in ids if ids.count(name) > 1}
         if repeated:
             twice[path.name] = repeated
@@ -94,7 +94,7 @@ def test_no_id_stands_twice_on_a_page():
 
 def test_every_page_names_its_language_and_every_picture_has_an_alternative():
     for path in pages():
-        page = Page(path)
+        page = page_at(path)
         assert page.language == "en", path
         assert [image for image in page.images if "alt" not in image] == [], path
 
@@ -145,7 +145,7 @@ def test_every_figure_has_an_alternative_that_says_what_it_shows():
 
 def test_first_view_of_a_page_is_light():
     for path in pages():
-        local = {urlsplit(load).path for load in Page(path).loads if not load.startswith("data:")}
+        local = {urlsplit(load).path for load in page_at(path).loads if not load.startswith("data:")}
         weight = sum((path.parent / load).stat().st_size for load in local)
         assert weight <= FIRST_VIEW_BYTES, f"{path.relative_to(HTML)} loads {weight:,} bytes"
 

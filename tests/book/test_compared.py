@@ -3,7 +3,7 @@
 import json
 import re
 
-from built_book import HTML, ROOT, Page, need_book
+from built_book import HTML, ROOT, need_book, page_at
 
 RECORD = json.loads((ROOT / "book" / "measured" / "courses.json").read_text(encoding="utf-8"))
 KEYS = {course["key"] for course in RECORD["courses"]}
@@ -35,7 +35,7 @@ def test_chapters_are_pages_of_the_book():
 
 def test_the_table_links_each_mark_to_its_commit():
     need_book()
-    links = Page(HTML / "book" / "compared.html").links
+    links = page_at(HTML / "book" / "compared.html").links
     for topic in RECORD["topics"]:
         for location in topic["where"].values():
             commit = REPOSITORIES[location["repository"]]["commit"]

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 import yaml
-from built_book import HTML, ROOT, Page, need_book
+from built_book import HTML, ROOT, need_book, page_at
 
 from softlookup import checking, widgets
 from softlookup.checking.catalogue import CHAPTERS
@@ -95,7 +95,7 @@ def test_every_anchor_stands_on_its_built_page(table):
     pages = {}
     for row, entry in table.items():
         name, _, anchor = entry["anchor"].partition("#")
-        pages.setdefault(name, Page(HTML / "book" / name))
+        pages.setdefault(name, page_at(HTML / "book" / name))
         assert anchor and anchor in pages[name].ids, f"row {row}: no #{anchor} on {name}"
 
 
@@ -104,4 +104,4 @@ def test_every_task_links_to_an_anchor_that_is_built():
     need_book()
     for task in checking.tasks():
         name, _, anchor = task.book_url.partition("#")
-        assert anchor and anchor in Page(HTML / name).ids, f"{task.id}: no #{anchor} on {name}"
+        assert anchor and anchor in page_at(HTML / name).ids, f"{task.id}: no #{anchor} on {name}"

@@ -7,7 +7,7 @@ import re
 import exercise_notebooks as notebooks
 import exercise_pages as pages
 import pytest
-from built_book import HTML, ROOT, Page, need_book
+from built_book import HTML, ROOT, need_book, page_at
 
 from softlookup.checking import tasks
 
@@ -99,7 +99,7 @@ def test_page_shows_every_task_with_its_empty_cell_and_its_check(exercise):
     article = html.partition("<article")[2].partition("</article>")[0]
     assert "cell_output" not in article
     assert len(re.findall(r"<h1[ >]", article)) == 1
-    ids = Page(HTML / f"{exercise.docname}.html").ids
+    ids = page_at(HTML / f"{exercise.docname}.html").ids
     assert {row.anchor for row in exercise.rows} <= set(ids)
 
 
@@ -110,7 +110,7 @@ def test_page_says_how_much_there_is_to_do_and_brings_the_notebook(exercise):
     path = HTML / f"{exercise.docname}.html"
     facts = words(path.read_text(encoding="utf-8").partition('class="exr-facts"')[2].partition("</p>")[0])
     assert f"about {exercise.minutes} minutes" in facts and f"{exercise.points:g} point" in facts
-    files = [path.parent / link for link in Page(path).links if link.endswith(".ipynb") and "_downloads" in link]
+    files = [path.parent / link for link in page_at(path).links if link.endswith(".ipynb") and "_downloads" in link]
     assert files and files[0].read_bytes() == (ROOT / exercise.path).read_bytes()
 
 
@@ -121,7 +121,7 @@ def test_page_and_its_chapter_lead_to_each_other(exercise):
     above = pages.chapters(pages.yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))[exercise.docname]
     leads = {
         source: {(HTML / f"{source}.html").parent.joinpath(link.partition("#")[0]).resolve() for link in page.links}
-        for source, page in ((name, Page(HTML / f"{name}.html")) for name in (exercise.docname, above))
+        for source, page in ((name, page_at(HTML / f"{name}.html")) for name in (exercise.docname, above))
     }
     assert (HTML / f"{above}.html").resolve() in leads[exercise.docname]
     assert (HTML / f"{exercise.docname}.html").resolve() in leads[above]
@@ -130,7 +130,7 @@ def test_page_and_its_chapter_lead_to_each_other(exercise):
 @built
 def test_names_of_tasks_on_a_chapters_page_lead_to_the_tasks():
     need_book()
-    links = Page(HTML / "book" / "04_one_head.html").links
+    links = page_at(HTML / "book" / "04_one_head.html").links
     for row in notebooks.exercises(ROOT)["exercises/04_one_head/04_one_head"].rows:
         assert f"../exercises/04_one_head/04_one_head.html#{row.anchor}" in links
 
@@ -154,7 +154,7 @@ def test_page_is_light(exercise):
     path = HTML / f"{exercise.docname}.html"
     files = {
         path,
-        *((path.parent / load.partition("?")[0]).resolve() for load in Page(path).loads if "data:" not in load),
+        *((path.parent / load.partition("?")[0]).resolve() for load in page_at(path).loads if "data:" not in load),
     }
     assert sum(len(gzip.compress(file.read_bytes(), 6)) for file in files) < LIGHT_BYTES
 

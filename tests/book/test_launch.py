@@ -9,7 +9,7 @@ import launch
 import pytest
 import report_links as reports
 import yaml
-from built_book import HTML, ROOT, Page, need_book, pages
+from built_book import HTML, ROOT, need_book, page_at, pages
 
 NOTEBOOK = "exercises/04_one_head/04_one_head.ipynb"
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -129,7 +129,7 @@ def test_every_page_has_a_link_to_report_a_mistake_that_leads_to_the_page_on_mis
 def test_pages_lead_to_no_hub_and_no_colab_as_shipped():
     need_book()
     outside = {
-        link for path in (HTML / "exercises").rglob("*.html") for link in Page(path).links if urlsplit(link).netloc
+        link for path in (HTML / "exercises").rglob("*.html") for link in page_at(path).links if urlsplit(link).netloc
     }
     assert all(link.startswith("http://localhost:8888/lab/tree/my_work/") for link in outside)
     assert len(outside) == len(list((ROOT / "exercises").glob("[0-9]*/*.ipynb")))

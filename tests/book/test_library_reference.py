@@ -9,7 +9,7 @@ from types import ModuleType
 import public_names
 import pytest
 import section_links
-from built_book import HTML, ROOT, Page, need_book
+from built_book import HTML, ROOT, need_book, page_at
 from docutils import nodes
 
 NAMES = [
@@ -136,7 +136,7 @@ class Lines(HTMLParser):
 def test_every_name_stands_on_its_page_and_links_to_its_sections():
     need_book()
     for package in public_names.PACKAGES:
-        page = Page(HTML / "book" / "reference" / f"{package.rpartition('.')[2]}.html")
+        page = page_at(HTML / "book" / "reference" / f"{package.rpartition('.')[2]}.html")
         for name in (name for names in public_names.documented(package).values() for name in names):
             assert name in page.ids, name
             assert {f"../{place}" for place in public_names.places_of(name)} <= set(page.links), name

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from built_book import HTML, Page, pages
+from built_book import HTML, page_at, pages
 
 from benchmarks.site.weights import LIMIT_BYTES, without_widgets
 
@@ -34,7 +34,7 @@ def scripts(page):
 def test_first_view_of_every_page_is_under_a_megabyte_gzipped_before_widgets():
     known, weights = {}, {}
     for path in pages():
-        named = {(path.parent / unquote(load)).resolve() for load in own_loads(Page(path))}
+        named = {(path.parent / unquote(load)).resolve() for load in own_loads(page_at(path))}
         for file in named:
             known.setdefault(file, weight(file.read_bytes()))
         page_bytes = weight(without_widgets(path.read_bytes()))
@@ -56,7 +56,7 @@ def test_heavy_scripts_load_on_the_pages_that_need_them_and_on_no_other():
             expected[name] |= {"widgets.js"}
         if name == "search.html":
             expected[name] |= {"search.js"}
-        loaded[name] = scripts(Page(path))
+        loaded[name] = scripts(page_at(path))
     assert loaded == expected
     assert {frozenset(names) for names in loaded.values()} >= {frozenset(), frozenset({"tex-chtml.js", "widgets.js"})}
 
@@ -79,19 +79,19 @@ class Slanted(HTMLParser):
 
 
 def test_slanted_letters_come_with_the_pages_that_have_some_and_with_no_other():
-    loaded = {path: any("/slanted.js" in load for load in own_loads(Page(path))) for path in pages()}
+    loaded = {path: any("/slanted.js" in load for load in own_loads(page_at(path))) for path in pages()}
     assert loaded == {path: Slanted(path.read_text(encoding="utf-8")).any for path in pages()}
     assert {*loaded.values()} == {True, False}
 
 
 def test_first_page_needs_no_slanted_letters():
-    assert not any("/slanted.js" in load for load in own_loads(Page(HTML / "book" / "index.html")))
+    assert not any("/slanted.js" in load for load in own_loads(page_at(HTML / "book" / "index.html")))
 
 
 def test_pictures_have_width_and_height_so_that_a_page_keeps_still():
     sized = 0
     for path in pages():
-        for image in Page(path).images:
+        for image in page_at(path).images:
             assert {"width", "height"} <= {*image}, f"{path.name}: {image.get('alt', '')[:80] or image.get('src')[:80]}"
             sized += 1
     assert sized > 50

@@ -13,7 +13,7 @@ import page_sections as parts
 import plain_formulas as formulas
 import pytest
 import search_index as search
-from built_book import HTML, ROOT, Page, need_book, pages
+from built_book import HTML, ROOT, need_book, page_at, pages
 
 SCRIPTS = HTML / "_static" / "search"
 SEARCHES = tomllib.loads(Path(__file__).with_name("searches.toml").read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def test_names_of_one_thing_come_from_the_table_and_from_the_glossary():
 
 @pytest.mark.book
 def test_every_section_leads_to_an_anchor_and_quotes_no_tex(record):
-    anchors = {path.relative_to(HTML).as_posix(): set(Page(path).ids) for path in pages()}
+    anchors = {path.relative_to(HTML).as_posix(): set(page_at(path).ids) for path in pages()}
     lost = [
         f"{record['pages'][page][0]}#{anchor}"
         for page, anchor, *_ in record["sections"]

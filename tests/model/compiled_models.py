@@ -56,10 +56,11 @@ def largest_difference(model, inputs):
     return max(float((a - b).detach().abs().max()) for a, b in zip(*results, strict=True))
 
 
-def main(device):
+def main(device, *names):
     """Print the largest difference of each."""
     differences = {}
-    for name, (make, inputs) in MODELS.items():
+    for name in names:
+        make, inputs = MODELS[name]
         torch.manual_seed(0)
         torch._dynamo.reset()
         model = make().to(device).eval()
@@ -68,4 +69,4 @@ def main(device):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -50,7 +50,7 @@ def test_greedy_text_is_written_by_argmax_over_the_whole_text_again(writer):
 
 
 def test_a_seed_gives_the_same_text_and_another_another(writer):
-    text, again, other = (writer.write(SCENE, max_new_tokens=40, temperature=1.0, seed=seed) for seed in (1, 1, 2))
+    text, again, other = (writer.write(SCENE, max_new_tokens=12, temperature=1.0, seed=seed) for seed in (1, 1, 2))
     assert text == again != other
 
 
