@@ -121,7 +121,7 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
 
     return [
         ask("three sequences of unequal length", [6, 3, 9], 4, 16),
-        ask("full pages", [4, 8], 4, 8),
+        ask("full pages, queries of zeros", [4, 8], 4, 8, scale=0.0),
         ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
         ask("a single token", [1, 5], 4, 8),
         ask("large scores", [7, 5], 4, 8, scale=60.0),
