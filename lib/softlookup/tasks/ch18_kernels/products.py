@@ -84,7 +84,7 @@ def _tile_cases(rng: Rng, stages: int, loaded: str) -> list[Case]:
         "float32": (256, 384, 512, 4, 65536),
         "float32, a chip of 56 KiB": (256, 384, 512, 4, 57344),
         "exactly full": (100, 60, 80, 2, (4 * stages + 4) * 32 * 32),
-        "one byte less than full": (100, 60, 80, 2, (4 * stages + 4) * 32 * 32 - 1),
+        "float32, one byte less than full": (100, 60, 80, 4, (8 * stages + 4) * 32 * 32 - 1),
         "sizes that are no multiples": (1000, 130, 77, 2, 200_000),
         "a chip for single numbers": (5, 7, 3, 4, 8 * stages + 4),
         "float64": (64, 64, 64, 8, (16 * stages + 4) * 64 * 64),
