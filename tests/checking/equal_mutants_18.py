@@ -7,6 +7,7 @@ LAST_AXIS = "axis 1 of two is the last"
 NO_ORDER = "the order of numbers that are added or multiplied"
 NO_WEIGHT = "the weights of what is masked are 0"
 NOT_STORED = "what is masked goes into rows, columns or numbers that are not stored"
+ON_DIAGONAL = "the last tile of keys is on the diagonal: its tokens are those of the queries"
 SAME = "behind the loop both names are the same number"
 SAME_LAYOUT = "keys and values lie in the same order in the published notebook"
 SINGLE_STAGE = "one stage in the published notebook"
@@ -91,6 +92,8 @@ EQUAL: list[tuple[str, str, str]] = [
     ("18.causal", "v_tile = tl.load(v + v_at, mask=cols[:, None] < T, other=-1.0)", NO_WEIGHT),
     ("18.causal", "new = tl.maximum(top, tl.max(scores, -1))", LAST_AXIS),
     ("18.causal", "total = total * fade + tl.sum(weights, -1)", LAST_AXIS),
+    ("18.causal", "tl.store(o + v_at, out / total[:, None], mask=rows[:, None] < T)", ON_DIAGONAL),
+    ("18.causal", "tl.store(o + at, out / total[:, None], mask=cols[:, None] < T)", ON_DIAGONAL),
     ("18.paged", "k_tile = tl.load(k_pages + page + k_at, mask=there[:, None])", HIDDEN),
     ("18.paged", "k_tile = tl.load(k_pages + page + k_at, mask=there[:, None], other=1.0)", HIDDEN),
     ("18.paged", "v_tile = tl.load(v_pages + page + v_at, mask=there[:, None], other=1.0)", NO_WEIGHT),
