@@ -151,10 +151,7 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         # Each program reads its length, its row of the table and its query.
         read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
         limits = (read, 4 * q.size, 4 * (4 * m * h + 4 * h + 8 * m + 64)) if limited else None
-        k, v = (
-            _turned(pages, layout == _WIDTH_FIRST)
-            for pages, layout in ((k, k_shape), (v, v_shape))
-        )
+        k, v = (_turned(pages, layout == _WIDTH_FIRST) for pages, layout in ((k, k_shape), (v, v_shape)))
         args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), h**-0.5, table.shape[1], m, h)
         return launch(label, (len(lengths),), args, (5,), limits)
 
@@ -162,7 +159,7 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         ask("three sequences of unequal length", [6, 3, 9], 4, 16),
         ask("full pages, queries of zeros", [4, 8], 4, 8, scale=0.0),
         ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
-        ask("a single token", [1, 5], 4, 8),
+        ask("a single token", [1, 5], 4, 8, spare=0),
         ask("large scores", [7, 5], 4, 8, scale=60.0),
         ask("all scores far below zero", [6], 4, 16, scale=-200.0),
         ask("bytes of four sequences", [10, 3, 7], 4, 16, limited=True),

@@ -194,7 +194,7 @@ def _quantised_cases(rng: Rng, zero: float, first: str, second: str, even: str, 
         ask("no multiple of a tile", 18, 21, 2, (16, 16, 32)),
         ask("a single row, as in decoding", 1, 20, 3, (16, 32, 32)),
         ask("one group of 64", 9, 16, 1, (16, 16, 64)),
-        ask("bytes of 20 by 64 by 64", 20, 64, 2, (16, 32, 32), limited=True),
+        ask("bytes of 24 by 64 by 64", 24, 64, 2, (16, 32, 32), limited=True),
     ]
 
 
