@@ -97,6 +97,8 @@ def softmax_rows(x, y, n, BLOCK: tl.constexpr):
 # [[task 18.online]]
 #
 # The same for rows that do not fit: a program may hold a few tiles of `BLOCK` numbers on chip, and a row has many. Read the row **twice**: in the first pass keep the maximum so far and the sum of `exp(x - maximum)` so far, and rescale the sum whenever the maximum grows; in the second pass write the results. There is no temperature here.
+#
+# `x` and `y` are stored **[[18.online:stored]]**: number `j` of row `i` lies at `[[18.online:place]]`. There are `tl.num_programs(0)` rows.
 
 
 # %% 18-online
@@ -104,19 +106,21 @@ def softmax_rows(x, y, n, BLOCK: tl.constexpr):
 def softmax_long(x, y, n, BLOCK: tl.constexpr):
     """x, y (rows, n), a number -> y = softmax of the rows of x, with one program for each row."""
     ### BEGIN SOLUTION
-    row = tl.program_id(0) * n
+    row = tl.program_id(0)
     top = -float("inf")
     total = 0.0
     for start in range(0, n, BLOCK):
         cols = start + tl.arange(0, BLOCK)
-        a = tl.load(x + row + cols, mask=cols < n, other=-float("inf"))
+        at = row * n + cols  # variant 18.online:at
+        a = tl.load(x + at, mask=cols < n, other=-float("inf"))
         new = tl.maximum(top, tl.max(a, 0))
         total = total * tl.exp(top - new) + tl.sum(tl.exp(a - new), 0)
         top = new
     for start in range(0, n, BLOCK):
         cols = start + tl.arange(0, BLOCK)
-        a = tl.load(x + row + cols, mask=cols < n, other=-float("inf"))
-        tl.store(y + row + cols, tl.exp(a - top) / total, mask=cols < n)
+        at = row * n + cols  # variant 18.online:at
+        a = tl.load(x + at, mask=cols < n, other=-float("inf"))
+        tl.store(y + at, tl.exp(a - top) / total, mask=cols < n)
     ### END SOLUTION
 
 
@@ -225,13 +229,13 @@ def linear_activated(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr,
 # %% [markdown]
 # [[task 18.attention]]
 #
-# Attention without its scores in memory. Each program has `B` queries and goes through keys and values in tiles of `B`: it computes a tile of scores, and keeps for each query the maximum so far, the sum of exponentials so far, and the sum of values weighted by them. When a maximum grows, both sums are rescaled. Divide at the end. `S` need not be a multiple of `B`: keys behind the end must not count.
+# Attention without its scores in memory. Each program has `B` queries and goes through keys and values in tiles of `B`: it computes a tile of scores, and keeps for each query the maximum so far, the sum of exponentials so far, and the sum of values weighted by them. When a maximum grows, both sums are rescaled. Divide at the end. The keys have the shape **[[18.attention:k_shape]]**, the values **[[18.attention:v_shape]]**. `S` need not be a multiple of `B`: keys behind the end must not count.
 
 
 # %% 18-attention
 @jit
 def attention(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
-    """q, o (T, H), k, v (S, H), three numbers -> o = softmax(scale * q @ k.T) @ v, with T / B programs."""
+    """q, o (T, H), k and v as in the text, three numbers -> o = attention, with T / B programs."""
     ### BEGIN SOLUTION
     rows = tl.program_id(0) * B + tl.arange(0, B)
     wide = tl.arange(0, H)
@@ -242,12 +246,14 @@ def attention(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
     out = tl.zeros((B, H), tl.float32)
     for start in range(0, S, B):
         cols = start + tl.arange(0, B)
-        k_tile = tl.load(k + wide[:, None] + cols[None, :] * H, mask=cols[None, :] < S, other=0.0)
+        k_at = cols[None, :] * H + wide[:, None]  # variant 18.attention:k_at
+        v_at = cols[:, None] * H + wide[None, :]  # variant 18.attention:v_at
+        k_tile = tl.load(k + k_at, mask=cols[None, :] < S, other=0.0)
         scores = tl.where(cols[None, :] < S, scale * tl.dot(q_tile, k_tile), -float("inf"))
         new = tl.maximum(top, tl.max(scores, 1))
         fade = tl.exp(top - new)
         weights = tl.exp(scores - new[:, None])
-        v_tile = tl.load(v + cols[:, None] * H + wide[None, :], mask=cols[:, None] < S, other=0.0)
+        v_tile = tl.load(v + v_at, mask=cols[:, None] < S, other=0.0)
         total = total * fade + tl.sum(weights, 1)
         out = out * fade[:, None] + tl.dot(weights, v_tile)
         top = new
@@ -258,13 +264,13 @@ def attention(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
 # %% [markdown]
 # [[task 18.causal]]
 #
-# The same for causal attention, where query `t` sees the keys up to `t`. Half of the tiles of scores are masked altogether: **do not read their keys and values**. Only the tile on the diagonal needs a mask. `T` need not be a multiple of `B`.
+# The same for causal attention, where query `t` sees the keys up to `t`. Half of the tiles of scores are masked altogether: **do not read their keys and values**. Only the tile on the diagonal needs a mask. Here the keys have the shape **[[18.causal:k_shape]]**, the values **[[18.causal:v_shape]]**. `T` need not be a multiple of `B`.
 
 
 # %% 18-causal
 @jit
 def causal_attention(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
-    """q, k, v, o (T, H), two numbers -> o = causal attention, with T / B programs."""
+    """q, o (T, H), k and v as in the text, two numbers -> o = causal attention, with T / B programs."""
     ### BEGIN SOLUTION
     i = tl.program_id(0)
     rows = i * B + tl.arange(0, B)
@@ -276,12 +282,14 @@ def causal_attention(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
     out = tl.zeros((B, H), tl.float32)
     for j in range(0, i + 1):
         cols = j * B + tl.arange(0, B)
-        k_tile = tl.load(k + wide[:, None] + cols[None, :] * H, mask=cols[None, :] < T, other=0.0)
+        k_at = cols[None, :] * H + wide[:, None]  # variant 18.causal:k_at
+        v_at = cols[:, None] * H + wide[None, :]  # variant 18.causal:v_at
+        k_tile = tl.load(k + k_at, mask=cols[None, :] < T, other=0.0)
         scores = tl.where(rows[:, None] >= cols[None, :], scale * tl.dot(q_tile, k_tile), -float("inf"))
         new = tl.maximum(top, tl.max(scores, 1))
         fade = tl.exp(top - new)
         weights = tl.exp(scores - new[:, None])
-        v_tile = tl.load(v + cols[:, None] * H + wide[None, :], mask=cols[:, None] < T, other=0.0)
+        v_tile = tl.load(v + v_at, mask=cols[:, None] < T, other=0.0)
         total = total * fade + tl.sum(weights, 1)
         out = out * fade[:, None] + tl.dot(weights, v_tile)
         top = new

@@ -14,11 +14,17 @@ from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.variant import variant_of
 
-pytestmark = pytest.mark.usefixtures("verdicts_alone", "earlier_answers_judged_once")
+pytestmark = pytest.mark.usefixtures("verdicts_alone", "no_nudges", "earlier_answers_judged_once")
 
 SEED = 300
 SAMPLE = 20
 EQUAL = [entry for number in sorted(CHAPTERS) for entry in import_module(f"equal_mutants_{number:02d}").EQUAL]
+
+
+@pytest.fixture
+def no_nudges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A nudge asks all questions again; what it says is tested elsewhere."""
+    monkeypatch.setattr("softlookup.checking.helping._nudge", lambda *args: "")
 
 
 @cache

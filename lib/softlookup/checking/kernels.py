@@ -90,6 +90,9 @@ def excess_in_words(case: Case, excess: np.ndarray) -> str:
         if excess[at]:
             limit = (case.limits or (0, 0, 0))[at]
             total = limit + int(excess[at])
-            times = f"{total / max(1, limit):.1f} times the {limit:,} that are allowed"
+            ratio = total / max(1, limit)
+            # A few bytes too many are no "1.0 times".
+            more = f"{ratio:.1f} times" if ratio >= 1.05 else f"{int(excess[at]):,} more than"
+            times = f"{more} the {limit:,} that are allowed"
             return f"{cost.format(f'{total:,} bytes')}, {times}"
     return ""

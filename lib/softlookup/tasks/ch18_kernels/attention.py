@@ -11,18 +11,46 @@ from softlookup.tiles import cdiv
 Results = tuple[np.ndarray, ...]
 
 
+def _turned(array: np.ndarray, is_turned: bool) -> np.ndarray:
+    """An array as it lies in memory, where its last two axes may be exchanged."""
+    return np.ascontiguousarray(array.swapaxes(-1, -2)) if is_turned else array
+
+
+def _tokens(memory: np.ndarray, length: int, shape: str) -> np.ndarray:
+    """The keys or values of so many tokens, a row for each, as they lie in memory in a shape."""
+    return memory.reshape(-1, length).T if shape.startswith("(H,") else memory.reshape(length, -1)
+
+
+def _layouts(length: str) -> list[dict[str, str]]:
+    """Variants of a task: how keys and values lie in memory, the published one first."""
+    straight, turned = f"({length}, H)", f"(H, {length})"
+    k_at = {
+        straight: Expression("cols[None, :] * H + wide[:, None]"),
+        turned: Expression(f"cols[None, :] + wide[:, None] * {length}"),
+    }
+    v_at = {
+        straight: Expression("cols[:, None] * H + wide[None, :]"),
+        turned: Expression(f"cols[:, None] + wide[None, :] * {length}"),
+    }
+    return [
+        {"k_shape": k, "v_shape": v, "k_at": k_at[k], "v_at": v_at[v]}
+        for k, v in ((straight, straight), (turned, straight), (straight, turned), (turned, turned))
+    ]
+
+
 def _chip(h: int, b: int) -> int:
     """Room for queries, keys, values, output and two tiles of scores, and some vectors."""
     return 4 * (5 * b * h + 3 * b * b + 8 * b)
 
 
-def _attention_cases(rng: Rng) -> list[Case]:
+def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
     def ask(label: str, t: int, s: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, s, h), normal(rng, s, h)
         if abs(scale) > 1:  # large scores come first, so that later maxima are far below; or all are far below zero
             q, k = np.abs(q), np.abs(k) * np.where((np.arange(s) < b) & (scale > 0), 1, -1)[:, None].astype(np.float32)
         grid = grid_of((t, b))
         limits = (4 * h * (t + 2 * s * grid[0]), 4 * t * h, _chip(h, b)) if limited else None
+        k, v = _turned(k, k_shape == "(H, S)"), _turned(v, v_shape == "(H, S)")
         return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b), (3,), limits)
 
     return [
@@ -46,14 +74,19 @@ def _attention(
     S: int,
     H: int,
     B: int,
+    k_shape: str,
+    v_shape: str,
+    k_at: str,
+    v_at: str,
 ) -> Results:
+    k, v = _tokens(k, S, k_shape), _tokens(v, S, v_shape)
     return within(softmax(np.einsum("th,sh->ts", q, k) * scale) @ v)
 
 
-ATTENTION = kernel_task("18.attention", _attention_cases, _attention)
+ATTENTION = kernel_task("18.attention", _attention_cases, _attention, variants=tuple(_layouts("S")))
 
 
-def _causal_cases(rng: Rng) -> list[Case]:
+def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
     def ask(label: str, t: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, t, h), normal(rng, t, h)
         if scale < 0:
@@ -61,6 +94,7 @@ def _causal_cases(rng: Rng) -> list[Case]:
         grid = grid_of((t, b))
         seen = sum(min((i + 1) * b, t) for i in range(grid[0]))
         limits = (4 * h * (t + 2 * seen), 4 * t * h, _chip(h, b)) if limited else None
+        k, v = _turned(k, k_shape == "(H, T)"), _turned(v, v_shape == "(H, T)")
         return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, h, b), (3,), limits)
 
     return [
@@ -83,12 +117,17 @@ def _causal(
     T: int,
     H: int,
     B: int,
+    k_shape: str,
+    v_shape: str,
+    k_at: str,
+    v_at: str,
 ) -> Results:
     """Row by row, each with the keys that it sees."""
+    k, v = _tokens(k, T, k_shape), _tokens(v, T, v_shape)
     return within(np.stack([softmax(scale * k[: t + 1] @ q[t]) @ v[: t + 1] for t in range(T)]))
 
 
-CAUSAL = kernel_task("18.causal", _causal_cases, _causal)
+CAUSAL = kernel_task("18.causal", _causal_cases, _causal, variants=tuple(_layouts("T")))
 
 
 _SLOTS_FIRST, _WIDTH_FIRST = "(P, M, H)", "(P, H, M)"
@@ -112,18 +151,15 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         # Each program reads its length, its row of the table and its query.
         read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
         limits = (read, 4 * q.size, 4 * (4 * m * h + 4 * h + 8 * m + 64)) if limited else None
-        k, v = (
-            pages if layout == _SLOTS_FIRST else np.ascontiguousarray(pages.swapaxes(1, 2))
-            for pages, layout in ((k, k_shape), (v, v_shape))
-        )
+        k, v = (_turned(pages, layout == _WIDTH_FIRST) for pages, layout in ((k, k_shape), (v, v_shape)))
         args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), h**-0.5, table.shape[1], m, h)
         return launch(label, (len(lengths),), args, (5,), limits)
 
     return [
         ask("three sequences of unequal length", [6, 3, 9], 4, 16),
-        ask("full pages", [4, 8], 4, 8),
+        ask("full pages, queries of zeros", [4, 8], 4, 8, scale=0.0),
         ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
-        ask("a single token", [1, 5], 4, 8),
+        ask("a single token", [1, 5], 4, 8, spare=0),
         ask("large scores", [7, 5], 4, 8, scale=60.0),
         ask("all scores far below zero", [6], 4, 16, scale=-200.0),
         ask("bytes of four sequences", [10, 3, 7], 4, 16, limited=True),

@@ -84,7 +84,7 @@ def _tile_cases(rng: Rng, stages: int, loaded: str) -> list[Case]:
         "float32": (256, 384, 512, 4, 65536),
         "float32, a chip of 56 KiB": (256, 384, 512, 4, 57344),
         "exactly full": (100, 60, 80, 2, (4 * stages + 4) * 32 * 32),
-        "one byte less than full": (100, 60, 80, 2, (4 * stages + 4) * 32 * 32 - 1),
+        "float32, one byte less than full": (100, 60, 80, 4, (8 * stages + 4) * 32 * 32 - 1),
         "sizes that are no multiples": (1000, 130, 77, 2, 200_000),
         "a chip for single numbers": (5, 7, 3, 4, 8 * stages + 4),
         "float64": (64, 64, 64, 8, (16 * stages + 4) * 64 * 64),
@@ -194,7 +194,7 @@ def _quantised_cases(rng: Rng, zero: float, first: str, second: str, even: str, 
         ask("no multiple of a tile", 18, 21, 2, (16, 16, 32)),
         ask("a single row, as in decoding", 1, 20, 3, (16, 32, 32)),
         ask("one group of 64", 9, 16, 1, (16, 16, 64)),
-        ask("bytes of 20 by 64 by 64", 20, 64, 2, (16, 32, 32), limited=True),
+        ask("bytes of 24 by 64 by 64", 24, 64, 2, (16, 32, 32), limited=True),
     ]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from softlookup.checking.inside.case import Case
+from softlookup.checking.variant import Expression
 from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
 from softlookup.tasks.draws import Rng, normal
 
@@ -71,10 +72,11 @@ SOFTMAX = kernel_task(
 )
 
 
-def _online_cases(rng: Rng) -> list[Case]:
+def _online_cases(rng: Rng, stored: str, place: str, at: str) -> list[Case]:
     def ask(label: str, x: np.ndarray, block: int, limited: bool = False) -> Case:
         rows, n = x.shape
         limits = _row_limits(rows, n, block, 2, 4) if limited else None
+        x = x if stored == _BY_ROWS else np.ascontiguousarray(x.T)
         return launch(label, (rows,), (x, np.zeros_like(x), n, block), (1,), limits)
 
     rising = np.sort(normal(rng, 1, 50, scale=80.0), axis=-1)
@@ -90,11 +92,23 @@ def _online_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _online(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int) -> Results:
-    return within(_shares(x))
+def _online(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, stored: str, place: str, at: str) -> Results:
+    rows = x.reshape(-1, n) if stored == _BY_ROWS else x.reshape(n, -1).T
+    shares = _shares(rows)
+    return within((shares if stored == _BY_ROWS else shares.T).reshape(x.shape))
 
 
-ONLINE = kernel_task("18.online", _online_cases, _online)
+_BY_ROWS, _BY_COLUMNS = "row after row", "column after column"
+
+ONLINE = kernel_task(
+    "18.online",
+    _online_cases,
+    _online,
+    variants=(
+        {"stored": _BY_ROWS, "place": "i * n + j", "at": Expression("row * n + cols")},
+        {"stored": _BY_COLUMNS, "place": "j * rows + i", "at": Expression("cols * tl.num_programs(0) + row")},
+    ),
+)
 
 
 def _norm_cases(rng: Rng) -> list[Case]:
