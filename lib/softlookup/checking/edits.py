@@ -67,7 +67,7 @@ class Mutant:
         """What becomes of the line, a sentence without its end."""
         if self.behind:
             return f"line {self.line} is moved behind line {self.behind}"
-        return f"line {self.line} is {'changed' if self.after else 'taken out'}"
+        return f"line {self.line} is {'taken out' if self.rule == 'line' else 'changed'}"
 
 
 @dataclass(frozen=True)

@@ -450,7 +450,7 @@ def _becomes(trial: Trial, program: Program) -> str:
     mutant = program.mutant
     assert mutant is not None
     after = trial.function.becomes(mutant).strip()
-    return f"{mutant.line}:  {after}" if after and not mutant.behind else mutant.says
+    return mutant.says if mutant.behind or mutant.rule == "line" else f"{mutant.line}:  {after}"
 
 
 def _has_structure(arrays: Arrays) -> bool:
