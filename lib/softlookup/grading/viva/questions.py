@@ -258,12 +258,14 @@ def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     pool = list(dict.fromkeys([text for text in (verdict_words(()), *texts) if text]))
     pool = list(dict.fromkeys([*pool, *_other_verdicts(trial.check.variant)]))
     plain, spoiled = verdict_words({CORE}), False
+    likeliest = (verdict_words(()), plain)  # they are among the options: the others are ruled out by what they name
     if not set(texts) - {plain, ""}:
         return
     for program in _shuffled(judged, rng):
         text = verdict_words(program.wrong) if program.wrong is not None else ""
         others: list[str] = []
-        for other in (pool[at] for at in rng.permutation(len(pool))):
+        drawn = sorted(rng.permutation(len(pool)), key=lambda at: pool[at] not in likeliest)
+        for other in (pool[at] for at in drawn):
             if all(told_apart(other, each) for each in (text, *others)):
                 others.append(other)
         if not text or len(others) < OPTIONS - 1:
