@@ -131,8 +131,8 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
         sections.append(section(number, question, question.key, answer))
     return (
         f"<article>{head(viva, 'For the examiner')}"
-        '<p class="given">Show the code and ask for the result first; the options are for when no answer comes. '
-        f"Then ask why. {powers(viva.questions)}</p>{''.join(sections)}</article>\n"
+        '<p class="given">Show the code and ask for the result first; the options are for when no answer comes, and '
+        f"for versions. Then ask why. {powers(viva.questions)}</p>{''.join(sections)}</article>\n"
     )
 
 
