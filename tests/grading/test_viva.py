@@ -1,5 +1,6 @@
 """Questions on students' own code: proved by running both programs, the same for the same seed, and safe to print."""
 
+import csv
 import itertools
 import json
 
@@ -18,6 +19,7 @@ from softlookup.grading.forgetting import forget, kept_of
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.viva import pages
 from softlookup.grading.viva.choosing import choose, difficulty
+from softlookup.grading.viva.of_class import read_vivas
 from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, YOURS, questions_on
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.shown import apart
@@ -146,15 +148,15 @@ def test_all_versions_of_a_question_gave_the_right_result_and_passed_the_check(t
     assert count > 8
 
 
-def test_a_sheet_asks_twice_which_version_is_the_students(examiner, right):
+def test_a_sheet_asks_three_times_which_version_is_the_students(examiner, right):
     viva = make_viva(examiner, "ada", right, 5)
     asked_for = [question for question in viva.questions if question.kind == YOURS]
-    assert len(asked_for) == 2 and len(viva.questions) == 5
+    assert len(asked_for) == 3 and len(viva.questions) == 5
     for question in asked_for:
         others = [other for other in viva.questions if other is not question]
         assert not any(other.task == question.task or set(question.varies) & set(other.shows) for other in others)
     sheet = pages.sheet(viva)
-    assert sheet.count("Which of them did you hand in?") == 2 and sheet.count('<pre class="code">') == 3
+    assert sheet.count("Which of them did you hand in?") == 3 and sheet.count('<pre class="code">') == 2
 
 
 def test_no_option_stands_in_what_is_asked(all_questions):
@@ -310,6 +312,35 @@ def test_the_command_writes_a_class_and_forget_reaches_it(course):
     forget(course, "half-done")
     assert not [path for path in folder.rglob("*.html") if "half-done" in path.read_text()]
     assert (folder / "right-other-words" / "sheet.html").is_file() and not (folder / "sheets.pdf").exists()
+
+
+@pytest.mark.slow
+def test_what_the_page_saves_becomes_a_column_of_the_export(course, tmp_path):
+    from softlookup.browser import chromium
+
+    student = "right-other-words"
+    status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3, "--student", student)
+    assert status == 0, output
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((course.root / "viva" / NAME / student / "form.html").as_uri())
+        page.locator("#start").click()
+        for fieldset in page.locator("fieldset").all():
+            fieldset.get_by_label("B").check()
+        with page.expect_download() as saved:
+            page.locator("#done").click()
+        saved.value.save_as(tmp_path / "handed-in" / "some folder" / saved.value.suggested_filename)
+    status, output = run(NAME, "--course", course.root, "--marks", tmp_path / "handed-in")
+    right = sum(question.letter == "B" for question in read_vivas(course, NAME)[student].questions)
+    assert status == 0 and f"{student}: {right} of 3" in output, output
+    table = tmp_path / "points.csv"
+    result = CliRunner().invoke(
+        main, ["export", f"{NAME}_viva", "--course", str(course.root), "--out", str(table)], catch_exceptions=False
+    )
+    assert result.exit_code == 0, result.output
+    with table.open(newline="", encoding="utf-8-sig") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert float(rows[student]["score"]) == right and float(rows[student]["max_score"]) == 3
 
 
 def test_the_command_refuses_in_one_sentence(course, tmp_path):

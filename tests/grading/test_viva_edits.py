@@ -47,7 +47,20 @@ def test_the_edits_are_those_that_a_person_can_follow():
     assert edits[2, "elementwise"] == "s = (q * k.mT) / math.sqrt( q.shape[-1] )   # wie im Buch: ä"
     assert edits[4, "inverted"] == "s = s.masked_fill(mask, -math.inf)"
     assert edits[4, "filled"] == "s = s.masked_fill(~mask, 0.0)"
-    assert edits[4, "line"] == "" and edits[5, "axis"] == "return s.softmax(dim=-2)"
+    assert edits[4, "line"] == "pass" and edits[5, "axis"] == "return s.softmax(dim=-2)"
+
+
+def test_what_is_shown_of_an_edit_is_python_without_the_line_that_is_gone():
+    cell = (
+        "def f(x, mask):\n    if mask:\n        x = x + 1\n    else:\n        x = -x\n        x = x + 2\n    return x"
+    )
+    function = function_in(cell, "f")
+    for mutant in function.mutants:
+        rows = [row[5:] for row in function.shown(mutant).split("\n") if row[3] != "-"]
+        assert ast.dump(ast.parse("\n".join(rows))) == ast.dump(ast.parse(mutant.source)) or not mutant.after
+        ast.parse("\n".join(rows))
+    gone = {(mutant.line, mutant.after.strip(), mutant.says) for mutant in function.mutants if mutant.rule == "line"}
+    assert gone == {(at, "pass" * (at == 3), f"line {at} is taken out") for at in (3, 5, 6)}
 
 
 def test_a_change_travels_further_the_earlier_it_is():

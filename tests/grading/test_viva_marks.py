@@ -81,6 +81,11 @@ def test_answers_that_fit_no_viva_are_left_out_with_a_note(course, tmp_path, row
     assert marked.points == {"bo": 3} and says in marked.notes[0] and "\x1b" not in marked.notes[0]
 
 
+def test_the_same_answers_count_once_and_different_ones_not_at_all(course, tmp_path):
+    marked = mark(course, NAME, table(tmp_path, "id,answers\nada,ABC\nada,abc\nbo,ABC\nbo,ABD\nbo,ABC\n"))
+    assert marked.points == {"ada": 3} and "'bo' has several answers" in marked.notes[0]
+
+
 def test_answers_to_another_sheet_are_not_marked(course, tmp_path):
     code = viva("bo").code
     marked = mark(course, NAME, table(tmp_path, f"id,sheet,answers\nada,12345,ABC\nbo,{int(code)},ABC\n"))

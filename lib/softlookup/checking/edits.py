@@ -67,7 +67,7 @@ class Mutant:
         """What becomes of the line, a sentence without its end."""
         if self.behind:
             return f"line {self.line} is moved behind line {self.behind}"
-        return f"line {self.line} is {'changed' if self.after else 'taken out'}"
+        return f"line {self.line} is {'taken out' if self.rule == 'line' else 'changed'}"
 
 
 @dataclass(frozen=True)
@@ -343,8 +343,16 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a body and of those within it, in their order."""
     for statement in body:
         yield statement
-        for field in ("body", "orelse"):
-            yield from _statements(getattr(statement, field, []) or [])
+        for block in _blocks(statement):
+            yield from _statements(block)
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of a statement, without those that are empty."""
+    for field in ("body", "orelse"):
+        block = getattr(node, field, None)
+        if isinstance(block, list) and block:
+            yield block
 
 
 def _with_depth(statement: ast.AST, above: int = 0) -> Iterator[tuple[ast.AST, int]]:
@@ -377,14 +385,18 @@ def _single_name(statement: ast.stmt) -> str:
 def _edits(
     function: ast.FunctionDef, text: Callable[[ast.AST], str], is_method: bool
 ) -> Iterator[tuple[ast.AST, str | None, str]]:
-    """Nodes with what may stand in their place (None: the line goes), and the rule."""
+    """Nodes with what may stand in their place (None: the line goes), and the rule.
+
+    A line that is alone in its block becomes ``pass``: without it, what is shown would be no Python.
+    """
+    alone = {body[0] for node in ast.walk(function) for body in _blocks(node) if len(body) == 1}
     arguments = [argument.arg for argument in function.args.args[is_method:]]
     parts = {node.attr for node in ast.walk(function) if _is_part(node)}  # type: ignore[attr-defined]
     bound = set(arguments)
     for statement in _statements(function.body):
         name = _single_name(statement)
         if name and name in bound:
-            yield statement, None, "line"
+            yield statement, "pass" if statement in alone else None, "line"
         if name:
             bound.add(name)
         if _is_docstring(statement):

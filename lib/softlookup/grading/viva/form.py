@@ -11,8 +11,8 @@ from softlookup.grading.viva.questions import LETTERS
 from softlookup.grading.viva.vivas import Viva
 
 _STYLE = """
-#clock { background: #fff; border: 1px solid #111; border-radius: 4px; padding: .2rem .6rem; position: fixed;
-         right: 1rem; top: 1rem; }
+#clock { background: #fff; border-bottom: 1px solid #111; padding: .2rem 0; position: sticky; text-align: right;
+         top: 0; }
 fieldset { border: 0; display: flex; gap: 1.2rem; margin: .5rem 0 0; padding: 0; }
 label { cursor: pointer; padding: .4rem .2rem; }
 button { background: #111; border: 0; border-radius: 4px; color: #fff; cursor: pointer; font: inherit; margin: 1rem 0;

@@ -56,7 +56,8 @@ def mark(course: Course, assignment: str, source: Path) -> Marked:
             folders below it.
 
     Returns:
-        Points; nobody's are guessed: what does not fit a viva is left out, with a note.
+        Points; nobody's are guessed: what does not fit a viva is left out, with a note. The same answers handed in
+        twice count once.
 
     Raises:
         CourseError: If there are no vivas, or the table cannot be read.
@@ -67,9 +68,8 @@ def mark(course: Course, assignment: str, source: Path) -> Marked:
     marked = Marked(most=max(len(viva.questions) for viva in vivas.values()))
     answers = (_saved if source.is_dir() else _typed)(source, vivas, marked)
     seen: set[str] = set()
-    for student, text in answers:
+    for student, letters in dict.fromkeys((student, "".join(text.upper().split())) for student, text in answers):
         viva = vivas.get(student)
-        letters = "".join(text.upper().split())
         if viva is None:
             marked.notes.append(f"there is no viva of {shown(student)}: these answers were left out")
         elif student in seen:
@@ -77,8 +77,8 @@ def mark(course: Course, assignment: str, source: Path) -> Marked:
             marked.notes.append(f"{shown(student)} has several answers: none of them was taken")
         elif len(letters) != len(viva.questions) or set(letters) - set(LETTERS + NONE):
             marked.notes.append(
-                f"the answers of {shown(student)} are {one_line(text, 30)!r}: give {len(viva.questions)} letters from "
-                f"{LETTERS}, and {NONE} where there is none"
+                f"the answers of {shown(student)} are {one_line(letters, 30)!r}: give {len(viva.questions)} letters "
+                f"from {LETTERS}, and {NONE} where there is none"
             )
         else:
             pairs = zip(letters, viva.questions, strict=True)

@@ -18,6 +18,9 @@ MINUTES_EACH = 2
 _OF_CODE = (EDIT, YOURS)
 """Kinds of questions whose options are lines of code."""
 
+_HALF = 42
+"""Characters of code that stand in half of a page's width."""
+
 _RIGHT = '<li class="right">'
 
 STYLE = """
@@ -34,7 +37,7 @@ pre.code { font-size: 11.5px; background: #f4f4f2; border-left: 3px solid #999; 
 del, ins { background: none; color: inherit; text-decoration: none; }
 del { color: #8a1c1c; }
 ins { color: #10571f; font-weight: 700; }
-.given { color: #444; font-size: .9rem; }
+.given { color: #444; font-size: .9em; }
 .row { display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
 .row > * { min-width: 0; }
 .row > pre { margin: 0; padding: .1rem 0; }
@@ -131,8 +134,8 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
         sections.append(section(number, question, question.key, answer))
     return (
         f"<article>{head(viva, 'For the examiner')}"
-        '<p class="given">Show the code and ask for the result first; the options are for when no answer comes. '
-        f"Then ask why. {powers(viva.questions)}</p>{''.join(sections)}</article>\n"
+        '<p class="given">Show the code and ask for the result first; the options are for when no answer comes, and '
+        f"for versions. Then ask why. {powers(viva.questions)}</p>{''.join(sections)}</article>\n"
     )
 
 
@@ -165,7 +168,8 @@ def options(question: VivaQuestion, right: int | None = None) -> str:
         f"{_RIGHT if at == right else '<li>'}<b>{letter}</b>{_option(question, text)}</li>"
         for at, (letter, text) in enumerate(zip(LETTERS, question.options, strict=True))
     )
-    wide = " lines" if question.kind in _OF_CODE else ""
+    longest = max(len(line) for text in question.options for line in text.split("\n"))
+    wide = " lines" if question.kind in _OF_CODE and longest > _HALF else ""
     return f'<ol class="options{wide}">{"".join(items)}</ol>'
 
 

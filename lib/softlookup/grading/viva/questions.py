@@ -258,12 +258,14 @@ def _checks(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     pool = list(dict.fromkeys([text for text in (verdict_words(()), *texts) if text]))
     pool = list(dict.fromkeys([*pool, *_other_verdicts(trial.check.variant)]))
     plain, spoiled = verdict_words({CORE}), False
+    likeliest = (verdict_words(()), plain)  # they are among the options: the others are ruled out by what they name
     if not set(texts) - {plain, ""}:
         return
     for program in _shuffled(judged, rng):
         text = verdict_words(program.wrong) if program.wrong is not None else ""
         others: list[str] = []
-        for other in (pool[at] for at in rng.permutation(len(pool))):
+        drawn = sorted(rng.permutation(len(pool)), key=lambda at: pool[at] not in likeliest)
+        for other in (pool[at] for at in drawn):
             if all(told_apart(other, each) for each in (text, *others)):
                 others.append(other)
         if not text or len(others) < OPTIONS - 1:
@@ -450,7 +452,7 @@ def _becomes(trial: Trial, program: Program) -> str:
     mutant = program.mutant
     assert mutant is not None
     after = trial.function.becomes(mutant).strip()
-    return f"{mutant.line}:  {after}" if after and not mutant.behind else mutant.says
+    return mutant.says if mutant.behind or mutant.rule == "line" else f"{mutant.line}:  {after}"
 
 
 def _has_structure(arrays: Arrays) -> bool:

@@ -117,7 +117,7 @@ def explained(trials: Iterable[Trial], question: VivaQuestion) -> VivaQuestion:
     for trial in trials:
         if trial.check.task.id == question.task and trial.published == question.published:
             if sentence := known_mistake(trial, question):
-                return replace(question, why=f"{question.why} {sentence}")
+                return replace(question, why=f"{question.why} A known mistake gives the same: {sentence}")
     return question
 
 
