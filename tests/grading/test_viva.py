@@ -148,15 +148,15 @@ def test_all_versions_of_a_question_gave_the_right_result_and_passed_the_check(t
     assert count > 8
 
 
-def test_a_sheet_asks_three_times_which_version_is_the_students(examiner, right):
+def test_a_sheet_asks_twice_which_version_is_the_students(examiner, right):
     viva = make_viva(examiner, "ada", right, 5)
     asked_for = [question for question in viva.questions if question.kind == YOURS]
-    assert len(asked_for) == 3 and len(viva.questions) == 5
+    assert len(asked_for) == 2 and len(viva.questions) == 5
     for question in asked_for:
         others = [other for other in viva.questions if other is not question]
         assert not any(other.task == question.task or set(question.varies) & set(other.shows) for other in others)
     sheet = pages.sheet(viva)
-    assert sheet.count("Which of them did you hand in?") == 3 and sheet.count('<pre class="code">') == 2
+    assert sheet.count("Which of them did you hand in?") == 2 and sheet.count('<pre class="code">') == 3
 
 
 def test_no_option_stands_in_what_is_asked(all_questions):
