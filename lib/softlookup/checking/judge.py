@@ -127,7 +127,7 @@ def _overlooks(variant: Variant, student: Student) -> bool:
 def _answers(variant: Variant, student: Student, cases: Sequence[Case], lent: tuple[str, ...] = ()) -> Iterator[Answer]:
     """What the student's code gives for some questions; of the record of a kernel, or of ranks, results are made."""
     if any(case.world for case in cases):
-        return (ranks.answer(case, student, len(variant.task.returns) - 1) for case in cases)
+        return (ranks.ask_ranks(case, student, len(variant.task.returns) - 1).answer for case in cases)
     answers = student.answers([without_numbers(case) for case in cases], len(variant.task.returns), lent)
     return (settled(case, answer, variant.input_names(case)) for case, answer in zip(cases, answers, strict=True))
 
@@ -151,6 +151,8 @@ def ask(
     rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
     answers = _answers(variant, student, (*cases, cases[0]), lent)
+    if any(case.world for case in cases):
+        answers = _of_ranks(variant, student, task_questions)
     for case, right in zip(cases, rights, strict=True):
         answer = next(answers)
         rounds.append((case, answer, right))
@@ -163,6 +165,19 @@ def ask(
     if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
         rounds.append((case, again, right))
     return rounds
+
+
+def _of_ranks(variant: Variant, student: Student, task_questions: TaskQuestions) -> Iterator[Answer]:
+    """The answers to questions to whole worlds, the first one once more at the end; right ones are confirmed."""
+    cases, rights = task_questions.cases, task_questions.rights
+    count = len(variant.task.returns) - 1
+    asked_ranks = []
+    for case, right in zip((*cases, cases[0]), (*rights, rights[0]), strict=True):
+        asked_ranks.append((case, ranks.ask_ranks(case, student, count), right))
+        failure = asked_ranks[-1][1].answer.failure
+        if failure is not None and failure.kind == "blank":
+            break
+    yield from ranks.confirmed(asked_ranks, student, count)
 
 
 def _without_gifts(alone: Asked, helped: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:

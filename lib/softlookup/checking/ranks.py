@@ -5,16 +5,17 @@ all. The results are those of rank 0, of rank 1 and so on; the last one is what 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from softlookup.checking.compare import is_right
 from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.limits import WITHIN_LIMITS, excess
-from softlookup.checking.protocols import Student
+from softlookup.checking.protocols import Student, StudentApart
 from softlookup.ranks.inside.packing import Record
 from softlookup.ranks.records import WorldError
 from softlookup.ranks.world import WorldOutcome, run
@@ -49,16 +50,26 @@ def rank_question(case: Case, rank: int, inbox: Record) -> Case:
     return replace(case, args=args, rank=rank, inbox=inbox, limits=None)
 
 
-def answer(case: Case, student: Student, count: int) -> Answer:
+@dataclass(frozen=True)
+class RanksAnswer:
+    """What a student's ranks come to together.
+
+    Attributes:
+        answer: The results of all ranks and what they cost too much, or why there are none.
+        outcome: What each rank did; None where there are no results.
+    """
+
+    answer: Answer
+    outcome: WorldOutcome | None = None
+
+
+def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
     """What a student's ranks come to together.
 
     Args:
         case: The question to the whole world.
         student: Where answers come from.
         count: How many results each rank has.
-
-    Returns:
-        The results of all ranks and what they cost too much, or why there are none.
     """
     printed: dict[int, str] = {}
 
@@ -76,12 +87,46 @@ def answer(case: Case, student: Student, count: int) -> Answer:
         return records
 
     try:
-        arrays = _arrays(case, run(ask, case.world), count)
+        outcome = run(ask, case.world)
+        arrays = _arrays(case, outcome, count)
     except _RankFailed as failed:
-        return Answer(None, failed.failure, _first(printed))
+        return RanksAnswer(Answer(None, failed.failure, _first(printed)))
     except WorldError as error:
-        return Answer(None, Failure(error.kind, str(error)), _first(printed))
-    return Answer(arrays, None, _first(printed))
+        return RanksAnswer(Answer(None, Failure(error.kind, str(error)), _first(printed)))
+    return RanksAnswer(Answer(arrays, None, _first(printed)), outcome)
+
+
+def confirmed(asked: Sequence[tuple[Case, RanksAnswer, Arrays]], student: Student, count: int) -> list[Answer]:
+    """The answers, of which right ones are answers of ranks that know of each other by messages alone.
+
+    Where the student can answer in a new process, each rank is asked there once more, with all its messages: one
+    process for each rank, in which no other rank is ever asked. It has to do the same, to the byte.
+
+    Args:
+        asked: Questions, what came of them, right answers.
+        student: Where answers come from.
+        count: How many results each rank has.
+    """
+    answers = [each.answer for _, each, _ in asked]
+    if not isinstance(student, StudentApart):
+        return answers
+    right = {
+        at: (case, each.outcome)
+        for at, (case, each, expected) in enumerate(asked)
+        if each.outcome is not None and case.world > 1 and is_right(case, each.answer, expected)
+    }
+    for rank in range(max((case.world for case, _ in right.values()), default=0)):
+        some = {at: pair for at, pair in right.items() if pair[0].world > rank and answers[at].failure is None}
+        questions = [rank_question(case, rank, outcome.inboxes[rank]) for case, outcome in some.values()]
+        again = student.apart(questions, count) if questions else []
+        for (at, (_, outcome)), each in zip(some.items(), again, strict=True):
+            if each.arrays is None or not _is_same(each.arrays, outcome.records[rank]):
+                message = (
+                    f"rank {rank} does something else with the same messages in a process of its own: "
+                    "what it knows of other ranks has to come by messages"
+                )
+                answers[at] = Answer(None, Failure("not-deterministic", message), answers[at].printed)
+    return answers
 
 
 def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
@@ -119,6 +164,12 @@ def _arrays(case: Case, outcome: WorldOutcome, count: int) -> Arrays:
     traffic = outcome.traffic
     costs = (traffic.busiest_link_bytes, len(traffic.messages), traffic.steps)
     return (*(array for arrays in outcome.results for array in arrays), excess(case, costs))
+
+
+def _is_same(arrays: Arrays, record: Record) -> bool:
+    return len(arrays) == 2 and all(
+        a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(arrays, record, strict=True)
+    )
 
 
 def _of_rank(failure: Failure, rank: int) -> Failure:
