@@ -46,7 +46,6 @@ class Remote:
         earlier: Finds the earlier tasks whose functions the answer calls, by id.
         seconds: How long all answers together may take.
         known: What the notebook asks for in each task, by id: one process computes all that is lent in it.
-        anew: Begins a new process of the submission, in which its cells are run up to the check.
     """
 
     def __init__(
@@ -56,9 +55,8 @@ class Remote:
         earlier: Callable[[], dict[str, Before]],
         seconds: float,
         known: Mapping[str, Variant],
-        anew: Callable[[], AbstractContextManager[SubmissionSession]],
     ) -> None:
-        self._known, self._anew = known, anew
+        self._known = known
         self.session, self.check, self.left, self.left_for_own = session, check, seconds, seconds
         self._earlier = functools.cache(earlier)
         self._silent: set[str] = set()
@@ -92,19 +90,6 @@ class Remote:
         """Ids of the earlier tasks whose functions the answer calls: those that have failed, or all of them."""
         earlier = self._earlier()
         return tuple(task_id for task_id, before in earlier.items() if sound_too or before.failed)
-
-    def apart(self, cases: Sequence[Case], results: int) -> list[Answer]:
-        """Answer questions in a new process of the submission, where nothing has been asked before.
-
-        Raises:
-            OutOfTime: If it takes too long.
-        """
-        with self._anew() as session:
-            begun = time.monotonic()
-            try:
-                return session.ask(cases, results, (), self._sound, begun + self.left)
-            finally:
-                self.left -= time.monotonic() - begun - session.watch.waited
 
     def differed(self, at: int) -> bool:
         """Whether a lent function gave something else than the student's own would have, in one case.
@@ -164,6 +149,32 @@ class Remote:
         finally:
             self.left_for_own -= self._took(begun)
         return differs(question[0], answer, question[1])
+
+
+class RemoteApart(Remote):
+    """A student in the sandbox who can answer in a new process as well (see ``protocols.StudentApart``).
+
+    Args:
+        anew: Begins a new process of the submission, in which its cells are run up to the check.
+        *args: What a ``Remote`` is made of.
+    """
+
+    def __init__(self, anew: Callable[[], AbstractContextManager[SubmissionSession]], *args: Any) -> None:
+        super().__init__(*args)
+        self._anew = anew
+
+    def apart(self, cases: Sequence[Case], results: int) -> list[Answer]:
+        """Answer questions in a new process of the submission, where nothing has been asked before.
+
+        Raises:
+            OutOfTime: If it takes too long.
+        """
+        with self._anew() as session:
+            begun = time.monotonic()
+            try:
+                return session.ask(cases, results, (), self._sound, begun + self.left)
+            finally:
+                self.left -= time.monotonic() - begun - session.watch.waited
 
 
 def about(check: ReleasedCheck) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from softlookup.grading.judging.outputs import CUT, as_outputs, weight
 from softlookup.grading.judging.own_mistakes import log_failure
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck
-from softlookup.grading.judging.remote import Before, Remote, about
+from softlookup.grading.judging.remote import Before, RemoteApart, about
 from softlookup.grading.judging.zygotes import asked_by, catalogue_for, read_release
 from softlookup.grading.sandbox.outside.lender import LenderError
 from softlookup.grading.sandbox.outside.session import Dead, Held, OutOfTime, SubmissionSession
@@ -199,7 +199,8 @@ class SubmissionRun:
             return used_shortcut(variant, check_input.shortcut)
         drawn = self.assignment.questions(check)
         anew = partial(self._anew, at, check)
-        student = Remote(session, check, partial(self._before, check), self.limits.answer_s, self.known, anew)
+        before = partial(self._before, check)
+        student = RemoteApart(anew, session, check, before, self.limits.answer_s, self.known)
         try:
             return judge(variant, student, task_questions=drawn, reveals=False, copied=partial(self._copied, check))
         except OutOfTime:
