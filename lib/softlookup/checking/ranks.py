@@ -96,23 +96,23 @@ def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
     return RanksAnswer(Answer(arrays, None, _first(printed)), outcome)
 
 
-def confirmed(asked: Sequence[tuple[Case, RanksAnswer, Arrays]], student: Student, count: int) -> list[Answer]:
+def confirmed(answered: Sequence[tuple[Case, RanksAnswer, Arrays]], student: Student, count: int) -> list[Answer]:
     """The answers, of which right ones are answers of ranks that know of each other by messages alone.
 
     Where the student can answer in a new process, each rank is asked there once more, with all its messages: one
     process for each rank, in which no other rank is ever asked. It has to do the same, to the byte.
 
     Args:
-        asked: Questions, what came of them, right answers.
+        answered: Questions, what came of them, right answers.
         student: Where answers come from.
         count: How many results each rank has.
     """
-    answers = [each.answer for _, each, _ in asked]
+    answers = [each.answer for _, each, _ in answered]
     if not isinstance(student, StudentApart):
         return answers
     right = {
         at: (case, each.outcome)
-        for at, (case, each, expected) in enumerate(asked)
+        for at, (case, each, expected) in enumerate(answered)
         if each.outcome is not None and case.world > 1 and is_right(case, each.answer, expected)
     }
     for rank in range(max((case.world for case, _ in right.values()), default=0)):
