@@ -5,7 +5,8 @@ import pytest
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer
-from softlookup.checking.kernels import excess_in_words, results, settled, without_numbers
+from softlookup.checking.kernels import results, settled, without_numbers
+from softlookup.checking.limits import excess_in_words
 from softlookup.tiles import LaunchError, Traffic, jit, tl
 from softlookup.tiles.inside.tracing import record
 from tests.tiles.bodies import kernel_of, launched
@@ -172,10 +173,10 @@ def test_kernel_within_its_limits_exceeds_them_by_nothing() -> None:
 @pytest.mark.parametrize(
     ("limits", "excess", "words"),
     [
-        ((790, 400, 256), [10, 0, 0], "reads 800 bytes from main memory, 10 more than the 790 that are allowed"),
-        ((400, 400, 256), [400, 0, 0], "reads 800 bytes from main memory, 2.0 times the 400 that are allowed"),
-        ((800, 300, 256), [0, 100, 0], "writes 400 bytes to main memory, 1.3 times the 300 that are allowed"),
-        ((800, 400, 128), [0, 0, 128], "holds 256 bytes on chip at a time, 2.0 times the 128 that are allowed"),
+        ((790, 400, 256), [10, 0, 0], "kernel reads 800 bytes from main memory, 10 more than the 790 that are allowed"),
+        ((400, 400, 256), [400, 0, 0], "kernel reads 800 bytes from main memory, 2.0 times the 400 that are allowed"),
+        ((800, 300, 256), [0, 100, 0], "kernel writes 400 bytes to main memory, 1.3 times the 300 that are allowed"),
+        ((800, 400, 128), [0, 0, 128], "kernel holds 256 bytes on chip at a time, 2.0 times the 128 that are allowed"),
     ],
 )
 def test_kernel_over_a_limit_says_which(limits: tuple[int, int, int], excess: list[int], words: str) -> None:

@@ -141,7 +141,7 @@ def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None
 def _pairs(variant: Variant) -> tuple[list[list[str]], np.ndarray]:
     """The pairs of mistakes, and a row of numbers for each: one for each case that asks for values.
 
-    Kernels have none: each pair would have to be recorded and run, and a page takes minutes longer to build.
+    Kernels and parallel programs have none: each pair would have to be run, and a page takes minutes longer to build.
     Pairs that give what another one, or one mistake alone, gives in all cases are left out.
     """
     cases = [case for case in questions_at_home(variant).cases if not case.gradients]
@@ -152,7 +152,7 @@ def _pairs(variant: Variant) -> tuple[list[list[str]], np.ndarray]:
     dtype = np.float64 if counts else np.float32
     named: list[list[str]] = []
     rows: dict[bytes, np.ndarray] = {}
-    most = 1 if any(case.grid for case in cases) else 2
+    most = 1 if any(case.is_recorded for case in cases) else 2
     for some in chain.from_iterable(combinations(slugs, size) for size in range(most + 1)):
         results = [mistaken(variant, some, case) for case in cases]
         row = np.array([np.nan if arrays is None else printed(arrays) for arrays in results], dtype)

@@ -7,6 +7,7 @@ memory than the right one; and nothing that a number does (NaN, overflow) become
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -160,7 +161,8 @@ def _all_close(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
 
 def inputs_of(case: Case) -> Arrays:
     """The arrays among a case's arguments."""
-    return tuple(a for a in case.args if isinstance(a, np.ndarray))
+    args = chain.from_iterable(arg if case.world and isinstance(arg, list) else [arg] for arg in case.args)
+    return tuple(a for a in args if isinstance(a, np.ndarray))
 
 
 def is_right(case: Case, answer: Answer, right: Arrays) -> bool:

@@ -188,8 +188,8 @@ def _habit(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> 
 
 def _beside_habit(variant: Variant, known: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """A known mistake and a common habit, or two common habits, that agree together with every answer."""
-    if _wrong_numbers(rounds) < _PAIR_NEEDS or any(case.grid for case, _, _ in rounds):
-        return []  # hundreds of kernels would take a minute
+    if _wrong_numbers(rounds) < _PAIR_NEEDS or any(case.is_recorded for case, _, _ in rounds):
+        return []  # hundreds of kernels, or of worlds, would take a minute
     common = [slug for slug in _slips(variant, rounds, mistake_results) if rule_of(slug) in PAIRED]
     pairs = chain(((other, slug) for slug in common for other in known), combinations(common, 2))
     most = MOST_PAIRS // 4 if any(case.parameters for case, _, _ in rounds) else MOST_PAIRS  # layers take longer

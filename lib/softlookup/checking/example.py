@@ -70,9 +70,9 @@ def work_through(variant: Variant, case: Case) -> WorkedExample:
     most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE
     named_inputs = zip(variant.input_names(case), inputs, strict=True)
     example = WorkedExample(case.label, [(name, in_words(value, most)) for name, value in named_inputs])
-    if case.grid:  # while a kernel is recorded, there are no numbers on the way
-        kernel_results = zip(variant.returns, mistaken(variant, (), case) or (), strict=True)
-        example.results = [(name, in_words(value)) for name, value in kernel_results]
+    if case.is_recorded:  # a kernel has no numbers on the way, and several ranks have different ones
+        pairs = zip(variant.result_names(case), mistaken(variant, (), case) or (), strict=True)
+        example.results = [(name, in_words(value)) for name, value in pairs]
         return example
     solution, before = answer(variant), set(map(id, inputs))
     with (

@@ -6,6 +6,7 @@ in grading it may be a pipe to a sandbox. It never hands over anything but a cas
 
 from collections.abc import Callable, Iterator, Sequence
 
+from softlookup.checking import ranks
 from softlookup.checking.compare import Asked, RoundOutcome, is_right, same, score
 from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
 from softlookup.checking.habits import HABIT
@@ -66,7 +67,9 @@ def _asked_and_scored(
             rounds = _without_gifts(alone.rounds, rounds, student, len(task_questions.cases))
         return score(variant.task, rounds)
 
-    lent = student.lendable() if alone.verdict != "pass" else ()
+    # Earlier functions are not lent to ranks: a rank is run many times, and what is lent is compared call by call.
+    lends = alone.verdict != "pass" and not any(case.world for case in task_questions.cases)
+    lent = student.lendable() if lends else ()
     if not lent:
         return alone, ()
     better = helped(lent)
@@ -96,7 +99,8 @@ def _diagnosed_again(
             return [OTHER_VARIANT]
         if outcome.points == 0 and _overlooks(variant, student):
             return [OTHER_VARIANT]
-    leans_on = student.lendable(sound_too=True) if not mistakes and outcome.points == 0 else ()
+    is_named = mistakes or outcome.points or any(case.world for case in task_questions.cases)
+    leans_on = () if is_named else student.lendable(sound_too=True)
     if leans_on:
         return diagnose(variant, ask(variant, student, task_questions, leans_on), task_questions.mistake_results)
     return mistakes
@@ -121,7 +125,9 @@ def _overlooks(variant: Variant, student: Student) -> bool:
 
 
 def _answers(variant: Variant, student: Student, cases: Sequence[Case], lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-    """What the student's code gives for some questions; of the record of a kernel its results are made."""
+    """What the student's code gives for some questions; of the record of a kernel, or of ranks, results are made."""
+    if any(case.world for case in cases):
+        return (ranks.ask_ranks(case, student, len(variant.task.returns) - 1).answer for case in cases)
     answers = student.answers([without_numbers(case) for case in cases], len(variant.task.returns), lent)
     return (settled(case, answer, variant.input_names(case)) for case, answer in zip(cases, answers, strict=True))
 
@@ -145,6 +151,8 @@ def ask(
     rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
     answers = _answers(variant, student, (*cases, cases[0]), lent)
+    if any(case.world for case in cases):
+        answers = _of_ranks(variant, student, task_questions)
     for case, right in zip(cases, rights, strict=True):
         answer = next(answers)
         rounds.append((case, answer, right))
@@ -157,6 +165,19 @@ def ask(
     if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
         rounds.append((case, again, right))
     return rounds
+
+
+def _of_ranks(variant: Variant, student: Student, task_questions: TaskQuestions) -> Iterator[Answer]:
+    """The answers to questions to whole worlds, the first one once more at the end; right ones are confirmed."""
+    cases, rights = task_questions.cases, task_questions.rights
+    count = len(variant.task.returns) - 1
+    asked_ranks = []
+    for case, right in zip((*cases, cases[0]), (*rights, rights[0]), strict=True):
+        asked_ranks.append((case, ranks.ask_ranks(case, student, count), right))
+        failure = asked_ranks[-1][1].answer.failure
+        if failure is not None and failure.kind == "blank":
+            break
+    yield from ranks.confirmed(asked_ranks, student, count)
 
 
 def _without_gifts(alone: Asked, helped: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:

@@ -13,10 +13,8 @@ import numpy as np
 
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.tiles.replay import LaunchError, Traffic, replay
-
-WITHIN_LIMITS = np.zeros(3, np.int64)
-"""The last result of a kernel that stays within its limits: bytes beyond what may be read, written, held on chip."""
+from softlookup.checking.limits import excess
+from softlookup.tiles.replay import LaunchError, replay
 
 _UNWRITTEN: dict[str, Callable[[np.dtype], Any]] = {
     "f": lambda dtype: np.nan,
@@ -25,9 +23,6 @@ _UNWRITTEN: dict[str, Callable[[np.dtype], Any]] = {
     "b": lambda dtype: True,
 }
 """What fills an output before a kernel runs, by the kind of its dtype."""
-
-_COSTS = ("reads {} from main memory", "writes {} to main memory", "holds {} on chip at a time")
-"""What a limit is on, in words."""
 
 
 @lru_cache(maxsize=1024)
@@ -74,25 +69,7 @@ def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
     traffic = replay((record[0], record[1]), arrays, names, case.outputs, programs=math.prod(case.grid))
     if not traffic.written_bytes:
         raise LaunchError("unwritten", "no program stores anything")
-    return (*(arrays[at] for at in case.outputs), _excess(case, traffic))
-
-
-def _excess(case: Case, traffic: Traffic) -> np.ndarray:
-    if case.limits is None:
-        return WITHIN_LIMITS
-    costs = np.array([traffic.read_bytes, traffic.written_bytes, traffic.chip_bytes], np.int64)
-    return np.maximum(costs - np.array(case.limits, np.int64), 0)
-
-
-def excess_in_words(case: Case, excess: np.ndarray) -> str:
-    """What a kernel with right values costs too much, in a sentence without its subject and end."""
-    for at, cost in enumerate(_COSTS):
-        if excess[at]:
-            limit = (case.limits or (0, 0, 0))[at]
-            total = limit + int(excess[at])
-            ratio = total / max(1, limit)
-            # A few bytes too many are no "1.0 times".
-            more = f"{ratio:.1f} times" if ratio >= 1.05 else f"{int(excess[at]):,} more than"
-            times = f"{more} the {limit:,} that are allowed"
-            return f"{cost.format(f'{total:,} bytes')}, {times}"
-    return ""
+    return (
+        *(arrays[at] for at in case.outputs),
+        excess(case, (traffic.read_bytes, traffic.written_bytes, traffic.chip_bytes)),
+    )

@@ -96,7 +96,7 @@ def _relation(variant: Variant, rounds: Asked, at: int) -> str:
     looked = f'In the question "{case.label}"'
     names, results = variant.input_names(case), variant.result_names(case)
     for index, (g, w) in enumerate(zip(got, expected, strict=True)):
-        if case.grid and index == len(case.outputs):
+        if case.is_recorded and index == len(expected) - 1:
             continue  # bytes beyond the limits have their own sentence
         subject = f"`{results[index]}`" if len(expected) > 1 else "your result"
         other = next((m for m, right in enumerate(expected) if m != index and _equal(g, right, case)), None)

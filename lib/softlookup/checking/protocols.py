@@ -21,7 +21,7 @@ function, ``grading.judging.remote.Remote`` asks a sandbox, and ``judge.judge`` 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer
@@ -68,6 +68,25 @@ class Student(Protocol):
 
         Returns:
             True where the answer would have been another without what was lent.
+        """
+
+
+@runtime_checkable
+class StudentApart(Student, Protocol):
+    """A student who can answer in a new process, too, where nothing has been asked before.
+
+    The judge then makes sure that ranks of a parallel program know of each other by messages alone.
+    """
+
+    def apart(self, cases: Sequence[Case], results: int) -> list[Answer]:
+        """Answer questions in a new process of the same submission.
+
+        Args:
+            cases: The questions.
+            results: How many results the function has.
+
+        Returns:
+            One ``Answer`` for each question.
         """
 
 

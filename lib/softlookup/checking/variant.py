@@ -107,8 +107,12 @@ class Variant:
         """What a question's results are called.
 
         Returns:
-            The task's names, or those of the inputs whose gradients are asked for.
+            The task's names, or those of the inputs whose gradients are asked for. Of a parallel program all but the
+            last name, which is the traffic's, once for each rank.
         """
+        if case.world:
+            *names, traffic = self.returns
+            return (*(f"{name} of rank {rank}" for rank in range(case.world) for name in names), traffic)
         names = self.input_names(case)
         return tuple(f"the gradient of {names[i]}" for i in case.gradients) or self.returns
 

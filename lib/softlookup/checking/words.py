@@ -5,7 +5,7 @@ import numpy as np
 from softlookup.checking.compare import Difference
 from softlookup.checking.inside import texts
 from softlookup.checking.inside.case import Case
-from softlookup.checking.kernels import excess_in_words
+from softlookup.checking.limits import excess_in_words
 
 
 def number(value: float) -> str:
@@ -57,8 +57,8 @@ def described(case: Case, difference: Difference, names: tuple[str, ...], reveal
             many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
             message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
         return message
-    if case.grid and difference.result == len(case.outputs):
-        return f"{prefix}: every value is right, and the kernel {excess_in_words(case, difference.got)}."
+    if case.is_recorded and difference.result == len(names) - 1:
+        return f"{prefix}: every value is right, and the {excess_in_words(case, difference.got)}."
     if difference.kind == "kind":
         return f"{prefix}: {_kinds(difference.got.dtype, difference.expected.dtype, which(difference, names))}"
     index = difference.index or ()

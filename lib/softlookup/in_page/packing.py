@@ -41,17 +41,15 @@ _PARTS = (
     "in_page/runnable.py",
     "in_page/sealed.py",
     "in_page/why.py",
-    *(
-        f"checking/{name}.py"
-        for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge", "kernels", "nudge")
-    ),
+    *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
+    *(f"checking/{name}.py" for name in ("kernels", "limits", "nudge", "ranks")),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
     *(f"checking/{name}.py" for name in ("prints", "published", "questions", "result", "rewriting", "task", "variant")),
     *(f"checking/{name}.py" for name in ("edit_words", "edits", "errors", "habits", "line_edits", "slips", "symptoms")),
     *(f"checking/{name}.py" for name in ("verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
-    *("slide_audit/*.py", "slide_audit/*.toml", "tiles/*.py", "tiles/inside/*.py"),
+    *("slide_audit/*.py", "slide_audit/*.toml", "tiles/*.py", "tiles/inside/*.py", "ranks/*.py", "ranks/inside/*.py"),
     "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.inside.answers import is_tensor
+from softlookup.checking.inside.answers import is_tensor, to_arrays
 from softlookup.checking.inside.candidates import made
 from softlookup.checking.inside.case import Case
+from softlookup.ranks.inside import dist as ranks
 from softlookup.tiles.inside.tracing import record
 
 
@@ -34,18 +35,32 @@ def inputs_for(case: Case) -> list[Any]:
     return inputs
 
 
-def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
+def called(obj: Callable[..., Any], case: Case, inputs: list[Any], results: int = 1) -> Any:
     """Call the student's object: a function with all the inputs, a layer's class as its case says.
 
     A class is made with the sizes, gets the given weights in place of its own (gradients flow to them), and is called
     with what is left. A function that does the same, all in one call, will do as well. A kernel is recorded: of its
-    record, two arrays, the judge makes the results.
+    record, two arrays, the judge makes the results; so it does of the record of a rank, which is handed ``dist``, too.
+
+    Args:
+        obj: What the student handed in.
+        case: The question.
+        inputs: What it is called with.
+        results: How many results a rank has.
 
     Raises:
         NoParameter: If the class makes no torch module, or one without these parameters or with others.
     """
     if case.grid:
         return record(obj, case.grid, inputs)
+    if case.world:
+        return ranks.record(
+            lambda dist: to_arrays(obj(*inputs, dist), results),
+            case.rank,
+            case.world,
+            (case.inbox[0], case.inbox[1]),
+            case.offers,
+        )
     if not case.parameters or not isinstance(obj, type):
         return obj(*inputs)
     import torch

@@ -44,7 +44,14 @@ class Case:
         grid: Where the answer is a kernel (see ``softlookup.tiles``): how many programs it is launched with. It is
             recorded without the numbers in its arrays. Empty where the answer is called.
         outputs: Positions of the arrays that a kernel writes, which are its results.
-        limits: Bytes that a kernel may read, write, and hold on chip; None where its values are all that counts.
+        limits: Bytes that a kernel may read, write, and hold on chip; of a parallel program the bytes on its busiest
+            link, its messages, and the steps of their longest chain. None for one of them leaves it free, None where
+            the values are all that counts.
+        world: Where the answer is what one rank of a parallel program does (see ``softlookup.ranks``): how many ranks
+            there are. Each is asked by itself, with its inputs and ``dist``. 0 where the answer is called alone.
+        offers: What ``dist`` has beside rank and world size.
+        rank: In the question to one rank its number.
+        inbox: In the question to one rank the messages that it has received so far.
 
     Book: instructors_task.html#instructors-task-says.
     """
@@ -65,7 +72,16 @@ class Case:
     fed: tuple[int, int, int] | None = None
     grid: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
-    limits: tuple[int, int, int] | None = None
+    limits: tuple[int | None, int | None, int | None] | None = None
+    world: int = 0
+    offers: tuple[str, ...] = ()
+    rank: int = 0
+    inbox: Arrays = ()
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether what comes back is a record, of which the judge makes the results."""
+        return bool(self.grid or self.world)
 
     @property
     def dtype(self) -> np.dtype:

@@ -111,8 +111,9 @@ class Failure:
     Attributes:
         kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype",
             "no-parameter" (a layer that does not have the weights that were asked for), "fed-again" or "fed-singly"
-            (see ``Case.fed``), "shortcut" (it called what its task forbids, whatever it made of the exception), or of a
-            kernel "outside", "race", "overlap", "input-written", "unwritten" or "record" (see ``tiles.LaunchError``).
+            (see ``Case.fed``), "shortcut" (it called what its task forbids, whatever it made of the exception), of a
+            kernel "outside", "race", "overlap", "input-written", "unwritten" or "record" (see ``tiles.LaunchError``),
+            or of a parallel program a kind of ``ranks.records.WorldError``.
         message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
         explained: What the exception means there (see ``explained``), if that is known.
@@ -255,11 +256,11 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
         counts = counting(inputs[case.fed[0]])
     with caught_output() as out, closed(forbids) as gates, counts as fed:
         try:
-            result = called(obj, case, inputs)
+            result = called(obj, case, inputs, results)
             if case.gradients:
                 arrays = _gradients(case, inputs, result)
             else:
-                count = 2 if case.grid else results
+                count = 2 if case.is_recorded else results
                 arrays = to_texts(result, count) if case.frame == "text" else to_arrays(result, count)
         except (TimeIsUp, KeyboardInterrupt):
             raise
@@ -270,10 +271,11 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
         except Refused as refused:
             failure = Failure("kind", f"Your function returned {refused}.")
         except BaseException as error:
-            failure = _fail(obj, error, len(inputs))
+            failure = _fail(obj, error, len(inputs) + bool(case.world))
     if gates.used:
         arrays, failure = None, Failure("shortcut", gates.used)
-    if arrays is not None and _changed(case, inputs):
+    # A rank may sum into its own array, as torch's collectives do: it is handed copies each time.
+    if arrays is not None and not case.world and _changed(case, inputs):
         failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
     elif arrays is not None and _recorded(case, inputs):
         message = "Your function sets `requires_grad` on a tensor that it was given, or leaves a `.grad` there"

@@ -3,6 +3,7 @@
 import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,6 +149,32 @@ class Remote:
         finally:
             self.left_for_own -= self._took(begun)
         return differs(question[0], answer, question[1])
+
+
+class RemoteApart(Remote):
+    """A student in the sandbox who can answer in a new process as well (see ``protocols.StudentApart``).
+
+    Args:
+        anew: Begins a new process of the submission, in which its cells are run up to the check.
+        *args: What a ``Remote`` is made of.
+    """
+
+    def __init__(self, anew: Callable[[], AbstractContextManager[SubmissionSession]], *args: Any) -> None:
+        super().__init__(*args)
+        self._anew = anew
+
+    def apart(self, cases: Sequence[Case], results: int) -> list[Answer]:
+        """Answer questions in a new process of the submission, where nothing has been asked before.
+
+        Raises:
+            OutOfTime: If it takes too long.
+        """
+        with self._anew() as session:
+            begun = time.monotonic()
+            try:
+                return session.ask(cases, results, (), self._sound, begun + self.left)
+            finally:
+                self.left -= time.monotonic() - begun - session.watch.waited
 
 
 def about(check: ReleasedCheck) -> dict[str, Any]:

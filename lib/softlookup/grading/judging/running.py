@@ -5,7 +5,8 @@ frames (sandbox/inside/frames.py).
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, partial
 
 from nbformat import NotebookNode
@@ -26,7 +27,7 @@ from softlookup.grading.judging.outputs import CUT, as_outputs, weight
 from softlookup.grading.judging.own_mistakes import log_failure
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck
-from softlookup.grading.judging.remote import Before, Remote, about
+from softlookup.grading.judging.remote import Before, RemoteApart, about
 from softlookup.grading.judging.zygotes import asked_by, catalogue_for, read_release
 from softlookup.grading.sandbox.outside.lender import LenderError
 from softlookup.grading.sandbox.outside.session import Dead, Held, OutOfTime, SubmissionSession
@@ -106,6 +107,7 @@ class SubmissionRun:
         self.crowded = False
         self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and the remark on each
         self.output_size = 0
+        self._until = 0.0
 
     @cached_property
     def leaning(self) -> Leaning:
@@ -114,6 +116,7 @@ class SubmissionRun:
 
     def play(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
+        self._until = until
         for _ in range(_ROUNDS):
             self.output_size = 0
             session = self.forks.session(until)
@@ -168,7 +171,7 @@ class SubmissionRun:
         elif name not in self.results and name not in self.failed_on:
             begun = time.monotonic()
             try:
-                self._judged(name, self._check(session, cell, check))
+                self._judged(name, self._check(session, at, check))
             except (Dead, CourseError, LenderError):
                 raise
             except Exception as error:  # no answer costs more than its own verdict; a person gives the points
@@ -184,9 +187,9 @@ class SubmissionRun:
         if self.witness is not None:
             self.witness(result.task_id, result)
 
-    def _check(self, session: SubmissionSession, cell: NotebookNode, check: ReleasedCheck) -> CheckResult:
+    def _check(self, session: SubmissionSession, at: int, check: ReleasedCheck) -> CheckResult:
         """Judge one task."""
-        variant = check.variant
+        variant, cell = check.variant, self.cells[at]
         check_input = session.check("" if check.alone else cell.source, about(check))
         if not check_input.there:
             return self._no_answer(check, check_input)
@@ -195,11 +198,29 @@ class SubmissionRun:
         if check_input.shortcut is not None and check_input.shortcut in check.task.barred:
             return used_shortcut(variant, check_input.shortcut)
         drawn = self.assignment.questions(check)
-        student = Remote(session, check, partial(self._before, check), self.limits.answer_s, self.known)
+        anew = partial(self._anew, at, check)
+        before = partial(self._before, check)
+        student = RemoteApart(anew, session, check, before, self.limits.answer_s, self.known)
         try:
             return judge(variant, student, task_questions=drawn, reveals=False, copied=partial(self._copied, check))
         except OutOfTime:
             return too_slow(variant, self.limits.answer_s)
+
+    @contextmanager
+    def _anew(self, check_at: int, check: ReleasedCheck) -> Iterator[SubmissionSession]:
+        """A new process of the submission, in which the cells before a check were run and nothing was asked."""
+        session = self.forks.session(self._until)
+        try:
+            for at, cell in enumerate(self.cells[:check_at]):
+                name = grade_id(cell)
+                is_check = self.checks.get(name) is not None and not is_solution(cell)
+                if cell.cell_type == "code" and at not in self.left_out and not is_check:
+                    session.run(self.assignment.hidden.get(name, cell.source))
+            session.check("" if check.alone else self.cells[check_at].source, about(check))
+            yield session
+        finally:
+            session.close()
+            self.crowded = self.crowded or session.watch.crowded
 
     def _copied(self, check: ReleasedCheck) -> bool:
         """Whether the cell of a task holds the published answer to another variant."""

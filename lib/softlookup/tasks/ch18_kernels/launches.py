@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.inside.case import CORE, Case
-from softlookup.checking.kernels import WITHIN_LIMITS
+from softlookup.checking.limits import WITHIN_LIMITS
 from softlookup.checking.notebook import Description
 from softlookup.checking.published import described
 from softlookup.tiles import cdiv

@@ -121,6 +121,7 @@ class Inside:
         sizes, names = question["layer"]
         layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
         gradients = tuple(question["gradients"])
+        world, rank, offers = question["rank"]
         fed = None if question["fed"] is None else tuple(question["fed"])
         case = Case(
             "",
@@ -130,6 +131,10 @@ class Inside:
             upstream=upstream,
             fed=fed,
             grid=tuple(question["grid"]),
+            world=world,
+            rank=rank,
+            offers=tuple(offers),
+            inbox=tuple(frames.value_of(question["inbox"], arrays)),
             **layer,
         )
         try:

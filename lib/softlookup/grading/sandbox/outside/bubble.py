@@ -50,7 +50,7 @@ _SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 # What a submission may import of the library: nothing that knows an answer.
 _OURS = (
     *("notation.py", "lazily.py", "torch_internals.py", "reference", "text", "describing", "model", "training"),
-    *("figures", "widgets", "roofline", "slide_audit", "tiles", "checking/inside", "grading/sandbox/inside"),
+    *("figures", "widgets", "roofline", "slide_audit", "tiles", "ranks", "checking/inside", "grading/sandbox/inside"),
 )
 _WRITTEN = ("transformers", "sentence_transformers")
 """Packages beside the library in which many an answer is written already; benchmarks use them, no notebook does."""

@@ -170,7 +170,9 @@ class SubmissionSession:
         left = deadline - time.monotonic()
         if left <= 0:
             raise OutOfTime
-        questions = _put(tuple(cases))
+        # A rank's inbox is this submission's alone, and is not put to anybody again.
+        write = _put.__wrapped__ if any(case.world for case in cases) else _put
+        questions = write(tuple(cases))
         lends = Lending(lent, sound, owns, note, questions.most, questions.inside)
         reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, questions.part, left, lends)
         if reply.get("late") is True:
@@ -181,7 +183,7 @@ class SubmissionSession:
         checked_answers = []
         for case, raw_answer in zip(cases, answers, strict=True):
             count = (
-                (2 if case.grid else len(case.gradients) or results)
+                (2 if case.is_recorded else len(case.gradients) or results)
                 if isinstance(raw_answer, dict) and raw_answer.get("there") is True
                 else 0
             )
@@ -325,6 +327,8 @@ def _put(cases: tuple[Case, ...]) -> _Put:
             "frame": case.frame,
             "fed": None if case.fed is None else list(case.fed),
             "grid": list(case.grid),
+            "rank": [case.world, case.rank, list(case.offers)],
+            "inbox": frames.plain(tuple(case.inbox), arrays),
         }
         for case in cases
     ]

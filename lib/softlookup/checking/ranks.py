@@ -1,0 +1,183 @@
+"""Parallel programs as answers: each rank is asked by itself, again and again until it has all its messages.
+
+In a question to a whole world an argument that is a list holds one entry for each rank; all others are the same for
+all. The results are those of rank 0, of rank 1 and so on; the last one is what the program costs beyond its limits.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.compare import is_right
+from softlookup.checking.inside.calling import called, inputs_for
+from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.probe import Answer, Failure
+from softlookup.checking.limits import WITHIN_LIMITS, excess
+from softlookup.checking.protocols import Student, StudentApart
+from softlookup.ranks.inside.packing import Record
+from softlookup.ranks.records import WorldError
+from softlookup.ranks.world import WorldOutcome, run
+
+
+class _RankFailed(Exception):
+    """A rank has no answer.
+
+    Args:
+        failure: Why.
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def rank_question(case: Case, rank: int, inbox: Record) -> Case:
+    """The question to one rank.
+
+    Args:
+        case: The question to the whole world.
+        rank: Which rank.
+        inbox: The messages that it has received so far.
+
+    Raises:
+        ValueError: If a list among the arguments has not one entry for each rank.
+    """
+    if wrong := [arg for arg in case.args if isinstance(arg, list) and len(arg) != case.world]:
+        raise ValueError(f"the case {case.label!r} has {case.world} ranks, and a list of {len(wrong[0])} inputs")
+    args = tuple(arg[rank] if isinstance(arg, list) else arg for arg in case.args)
+    return replace(case, args=args, rank=rank, inbox=inbox, limits=None)
+
+
+@dataclass(frozen=True)
+class RanksAnswer:
+    """What a student's ranks come to together.
+
+    Attributes:
+        answer: The results of all ranks and what they cost too much, or why there are none.
+        outcome: What each rank did; None where there are no results.
+    """
+
+    answer: Answer
+    outcome: WorldOutcome | None = None
+
+
+def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
+    """What a student's ranks come to together.
+
+    Args:
+        case: The question to the whole world.
+        student: Where answers come from.
+        count: How many results each rank has.
+    """
+    printed: dict[int, str] = {}
+
+    def ask(inboxes: Mapping[int, Record]) -> dict[int, Record]:
+        cases = [rank_question(case, rank, inbox) for rank, inbox in inboxes.items()]
+        answers = dict(zip(inboxes, student.answers(cases, count), strict=True))
+        printed.update({rank: each.printed for rank, each in answers.items()})
+        records: dict[int, Record] = {}
+        for rank, each in answers.items():
+            if each.failure is not None:
+                raise _RankFailed(_of_rank(each.failure, rank))
+            if each.arrays is None or len(each.arrays) != 2:
+                raise WorldError("record", f"what rank {rank} gives is no record of a rank")
+            records[rank] = each.arrays[0], each.arrays[1]
+        return records
+
+    try:
+        outcome = run(ask, case.world)
+        arrays = _arrays(case, outcome, count)
+    except _RankFailed as failed:
+        return RanksAnswer(Answer(None, failed.failure, _first(printed)))
+    except WorldError as error:
+        return RanksAnswer(Answer(None, Failure(error.kind, str(error)), _first(printed)))
+    return RanksAnswer(Answer(arrays, None, _first(printed)), outcome)
+
+
+def confirmed(answered: Sequence[tuple[Case, RanksAnswer, Arrays]], student: Student, count: int) -> list[Answer]:
+    """The answers, of which right ones are answers of ranks that know of each other by messages alone.
+
+    Where the student can answer in a new process, each rank is asked there once more, with all its messages: one
+    process for each rank, in which no other rank is ever asked. It has to do the same, to the byte.
+
+    Args:
+        answered: Questions, what came of them, right answers.
+        student: Where answers come from.
+        count: How many results each rank has.
+    """
+    answers = [each.answer for _, each, _ in answered]
+    if not isinstance(student, StudentApart):
+        return answers
+    right = {
+        at: (case, each.outcome)
+        for at, (case, each, expected) in enumerate(answered)
+        if each.outcome is not None and case.world > 1 and is_right(case, each.answer, expected)
+    }
+    for rank in range(max((case.world for case, _ in right.values()), default=0)):
+        some = {at: pair for at, pair in right.items() if pair[0].world > rank and answers[at].failure is None}
+        questions = [rank_question(case, rank, outcome.inboxes[rank]) for case, outcome in some.values()]
+        again = student.apart(questions, count) if questions else []
+        for (at, (_, outcome)), each in zip(some.items(), again, strict=True):
+            if each.arrays is None or not _is_same(each.arrays, outcome.records[rank]):
+                message = (
+                    f"rank {rank} does something else with the same messages in a process of its own: "
+                    "what it knows of other ranks has to come by messages"
+                )
+                answers[at] = Answer(None, Failure("not-deterministic", message), answers[at].printed)
+    return answers
+
+
+def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
+    """What a function of ours gives on all ranks, and what it costs too much.
+
+    Args:
+        case: The question to the whole world.
+        function: What one rank does.
+        count: How many results each rank has.
+
+    Raises:
+        WorldError: If its messages do not meet. Exceptions of the function pass through.
+    """
+
+    def ask(inboxes: Mapping[int, Record]) -> dict[int, Record]:
+        questions = {rank: rank_question(case, rank, inbox) for rank, inbox in inboxes.items()}
+        return {rank: called(function, each, inputs_for(each), count) for rank, each in questions.items()}
+
+    return _arrays(case, run(ask, case.world), count)
+
+
+def on_all_ranks(*per_rank: Sequence[np.ndarray]) -> Arrays:
+    """The right results of a program: those of each rank, and no cost beyond its limits.
+
+    Args:
+        *per_rank: For each result the list of what the ranks return.
+    """
+    return (*(array for of_rank in zip(*per_rank, strict=True) for array in of_rank), WITHIN_LIMITS)
+
+
+def _arrays(case: Case, outcome: WorldOutcome, count: int) -> Arrays:
+    for rank, arrays in enumerate(outcome.results):
+        if len(arrays) != count:
+            raise WorldError("record", f"what rank {rank} gives is no record of a rank")
+    traffic = outcome.traffic
+    costs = (traffic.busiest_link_bytes, len(traffic.messages), traffic.steps)
+    return (*(array for arrays in outcome.results for array in arrays), excess(case, costs))
+
+
+def _is_same(arrays: Arrays, record: Record) -> bool:
+    return len(arrays) == 2 and all(
+        a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(arrays, record, strict=True)
+    )
+
+
+def _of_rank(failure: Failure, rank: int) -> Failure:
+    if failure.kind in ("blank", "shortcut"):  # a shortcut's message is a name
+        return failure
+    return replace(failure, where=f"rank {rank}, {failure.where}" if failure.where else f"rank {rank}")
+
+
+def _first(printed: Mapping[int, str]) -> str:
+    """What the first rank printed that printed anything."""
+    return next((text for _, text in sorted(printed.items()) if text), "")

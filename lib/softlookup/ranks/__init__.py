@@ -1,0 +1,1 @@
+"""Parallel programs, rank by rank: run on numpy, their messages delivered, checked and counted."""

@@ -1,0 +1,1 @@
+"""What a rank calls, and what is taken down of it."""

@@ -1,0 +1,112 @@
+"""A rank's record, and its inbox: rows of whole numbers, and the bytes of the arrays that they speak of.
+
+A row holds nine whole numbers: the operation (its position in NAMES), the other rank, the row that a wait is for, the
+dtype (its position in DTYPES), the number of axes, and four sizes; what an operation does not have is -1, sizes 0. The
+arrays of sends, messages and results lie one after the other in words of 8 bytes, each padded to a whole word.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+Record = tuple[np.ndarray, np.ndarray]
+"""Rows, int64 (rows, 9), and words, int64 (words,)."""
+
+NAMES = ("send", "recv", "isend", "irecv", "wait", "result", "end")
+"""What a rank does. A record that was not cut short ends with its results and "end"."""
+
+CARRYING = ("send", "isend", "result")
+"""Operations whose array is part of the record."""
+
+DTYPES = tuple(
+    np.dtype(name) for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+)
+"""Dtypes of messages."""
+
+MOST_AXES = 4
+"""Axes that an array of a message may have."""
+
+WIDTH = 5 + MOST_AXES
+"""Columns of a row."""
+
+MOST_ROWS = 4_000
+"""Operations that one rank may do."""
+
+MOST_WORDS = 100_000
+"""Words of 8 bytes that the messages and results of one rank may take together."""
+
+_WORD_BYTES = 8
+
+
+def words_of(n_bytes: int) -> int:
+    """How many words hold so many bytes."""
+    return -(-n_bytes // _WORD_BYTES)
+
+
+def row_of(name: str, peer: int, awaited: int, array: np.ndarray | None) -> tuple[int, ...]:
+    """A row.
+
+    Args:
+        name: The operation.
+        peer: The other rank, or -1.
+        awaited: The row that a wait is for, or -1.
+        array: What it sends, receives into or returns; None if it has no array.
+    """
+    if array is None:
+        return (NAMES.index(name), peer, awaited, -1, -1, *(0,) * MOST_AXES)
+    sizes = (*array.shape, *(0,) * (MOST_AXES - array.ndim))
+    return (NAMES.index(name), peer, awaited, DTYPES.index(array.dtype), array.ndim, *sizes)
+
+
+def pack(rows: Sequence[tuple[int, ...]], arrays: Sequence[np.ndarray]) -> Record:
+    """Lay out rows and the arrays that they carry."""
+    padded = [_padded(array) for array in arrays]
+    words = np.concatenate(padded) if padded else np.zeros(0, np.int64)
+    return np.array(rows, np.int64).reshape(-1, WIDTH), words
+
+
+def pack_inbox(inbox: dict[int, list[np.ndarray]]) -> Record:
+    """Lay out the messages that a rank has received, by the rank that they come from."""
+    messages = [(source, array) for source, arrays in sorted(inbox.items()) for array in arrays]
+    return pack([row_of("send", source, -1, array) for source, array in messages], [array for _, array in messages])
+
+
+def unpack_inbox(inbox: Record) -> dict[int, list[np.ndarray]]:
+    """The messages of an inbox again."""
+    messages: dict[int, list[np.ndarray]] = {}
+    at = 0
+    for _, source, _, dtype, axes, *sizes in inbox[0].tolist():
+        array, at = take(inbox[1], at, DTYPES[dtype], tuple(sizes[:axes]))
+        messages.setdefault(source, []).append(array)
+    return messages
+
+
+def take(words: np.ndarray, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
+    """Read an array.
+
+    Args:
+        words: Where it lies.
+        at: Its first word.
+        dtype: Its dtype.
+        shape: Its shape.
+
+    Returns:
+        A copy of it, and where the next one begins.
+
+    Raises:
+        ValueError: If there are fewer words.
+    """
+    count = math.prod(shape)
+    end = at + words_of(count * dtype.itemsize)
+    if end > len(words):
+        raise ValueError(f"an array of shape {shape} ends after the record")
+    data = words[at:end].tobytes()[: count * dtype.itemsize]
+    # A byte that is neither 0 nor 1 is no boolean of numpy's.
+    array = np.frombuffer(data, np.uint8) != 0 if dtype == np.bool_ else np.frombuffer(data, dtype).copy()
+    return array.reshape(shape), end
+
+
+def _padded(array: np.ndarray) -> np.ndarray:
+    data = array.tobytes()
+    return np.frombuffer(data.ljust(words_of(len(data)) * _WORD_BYTES, b"\0"), np.int64)

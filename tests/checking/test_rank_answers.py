@@ -1,0 +1,128 @@
+"""One rank of a parallel program as an answer, checked at home: values, messages, and what is said of them."""
+
+import numpy as np
+import pytest
+
+from rank_tasks import GATHERED, RIGHT, TASKS
+from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.home import Checker
+from softlookup.checking.inside.case import Case
+from softlookup.checking.ranks import on_all_ranks, rank_question
+from softlookup.ranks.inside.packing import pack_inbox
+
+
+def checked(source, **names):
+    space = {"np": np, **names}
+    exec(compile(source, "<ipython-input-1>", "exec"), space)
+    return Checker(Catalogue(TASKS)).check("99.all-reduce", space["all_reduce"])
+
+
+def test_a_right_program_earns_all_points():
+    result = checked(RIGHT)
+    assert (result.verdict, result.points) == ("pass", 4), result.text()
+
+
+def test_a_sum_in_place_is_allowed():
+    assert (
+        checked(RIGHT.replace("part.copy() for part in np.array_split(x, world)", "*np.array_split(x, world)")).points
+        == 4
+    )
+
+
+def test_right_values_with_too_much_traffic_earn_a_part_and_say_how_much():
+    result = checked(GATHERED.replace("isend(x, other)", "isend(np.concatenate([x, x])[: x.size], other)"))
+    assert (result.verdict, result.points) == ("pass", 4)  # 64 bytes on each link, where 96 are allowed
+    twice = """def all_reduce(x, dist):
+    rank, world = dist.get_rank(), dist.get_world_size()
+    total, passed = x.copy(), x.copy()
+    for _ in range(world - 1):
+        received = np.empty_like(x)
+        sent = dist.isend(passed, (rank + 1) % world)
+        dist.recv(received, (rank - 1) % world)
+        sent.wait()
+        total, passed = total + received, received
+    return total
+"""
+    result = checked(twice)
+    assert (result.verdict, result.points) == ("partial", pytest.approx(0.7 * 4))
+    words = "every value is right, and the busiest link carries 192 bytes, 2.0 times the 96 that are allowed."
+    assert words in result.text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "mistake"),
+    [("parts[into] + received if", "received if", "own-part-lost"), ("2 * (world - 1)", "world - 1", "one-round")],
+)
+def test_a_known_mistake_is_named(old, new, mistake):
+    result = checked(RIGHT.replace(old, new))
+    assert (result.points, result.diagnosis) == (0, (mistake,))
+
+
+def test_the_first_rank_that_is_wrong_is_named():
+    result = checked(RIGHT.replace("return np.concatenate(parts)", "return np.concatenate(parts) + (rank == 1)"))
+    assert result.points == 0 and "of sum of rank 1 is" in result.text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "sent = dist.isend(parts[to], (rank + 1) % world)",
+            "dist.send(parts[to], (rank + 1) % world)",
+            "ranks wait for each other for ever: rank 0 waits for rank 1, 1 for",
+        ),
+        ("sent.wait()", "pass", r"rank 0 calls isend to rank 1 and never wait() on it."),
+        ("np.empty_like(parts[into])", "np.empty(9, np.float32)", "sends float32 of shape (2,) to rank 0, which rec"),
+        ("dist.recv", "dist.receive", "(rank 0, line 9 of"),
+        (
+            "    return np.concatenate(parts)",
+            "    pass",
+            "Your function returned None, as every function does that ends without `return` (rank 0).",
+        ),
+        (
+            "    return np",
+            "    dist.all_reduce(x)\n    return np",
+            "dist has no 'all_reduce' here: it has get_rank, get_",
+        ),
+        (
+            "    return np",
+            "    if rank == 1:\n        raise KeyError('x')\n    return np",
+            "KeyError: 'x' (rank 1, line 13 of",
+        ),
+        ("(rank + 1) % world)", "rank + 1)", "send names rank 2: in a world of 2"),
+        ("parts[to], (", "parts[to] + np.float32(np.random.random()), (", "rank 0 does something else when it is"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_sentence(old, new, words):
+    source = RIGHT.replace(old, new).replace("sent.wait()", "sent.wait()" if "dist.send(" not in new else "pass")
+    result = checked(source)
+    assert result.points == 0 and words.lower() in result.text().lower(), result.text()
+
+
+def test_a_blank_answer_is_blank():
+    assert checked("def all_reduce(x, dist):\n    raise NotImplementedError").verdict == "blank"
+
+
+def test_a_finished_collective_that_is_not_offered_is_a_shortcut():
+    cheat = """def all_reduce(x, dist):
+    from softlookup.ranks.inside.collectives import all_reduce
+    x = x.copy()
+    all_reduce(dist._recorder, x)
+    return x
+"""
+    result = checked(cheat)
+    assert result.points == 0 and "`softlookup.ranks.inside.collectives`" in result.text()
+
+
+def test_honest_globals_do_not_matter():
+    counting = "calls = 0\n" + RIGHT.replace("    rank, world", "    global calls\n    calls += 1\n    rank, world", 1)
+    assert checked(counting).points == 4
+
+
+def test_a_list_of_inputs_has_one_entry_for_each_rank():
+    case = Case("", ([np.ones(2)] * 3, 7), frame="numpy", world=3)
+    assert rank_question(case, 2, pack_inbox({})).args[1] == 7
+    with pytest.raises(ValueError, match="has 3 ranks, and a list of 2 inputs"):
+        rank_question(Case("", ([1, 2],), world=3), 0, pack_inbox({}))
+    arrays = on_all_ranks([np.zeros(1), np.zeros(2)], [np.ones(3), np.ones(4)])
+    assert [array.size for array in arrays] == [1, 3, 2, 4, 3]
