@@ -58,7 +58,7 @@ def _filled(
         available = [question for question in asked_for if _may(question, chosen, count, True)]
         if not available:
             break
-        # Which forms a student prefers was guessed in all cases of the trial; which steps have names, in some.
+        # Forms were guessed a little more often than which steps have names (20 of 25, and 78 of 109).
         chosen.append(
             min(available, key=lambda each: (bool(each.varies), -len(_tasks_beside([*chosen, each], others))))
         )
