@@ -150,9 +150,10 @@ def ask(
     cases, rights = task_questions.cases, task_questions.rights
     rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
-    answers = _answers(variant, student, (*cases, cases[0]), lent)
     if any(case.world for case in cases):
         answers = _of_ranks(variant, student, task_questions)
+    else:
+        answers = _answers(variant, student, (*cases, cases[0]), lent)
     for case, right in zip(cases, rights, strict=True):
         answer = next(answers)
         rounds.append((case, answer, right))
@@ -175,7 +176,7 @@ def _of_ranks(variant: Variant, student: Student, task_questions: TaskQuestions)
     for case, right in zip((*cases, cases[0]), (*rights, rights[0]), strict=True):
         asked_ranks.append((case, ranks.ask_ranks(case, student, count), right))
         failure = asked_ranks[-1][1].answer.failure
-        if failure is not None and failure.kind == "blank":
+        if failure is not None and failure.kind == "blank" and case.part == CORE:
             break
     yield from ranks.confirmed(asked_ranks, student, count)
 

@@ -83,7 +83,7 @@ class Remote:
                     raise
                 answers = [Answer(failure=Failure("raised", "The time was over before it was asked this."))]
             finally:
-                self.left -= self._took(begun)
+                self.left -= _took(begun, self.session)
             yield from answers
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
@@ -102,10 +102,6 @@ class Remote:
             return any(self._gives_another(call, case) for call in calls)
         finally:
             self.session.check("", about(self.check))
-
-    def _took(self, begun: float) -> float:
-        """Seconds of a request: neither the judge's own work is the student's time, nor a wait for a processor."""
-        return time.monotonic() - begun - self.session.watch.waited
 
     def _note(
         self,
@@ -147,7 +143,7 @@ class Remote:
             self._silent.add(task.id)
             return True
         finally:
-            self.left_for_own -= self._took(begun)
+            self.left_for_own -= _took(begun, self.session)
         return differs(question[0], answer, question[1])
 
 
@@ -174,7 +170,12 @@ class RemoteApart(Remote):
             try:
                 return session.ask(cases, results, (), self._sound, begun + self.left)
             finally:
-                self.left -= time.monotonic() - begun - session.watch.waited
+                self.left -= _took(begun, session)
+
+
+def _took(begun: float, session: SubmissionSession) -> float:
+    """Seconds of a request: neither the judge's own work is the student's time, nor a wait for a processor."""
+    return time.monotonic() - begun - session.watch.waited
 
 
 def about(check: ReleasedCheck) -> dict[str, Any]:

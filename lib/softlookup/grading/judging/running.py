@@ -119,21 +119,17 @@ class SubmissionRun:
         self._until = until
         for _ in range(_ROUNDS):
             self.output_size = 0
-            session = self.forks.session(until)
             at = 0
-            try:
-                for at, cell in enumerate(self.cells):
-                    if cell.cell_type == "code" and at not in self.left_out:
+            with self._session() as session:
+                try:
+                    for at, cell in self._code_cells():
                         self._cell(session, at, cell)
-                return
-            except Dead as dead:
-                if self.forks.lives():
-                    self._died(at, str(dead))
-                else:  # not the submission's doing: all of it once more
-                    self.forks.renew()
-            finally:
-                session.close()
-                self.crowded = self.crowded or session.watch.crowded
+                    return
+                except Dead as dead:
+                    if self.forks.lives():
+                        self._died(at, str(dead))
+                    else:  # not the submission's doing: all of it once more
+                        self.forks.renew()
             if time.monotonic() > until:
                 break
         self.remarks.append("The rest was not run: its process ended too often, or the time was over.")
@@ -153,9 +149,9 @@ class SubmissionRun:
 
     def _cell(self, session: SubmissionSession, at: int, cell: NotebookNode) -> None:
         name = grade_id(cell)
-        check = self.checks.get(name)
-        if check is None or is_solution(cell):
-            ran = session.run(self.assignment.hidden.get(name, cell.source))
+        check = self._asked_in(cell)
+        if check is None:
+            ran = session.run(self._source(cell))
             most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.output_size))
             self.outputs[at] = as_outputs(ran.outputs, most)
             self.output_size += sum(map(weight, self.outputs[at]))
@@ -209,18 +205,36 @@ class SubmissionRun:
     @contextmanager
     def _anew(self, check_at: int, check: ReleasedCheck) -> Iterator[SubmissionSession]:
         """A new process of the submission, in which the cells before a check were run and nothing was asked."""
+        with self._session() as session:
+            for at, cell in self._code_cells():
+                if at < check_at and self._asked_in(cell) is None:
+                    session.run(self._source(cell))
+            session.check("" if check.alone else self.cells[check_at].source, about(check))
+            yield session
+
+    @contextmanager
+    def _session(self) -> Iterator[SubmissionSession]:
+        """A new process of the submission."""
         session = self.forks.session(self._until)
         try:
-            for at, cell in enumerate(self.cells[:check_at]):
-                name = grade_id(cell)
-                is_check = self.checks.get(name) is not None and not is_solution(cell)
-                if cell.cell_type == "code" and at not in self.left_out and not is_check:
-                    session.run(self.assignment.hidden.get(name, cell.source))
-            session.check("" if check.alone else self.cells[check_at].source, about(check))
             yield session
         finally:
             session.close()
             self.crowded = self.crowded or session.watch.crowded
+
+    def _code_cells(self) -> Iterator[tuple[int, NotebookNode]]:
+        """The cells to run, with their places; without those that ended a process."""
+        for at, cell in enumerate(self.cells):
+            if cell.cell_type == "code" and at not in self.left_out:
+                yield at, cell
+
+    def _asked_in(self, cell: NotebookNode) -> ReleasedCheck | None:
+        """The check of a cell that the judge asks in place of running it."""
+        return None if is_solution(cell) else self.checks.get(grade_id(cell))
+
+    def _source(self, cell: NotebookNode) -> str:
+        """What is run of a cell: its hidden tests, too."""
+        return self.assignment.hidden.get(grade_id(cell), cell.source)
 
     def _copied(self, check: ReleasedCheck) -> bool:
         """Whether the cell of a task holds the published answer to another variant."""
