@@ -41,7 +41,7 @@ class FakeExaminer:
 
     Attributes:
         settings: As for the real one.
-        calls: A file that gets a line at the end of each call.
+        calls: A file named calls that gets a line at the end of each call; begun beside it gets one at its beginning.
         sleep_s: How long a call takes.
         kills: Students whose grading always kills the process.
         kills_once: Students whose grading kills the first process that tries.
@@ -71,16 +71,17 @@ class FakeExaminer:
         return None
 
     def examine(self, student: str, submission: bytes) -> Graded:
+        self._note(f"{os.getpid()}:{student}", "begun")
         self._misbehave(student)
         time.sleep(self.sleep_s)
         graded = self._graded(student, submission)
         self._note(student)
         return graded
 
-    def _note(self, what: str) -> None:
+    def _note(self, what: str, file: str = "calls") -> None:
         if self.calls:
-            with open(self.calls, "a", encoding="utf-8") as file:
-                file.write(f"{what}\n")
+            with open(self.calls.with_name(file), "a", encoding="utf-8") as lines:
+                lines.write(f"{what}\n")
 
     def _misbehave(self, student: str) -> None:
         if student in self.kills:

@@ -76,6 +76,13 @@ def lines(course: Course) -> Counter[str]:
     return Counter(line["student"] for line in whole if "status" in line)
 
 
+def in_hand(course: Course) -> dict[int, str]:
+    """The submission that each worker began last, by the worker's number."""
+    path = course.root / "begun"
+    begun = [line.split(":") for line in path.read_text().split()] if path.exists() else []
+    return {int(worker): student for worker, student in begun}
+
+
 def wait_for(happened: Callable[[], bool], grader: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + 180  # machines are shared
     while not happened() and grader.poll() is None:
@@ -153,12 +160,14 @@ def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path
     while left:
         course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / f"course-{left}")))
         grader = begun(course)
+        hit: set[str | None] = set()
         for _ in range(min(left, 5)):
-            # Some calls apart, so that no submission is hit twice: that one would rightly be refused.
-            have = len(calls(course)) + rng.choice([3, 4, 5])
-            wait_for(functools.partial(called, course, have), grader)
+            wait_for(functools.partial(called, course, len(calls(course)) + rng.choice([3, 4, 5])), grader)
             time.sleep(rng.uniform(0, 0.02))
-            for worker in rng.sample(workers_of(grader), 1) if grader.poll() is None and workers_of(grader) else []:
+            # No submission is hit twice: that one would rightly be refused.
+            workers = [worker for worker in workers_of(grader) if in_hand(course).get(worker) not in hit]
+            if grader.poll() is None and workers:
+                hit.add(in_hand(course).get(worker := rng.choice(workers)))
                 os.kill(worker, signal.SIGKILL)
         _, output = grader.communicate(timeout=120)
         assert grader.returncode == 0, output.decode()
