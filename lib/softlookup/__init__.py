@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from softlookup.checking.inside.numpy_answers import in_numpy
 
 _SUBMODULES = (
-    *("checking", "figures", "model", "notation", "reference", "roofline", "text", "tiles", "training"),
+    *("checking", "figures", "model", "notation", "ranks", "reference", "roofline", "text", "tiles", "training"),
     "widgets",
 )
 

@@ -27,7 +27,7 @@ from softlookup.curriculum.sessions import OUTSIDE, START_MINUTES, taught_minute
 from softlookup.curriculum.tables import FIGURE_SAYS
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-PAGES = {number: read_page(BOOK, number) for number in (*range(14), 15, 16, 17, 18)}
+PAGES = {number: read_page(BOOK, number) for number in (*range(14), 15, 16, 17, 18, 19)}
 
 every_route = pytest.mark.parametrize("route", ROUTES.values(), ids=lambda route: route.name)
 every_length = pytest.mark.parametrize("length", LENGTHS)

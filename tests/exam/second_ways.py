@@ -1,4 +1,4 @@
-"""Every answer of chapters 8 to 18 once more, by another way; and the table of all of them."""
+"""Every answer of chapters 8 to 19 once more, by another way; and the table of all of them."""
 
 from fractions import Fraction
 from itertools import pairwise, product
@@ -297,6 +297,24 @@ def summed_online(old, total, tile):
     return total * Fraction(2) ** (old - max(tile)) + sum(Fraction(2) ** (x - max(tile)) for x in tile)
 
 
+def round_the_ring(ranks, size):
+    travelled = [
+        0
+    ] * ranks  # blocks that rank r has sent; block b starts at rank b and travels twice round, less 2 hops
+    for block in range(ranks):
+        for hop in range(2 * ranks - 2):
+            travelled[(block + hop) % ranks] += 1
+    return size * travelled[0] / ranks, travelled[0]
+
+
+def staggered(stages, micro, piece):
+    ends = [[0] * (micro + 1) for _ in range(stages + 1)]
+    for stage in range(1, stages + 1):
+        for batch in range(1, micro + 1):
+            ends[stage][batch] = piece + max(ends[stage - 1][batch], ends[stage][batch - 1])
+    return ends[-1][-1], ends[-1][-1] - piece * micro
+
+
 SECOND = EARLY | {
     "08/combine": combine,
     "08/cached": cached,
@@ -345,5 +363,7 @@ SECOND = EARLY | {
     "17/autoencoder": encoded,
     "18/tile": tiled,
     "18/online": summed_online,
+    "19/ring": round_the_ring,
+    "19/bubble": staggered,
 }
 """The id of each question with numbers, and its answer from what was drawn, by another way."""

@@ -7,6 +7,7 @@ import torch
 
 from softlookup.looking_inside import logit_lens
 from softlookup.model import Config, DecoderLM, Trace
+from softlookup.ranks import run_here
 from softlookup.tiles import jit, tl
 
 RNG = np.random.default_rng(4)
@@ -229,6 +230,36 @@ def first_result_before_the_last_number():
     return np.isclose(softmax([1.0, 2.0, 0.0])[0], softmax([1.0, 2.0, 9.0])[0])
 
 
+def shares_of_ranks():
+    x, w_in, w_out = RNG.normal(size=(3, 4)), RNG.normal(size=(4, 6)), RNG.normal(size=(6, 2))
+    whole = np.maximum(x @ w_in, 0) @ w_out
+    parts = [np.maximum(x @ w_in[:, part], 0) @ w_out[part] for part in (slice(0, 3), slice(3, 6))]
+    return whole, parts
+
+
+def columns_first():
+    whole, parts = shares_of_ranks()
+    return np.allclose(sum(parts), whole)
+
+
+def bias_on_each():
+    whole, parts = shares_of_ranks()
+    bias = RNG.normal(size=2)
+    return np.allclose(sum(part + bias for part in parts), whole + bias)
+
+
+def exchange_twice():
+    def exchange(x, dist):
+        for _ in range(2):
+            output = np.empty_like(x)
+            dist.all_to_all_single(output, x)
+            x = output
+        return x
+
+    given = [(RNG.normal(size=6),) for _ in range(3)]
+    return all(np.allclose(out, x) for (out,), (x,) in zip(run_here(exchange, given).results, given, strict=True))
+
+
 TRIED = {
     "fewer-than-plain": lambda: any(8 * t * d * d + 4 * t * t * d < 4 * t * d * d for t in (1, 10) for d in (4, 64)),
     "far-gradient": far_gradient,
@@ -284,6 +315,10 @@ TRIED = {
     "online-once": first_result_before_the_last_number,
     "masked-load": masked_load,
     "double-tile": quarter_read,
+    "means-of-ranks": lambda: np.isclose(np.mean([np.mean([8.0]), np.mean([0.0, 2.0, 2.0])]), np.mean([8.0, 0, 2, 2])),
+    "columns-first": columns_first,
+    "bias-everywhere": bias_on_each,
+    "all-to-all-twice": exchange_twice,
     "causal-half": lambda: all(len({s // 4 for s in range(t + 1)}) == 4 for t in range(12, 16)),
     "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
 }

@@ -22,6 +22,7 @@ NAMES: dict[int, str] = {
     16: "Serving",
     17: "Looking inside",
     18: "Kernels",
+    19: "Many devices",
     90: "The capstone",
 }
 """Chapters by number, by a short name. Number 90 is the capstone."""
@@ -97,6 +98,11 @@ EDGES: tuple[Edge, ...] = (
     Edge(18, 4, "attention, whose scores stay on the chip"),
     Edge(18, 16, "sequences in pages of the cache", strict=False),
     Edge(18, 15, "pages, and weights of four bits", strict=False),
+    Edge(19, 9, "gradients, batches and what Adam keeps"),
+    Edge(19, 5, "heads, which ranks divide among them"),
+    Edge(19, 11, "bytes, bandwidth, and who waits for whom"),
+    Edge(19, 18, "the online softmax", strict=False),
+    Edge(19, 15, "experts", strict=False),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -156,6 +162,7 @@ PLACES: dict[int, tuple[float, float]] = {
     16: (8, 3),
     17: (7, 3),
     18: (8, 5),
+    19: (9, 4),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

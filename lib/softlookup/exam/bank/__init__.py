@@ -8,6 +8,7 @@ from softlookup.exam.bank import (
     inference,
     kernels,
     looking_inside,
+    many_devices,
     many_heads,
     motivation,
     one_head,
@@ -39,5 +40,6 @@ QUESTIONS: tuple[ExamQuestion, ...] = (
     *serving.QUESTIONS,
     *looking_inside.QUESTIONS,
     *kernels.QUESTIONS,
+    *many_devices.QUESTIONS,
 )
 """All questions, by chapter."""
