@@ -37,9 +37,9 @@ def bubble(rng: np.random.Generator) -> Drawn:
     piece = int(rng.integers(2, 6))
     time, idle = piece * (micro + stages - 1), piece * (stages - 1)
     return Drawn(
-        f"A batch passes a pipeline of {stages} stages in {micro} micro-batches. The forward and the backward pass of a "
-        f"micro-batch take a stage {piece} ms together, and messages take no time. (a) How many ms does a step of GPipe "
-        "or 1F1B take? (b) For how many of them is a stage idle?",
+        f"A batch passes a pipeline of {stages} stages in {micro} micro-batches. The forward and the backward pass of "
+        f"a micro-batch take a stage {piece} ms together, and messages take no time. (a) How many ms does a step of "
+        "GPipe or 1F1B take? (b) For how many of them is a stage idle?",
         (time, idle),
         f"(a) ${piece} \\cdot ({micro} + {stages} - 1) = {tex(time)}$ ms. (b) A stage works for "
         f"${piece} \\cdot {micro}$ ms of them, so that {idle} ms are left.",
@@ -61,11 +61,11 @@ def statement(rng: np.random.Generator) -> Drawn:
         (
             Statement(
                 "means-of-ranks",
-                "Two ranks with unequal numbers of examples get the gradient of the whole batch by averaging their mean "
-                "gradients.",
+                "Two ranks with unequal numbers of examples get the gradient of the whole batch by averaging their "
+                "mean gradients.",
                 False,
-                "Each example of the smaller share would count more. Sums of gradients and numbers of examples are added "
-                "up, and divided once.",
+                "Each example of the smaller share would count more. Sums of gradients and numbers of examples are "
+                "added up, and divided once.",
             ),
             Statement(
                 "columns-first",
