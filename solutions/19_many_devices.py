@@ -46,16 +46,14 @@ def broadcast(x, root, dist):
     """x (n,), which counts on rank root alone, a rank -> x of root (n,), on each rank."""
     ### BEGIN SOLUTION
     rank, world = dist.get_rank(), dist.get_world_size()
-    place = (rank - root) % world
-    x = x.copy()
-    reach = 1
-    while reach < world:
+    place, array = (rank - root) % world, x.copy()
+    for step in range((world - 1).bit_length()):
+        reach = 2**step
         if place < reach and place + reach < world:
-            dist.send(x, (rank + reach) % world)
+            dist.send(array, (rank + reach) % world)
         elif reach <= place < 2 * reach:
-            dist.recv(x, (rank - reach) % world)
-        reach *= 2
-    return x
+            dist.recv(array, (rank - reach) % world)
+    return array
     ### END SOLUTION
 
 
