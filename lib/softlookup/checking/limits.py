@@ -6,9 +6,6 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 
-WITHIN_LIMITS = np.zeros(3, np.int64)
-"""The last result of an answer that stays within its limits: what it costs beyond each of them."""
-
 _COSTS_OF_KERNELS = (
     "kernel reads {} bytes from main memory",
     "kernel writes {} bytes to main memory",
@@ -18,7 +15,14 @@ _COSTS_OF_RANKS = (
     "busiest link carries {} bytes",
     "ranks send {} messages",
     "longest chain of messages has {} steps",
+    "busiest rank sends or receives {} bytes",
 )
+
+WITHIN_LIMITS = np.zeros(len(_COSTS_OF_KERNELS), np.int64)
+"""The last result of a kernel that stays within its limits: what it costs beyond each of them."""
+
+RANKS_WITHIN_LIMITS = np.zeros(len(_COSTS_OF_RANKS), np.int64)
+"""The same of a parallel program."""
 
 
 def excess(case: Case, costs: Sequence[int]) -> np.ndarray:
@@ -26,11 +30,11 @@ def excess(case: Case, costs: Sequence[int]) -> np.ndarray:
 
     Args:
         case: The question.
-        costs: What the answer costs, in the order of ``case.limits``.
+        costs: What the answer costs, in the order of ``case.limits``; what comes after its last limit is free.
     """
-    if case.limits is None:
-        return WITHIN_LIMITS
-    over = [0 if limit is None else max(0, cost - limit) for cost, limit in zip(costs, case.limits, strict=True)]
+    limits = case.limits or ()
+    limits += (None,) * (len(costs) - len(limits))
+    over = [0 if limit is None else max(0, cost - limit) for cost, limit in zip(costs, limits, strict=True)]
     return np.array(over, np.int64)
 
 
@@ -38,7 +42,7 @@ def excess_in_words(case: Case, over: np.ndarray) -> str:
     """What an answer with right values costs too much, in a sentence without its beginning and end."""
     for at, cost in enumerate(_COSTS_OF_RANKS if case.world else _COSTS_OF_KERNELS):
         if over[at]:
-            limit = (case.limits or (0, 0, 0))[at] or 0
+            limit = (case.limits or ())[at] or 0
             total = limit + int(over[at])
             ratio = total / max(1, limit)
             # A little too much is no "1.0 times".

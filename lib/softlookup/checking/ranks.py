@@ -14,7 +14,7 @@ from softlookup.checking.compare import is_right
 from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.limits import WITHIN_LIMITS, excess
+from softlookup.checking.limits import RANKS_WITHIN_LIMITS, excess
 from softlookup.checking.protocols import Student, StudentApart
 from softlookup.ranks.inside.packing import Record
 from softlookup.ranks.records import WorldError
@@ -154,7 +154,7 @@ def on_all_ranks(*per_rank: Sequence[np.ndarray]) -> Arrays:
     Args:
         *per_rank: For each result the list of what the ranks return.
     """
-    return (*(array for of_rank in zip(*per_rank, strict=True) for array in of_rank), WITHIN_LIMITS)
+    return (*(array for of_rank in zip(*per_rank, strict=True) for array in of_rank), RANKS_WITHIN_LIMITS)
 
 
 def _arrays(case: Case, outcome: WorldOutcome, count: int) -> Arrays:
@@ -162,7 +162,7 @@ def _arrays(case: Case, outcome: WorldOutcome, count: int) -> Arrays:
         if len(arrays) != count:
             raise WorldError("record", f"what rank {rank} gives is no record of a rank")
     traffic = outcome.traffic
-    costs = (traffic.busiest_link_bytes, len(traffic.messages), traffic.steps)
+    costs = (traffic.busiest_link_bytes, len(traffic.messages), traffic.steps, traffic.busiest_rank_bytes)
     return (*(array for arrays in outcome.results for array in arrays), excess(case, costs))
 
 

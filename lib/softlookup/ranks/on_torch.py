@@ -12,6 +12,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,10 @@ def run_on_torch(
 
     Raises:
         ProcessError: If a rank raises, ends its process, or does not end in time. All processes have ended then.
+        ImportError: If torch is not installed.
     """
+    if find_spec("torch") is None:
+        raise ImportError("torch is not installed, and real processes talk to each other by torch.distributed")
     world = len(inputs)
     # A function of a notebook can be handed to a fork alone; macOS forks, but its own libraries do not bear it.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")

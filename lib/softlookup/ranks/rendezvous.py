@@ -78,6 +78,11 @@ class LinkTraffic:
         """What each rank receives."""
         return [sum(m.n_bytes for m in self.messages if m.dst == rank) for rank in range(self.world)]
 
+    @property
+    def busiest_rank_bytes(self) -> int:
+        """The most bytes that one rank sends, or receives."""
+        return max(*self.sent_bytes, *self.received_bytes)
+
 
 def settle(programs: Sequence[Sequence[RankOperation]]) -> LinkTraffic:
     """Go through what all ranks did, and count.

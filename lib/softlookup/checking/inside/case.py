@@ -45,8 +45,9 @@ class Case:
             recorded without the numbers in its arrays. Empty where the answer is called.
         outputs: Positions of the arrays that a kernel writes, which are its results.
         limits: Bytes that a kernel may read, write, and hold on chip; of a parallel program the bytes on its busiest
-            link, its messages, and the steps of their longest chain. None for one of them leaves it free, None where
-            the values are all that counts.
+            link, its messages, the steps of their longest chain, and the bytes that one rank sends or receives. None
+            for one of them leaves it free, and so does leaving out the last ones; None where the values are all that
+            counts.
         world: Where the answer is what one rank of a parallel program does (see ``softlookup.ranks``): how many ranks
             there are. Each is asked by itself, with its inputs and ``dist``. 0 where the answer is called alone.
         offers: What ``dist`` has beside rank and world size.
@@ -72,7 +73,7 @@ class Case:
     fed: tuple[int, int, int] | None = None
     grid: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
-    limits: tuple[int | None, int | None, int | None] | None = None
+    limits: tuple[int | None, ...] | None = None
     world: int = 0
     offers: tuple[str, ...] = ()
     rank: int = 0

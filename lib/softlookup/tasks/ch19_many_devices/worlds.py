@@ -26,7 +26,7 @@ def ask_world(
     world: int,
     *,
     offers: Sequence[str] = MESSAGES,
-    limits: tuple[int | None, int | None, int | None] | None = None,
+    limits: tuple[int | None, ...] | None = None,
 ) -> Case:
     """A question to all ranks of a world.
 
@@ -35,7 +35,8 @@ def ask_world(
         args: What a rank is called with, before ``dist``; a list holds one entry for each rank.
         world: How many ranks there are.
         offers: What ``dist`` has beside the rank and the size of the world.
-        limits: Bytes on the busiest link, messages, and steps that are allowed; None looks at the values alone.
+        limits: Bytes on the busiest link, messages, steps, and bytes that one rank may send or receive; None looks at
+            the values alone.
     """
     part = CORE if limits is None else TRAFFIC
     return Case(label, tuple(args), part, "numpy", world=world, offers=tuple(offers), limits=limits, tolerance=_SUMS)

@@ -1,0 +1,46 @@
+"""The task on data parallel training: a gradient of batches that lie on several ranks."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.ranks import on_all_ranks
+from softlookup.tasks.ch19_many_devices.worlds import ask_world, rank_task
+from softlookup.tasks.draws import Rng, normal
+
+
+def _gradient_cases(rng: Rng, factor: float, loss: str) -> list[Case]:
+    def ask(label: str, batches: tuple[int, ...], width: int, limited: bool = False) -> Case:
+        world = len(batches)
+        x = [normal(rng, batch, width) for batch in batches]
+        y = [normal(rng, batch) for batch in batches]
+        # An all-reduce in a ring has 2 (P - 1) messages for each rank.
+        limits = (None, 2 * 2 * (world - 1) * world, None) if limited else None
+        return ask_world(label, (normal(rng, width), x, y), world, offers=("all_reduce",), limits=limits)
+
+    return [
+        ask("two ranks, equal batches", (3, 3), 2),
+        ask("batches of 1, 4 and 2 examples", (1, 4, 2), 3),
+        ask("batches of 2, 0 and 3 examples", (2, 0, 3), 2),
+        ask("one rank", (4,), 3),
+        ask("messages of three ranks", (2, 1, 3), 4, limited=True),
+    ]
+
+
+def _gradient(w: np.ndarray, x: Sequence[np.ndarray], y: Sequence[np.ndarray], factor: float, loss: str) -> Arrays:
+    every, targets = np.concatenate(x), np.concatenate(y)
+    of_each = np.einsum("b,bd->bd", every @ w - targets, every)
+    return on_all_ranks([factor * of_each.mean(axis=0)] * len(x))
+
+
+GRADIENT = rank_task(
+    "19.gradient",
+    _gradient_cases,
+    _gradient,
+    finished=True,
+    variants=(
+        {"factor": 2.0, "loss": "`mean((x @ w - y) ** 2)`"},
+        {"factor": 1.0, "loss": "`mean((x @ w - y) ** 2) / 2`"},
+    ),
+)

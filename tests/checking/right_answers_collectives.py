@@ -1,0 +1,376 @@
+"""Chapter 19: right answers on messages, rings, data and shards written otherwise: other trees, other directions."""
+
+import math
+
+import numpy as np
+
+
+def broadcast_from_afar(x, root, dist):
+    """The longest way first: half of the ranks lies behind the first message."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    place, x = (rank - root) % world, x.copy()
+    for level in reversed(range((world - 1).bit_length())):
+        near = 1 << level
+        if place % (2 * near) == 0 and place + near < world:
+            dist.send(x, (place + near + root) % world)
+        elif place % (2 * near) == near:
+            dist.recv(x, (place - near + root) % world)
+    return x
+
+
+def broadcast_mirrored(x, root, dist):
+    """Places count downwards from the root."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    place = (root - rank) % world
+    for step in range(math.ceil(math.log2(world))):
+        if place < 2**step:
+            if place + 2**step < world:
+                dist.send(x, (rank - 2**step) % world)
+        elif place < 2 ** (step + 1):
+            dist.recv(x, (rank + 2**step) % world)
+    return x
+
+
+def broadcast_by_halves(x, root, dist):
+    """The ranks are halved: whoever has the array sends it to the first of the other half."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    low, high, place = 0, world, (rank - root + world) % world
+    out = np.array(x)
+    while high - low > 1:
+        middle = (low + high + 1) // 2
+        if place == low:
+            dist.send(out, (middle + root) % world)
+        if place == middle:
+            dist.recv(out, (low + root) % world)
+        low, high = (low, middle) if place < middle else (middle, high)
+    return out
+
+
+def broadcast_parent_and_children(x, root, dist):
+    """A rank receives once, from its parent in the binomial tree, and sends to its children."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    place, received = (rank - root) % world, np.empty_like(x)
+    if place == 0:
+        received[:] = x
+    else:
+        dist.recv(received, (place - (1 << (place.bit_length() - 1)) + root) % world)
+    child = place + (1 << place.bit_length())
+    while child < world:
+        dist.send(received, (child + root) % world)
+        child = place + 2 * (child - place)
+    return received
+
+
+def reduce_scatter_direct(x, dist):
+    """Every rank gets its part from each of the others."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    parts = x.reshape(world, -1)
+    received = {other: np.empty_like(parts[0]) for other in range(world) if other != rank}
+    pending = [dist.irecv(array, other) for other, array in received.items()]
+    pending += [dist.isend(parts[other], other) for other in received]
+    for message in pending:
+        message.wait()
+    return parts[rank] + sum(received.values())
+
+
+def reduce_scatter_backwards(x, dist):
+    """The ring turns the other way."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    total = x.copy().reshape(world, -1)
+    buffer = np.empty_like(total[0])
+    for far in range(1, world):
+        pending = dist.irecv(buffer, (rank + 1) % world)
+        dist.isend(total[(rank + far) % world].copy(), (rank - 1) % world).wait()
+        pending.wait()
+        total[(rank + far + 1) % world] += buffer
+    return total[rank]
+
+
+def reduce_scatter_blocking(x, dist):
+    """Rank 0 receives first and so breaks the circle of ranks that wait."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    m = x.size // world
+    running = x[(rank - 1) % world * m :][:m]
+    for step in range(world - 1):
+        received = np.empty(m, x.dtype)
+        if rank:
+            dist.send(running, (rank + 1) % world)
+        dist.recv(received, (rank - 1) % world)
+        if not rank:
+            dist.send(running, 1)
+        running = received + x[(rank - 2 - step) % world * m :][:m]
+    return running
+
+
+def reduce_scatter_by_accumulator(x, dist):
+    """Only the travelling sum is kept; the rank's numbers are added when it comes by."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    cut = np.split(x, world)
+    total = np.zeros_like(cut[0])
+    for part in [(rank - 1 - step) % world for step in range(world)]:
+        total = total + cut[part]
+        if part != rank:
+            arriving = np.empty_like(total)
+            sent = dist.isend(total, (rank + 1) % world)
+            dist.recv(arriving, (rank - 1) % world)
+            sent.wait()
+            total = arriving
+    return total
+
+
+def all_gather_backwards(part, dist):
+    """The ring turns the other way, and parts are collected in a list."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    parts = [part] * world
+    latest = part
+    for step in range(1, world):
+        arriving = np.empty_like(part)
+        pending = dist.irecv(arriving, (rank + 1) % world)
+        sent = dist.isend(latest, (rank - 1) % world)
+        pending.wait()
+        sent.wait()
+        parts[(rank + step) % world] = latest = arriving
+    return np.concatenate(parts)
+
+
+def all_gather_direct(part, dist):
+    """Everybody sends to everybody."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    whole = np.empty(world * part.size, part.dtype)
+    places = np.split(whole, world)
+    places[rank][:] = part
+    others = [(rank + far) % world for far in range(1, world)]
+    pending = [dist.isend(part, other) for other in others]
+    for other in reversed(others):
+        dist.recv(places[other], other)
+    for message in pending:
+        message.wait()
+    return whole
+
+
+def all_gather_doubling(part, dist):
+    """Bruck's algorithm: twice as many parts in each step."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    behind = part.copy()  # the parts of rank, rank + 1, … so far
+    reach = 1
+    while reach < world:
+        count = min(reach, world - reach)
+        arriving = np.empty(count * part.size, part.dtype)
+        sent = dist.isend(behind[: arriving.size], (rank - reach) % world)
+        dist.recv(arriving, (rank + reach) % world)
+        sent.wait()
+        behind = np.concatenate([behind, arriving])
+        reach *= 2
+    return np.roll(behind, rank * part.size)
+
+
+def all_gather_blocking(part, dist):
+    """Even ranks send first, and odd ones receive first; the last of an odd number does as the even ones."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    rows = [None] * world
+    rows[rank] = part
+    for step in range(world - 1):
+        arriving = np.empty_like(part)
+        if rank % 2:
+            dist.recv(arriving, rank - 1)
+            dist.send(rows[rank - step], (rank + 1) % world)
+        else:
+            dist.send(rows[rank - step], (rank + 1) % world)
+            dist.recv(arriving, (rank - 1) % world)
+        rows[rank - step - 1] = arriving
+    return np.hstack(rows)
+
+
+def all_reduce_padded(x, dist):
+    """Padded to equal parts, in a ring that turns the other way."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    m = math.ceil(x.size / world)
+    rows = np.zeros((world, m), x.dtype)
+    rows.reshape(-1)[: x.size] = x
+    buffer = np.empty(m, x.dtype)
+    for step in range(world - 1):
+        sent = dist.isend(rows[(rank + step) % world], (rank - 1) % world)
+        dist.recv(buffer, (rank + 1) % world)
+        sent.wait()
+        rows[(rank + step + 1) % world] += buffer
+    for step in range(world - 1):
+        sent = dist.isend(rows[(rank + step - 1) % world], (rank - 1) % world)
+        dist.recv(rows[(rank + step) % world], (rank + 1) % world)
+        sent.wait()
+    return rows.reshape(-1)[: x.size]
+
+
+def all_reduce_direct(x, dist):
+    """Every rank adds its part of all arrays, and sends the sum to all."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    bounds = [x.size * part // world for part in range(world + 1)]
+    spans = [slice(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    others = [other for other in range(world) if other != rank]
+    total = x.copy()
+    received = {other: np.empty_like(x[spans[rank]]) for other in others}
+    pending = [dist.irecv(received[other], other) for other in others]
+    pending += [dist.isend(x[spans[other]], other) for other in others]
+    for message in pending:
+        message.wait()
+    total[spans[rank]] += sum(received.values())
+    pending = [dist.isend(total[spans[rank]].copy(), other) for other in others]
+    for other in others:
+        dist.recv(total[spans[other]], other)
+    for message in pending:
+        message.wait()
+    return total
+
+
+def all_reduce_in_two_loops(x, dist):
+    """Receives first, blocking sends on all ranks but 0."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    x = x.copy()
+    parts = np.array_split(x, world)
+
+    def passed_on(part, like):
+        arriving = np.empty_like(like)
+        if rank == 0:
+            pending = dist.irecv(arriving, world - 1)
+            dist.send(part, 1)
+            pending.wait()
+        else:
+            dist.recv(arriving, rank - 1)
+            dist.send(part, (rank + 1) % world)
+        return arriving
+
+    for step in range(world - 1):
+        into = parts[(rank - step - 2) % world]
+        into += passed_on(parts[(rank - step - 1) % world], into)
+    for step in range(world - 1):
+        into = parts[(rank - step - 1) % world]
+        into[...] = passed_on(parts[(rank - step) % world], into)
+    return x
+
+
+def gradient_of_two_reduces(w, x, y, dist):
+    total, count = np.zeros(w.size), np.array([len(y)])
+    for example, target in zip(x, y, strict=True):
+        total += 2 * (np.dot(example, w) - target) * example
+    dist.all_reduce(count)
+    dist.all_reduce(total)
+    return total / count
+
+
+def gradient_weighted(w, x, y, dist):
+    """The count first; what is added up then is the gradient already."""
+    count = np.full(1, len(y), np.float32)
+    dist.all_reduce(count)
+    error = np.einsum("bd,d->b", x, w) - y
+    slope = np.einsum("b,bd->d", 2 * error / count, x)
+    dist.all_reduce(slope)
+    return slope
+
+
+def gradient_in_one_matrix(w, x, y, dist):
+    """The sums of x^T x and x^T y, from which every rank makes the gradient."""
+    d = w.size
+    sums = np.zeros((d + 1, d + 1), np.float32)
+    beside = np.concatenate([x, y[:, None]], axis=1)
+    sums[:] = beside.T @ beside
+    count = np.ones(1, np.float32) * x.shape[0]
+    dist.all_reduce(count)
+    dist.all_reduce(sums)
+    return (sums[:d, :d] @ w - sums[:d, d]) / count[0] * 2
+
+
+def memory_by_table(parameters, world, stage):
+    share = (parameters + world - 1) // world
+    rest = parameters - share
+    freed = [0, 12 * rest, 14 * rest, 16 * rest]
+    return 16 * parameters - freed[stage], [4, 4, 4, 6][stage] * (world - 1) * share
+
+
+def memory_by_cases(parameters, world, stage):
+    share = math.ceil(parameters / world)
+    if stage == 0:
+        kept = 16 * parameters
+    elif stage == 1:
+        kept = 4 * parameters + 12 * share
+    elif stage == 2:
+        kept = 2 * parameters + 14 * share
+    else:
+        kept = 16 * share
+    one_way = 2 * share * (world - 1)
+    return kept, one_way * 3 if stage == 3 else one_way * 2
+
+
+def memory_in_loops(parameters, world, stage):
+    share, more = divmod(parameters, world)
+    share += more > 0
+    kept = 0
+    for size, first in ((12, 1), (2, 2), (2, 3)):
+        kept += size * (share if stage >= first else parameters)
+    sent = 0
+    for _ in ("weights forward", "weights backward", "gradients")[: 3 if stage > 2 else 2]:
+        sent += (world - 1) * share * 2
+    return kept, sent
+
+
+def fsdp_averaged_before(shard, velocity, x, y, rate, dist):
+    """The gradient is divided before it is sent, and updates are made in place."""
+    world, rank = dist.get_world_size(), dist.get_rank()
+    w = np.zeros((world, shard.size), np.float32)
+    w[rank] = shard
+    dist.all_gather_into_tensor(w, shard)
+    w = w.ravel()
+    error = x.dot(w) - y
+    slope = np.einsum("b,bd->d", error, x) * np.float32(2 / (len(y) * world))
+    part = np.zeros(shard.shape, np.float32)
+    dist.reduce_scatter_tensor(part, slope)
+    velocity *= 0.9
+    velocity += part
+    shard -= rate * velocity
+    return shard, velocity
+
+
+def fsdp_in_loops(shard, velocity, x, y, rate, dist):
+    world = dist.get_world_size()
+    w = np.concatenate([shard] * world)
+    dist.all_gather_into_tensor(w, shard.copy())
+    slope = np.zeros_like(w)
+    for example, target in zip(x, y, strict=True):
+        slope += 2 * (sum(example * w) - target) * example
+    slope /= x.shape[0] * world
+    part = shard.copy()
+    dist.reduce_scatter_tensor(part, slope)
+    new = part + 0.9 * velocity
+    return shard + -rate * new, new
+
+
+def fsdp_in_float64(shard, velocity, x, y, rate, dist):
+    """Computed in float64, sent in float32."""
+    world = dist.get_world_size()
+    w = np.empty(x.shape[1], np.float32)
+    dist.all_gather_into_tensor(w, shard)
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    slope = (2 * ((x @ w - y)[:, None] * x).mean(axis=0)).astype(np.float32)
+    part = np.empty(shard.size, np.float32)
+    dist.reduce_scatter_tensor(part, slope)
+    velocity = 0.9 * velocity.astype(np.float64) + part.astype(np.float64) / world
+    return shard - velocity * rate, velocity
+
+
+COLLECTIVES = {
+    "19.broadcast": [
+        broadcast_from_afar,
+        broadcast_mirrored,
+        broadcast_by_halves,
+        broadcast_parent_and_children,
+    ],
+    "19.reduce-scatter": [
+        reduce_scatter_direct,
+        reduce_scatter_backwards,
+        reduce_scatter_blocking,
+        reduce_scatter_by_accumulator,
+    ],
+    "19.all-gather": [all_gather_backwards, all_gather_direct, all_gather_doubling, all_gather_blocking],
+    "19.all-reduce": [all_reduce_padded, all_reduce_direct, all_reduce_in_two_loops],
+    "19.gradient": [gradient_of_two_reduces, gradient_weighted, gradient_in_one_matrix],
+    "19.memory": [memory_by_table, memory_by_cases, memory_in_loops],
+    "19.fsdp": [fsdp_averaged_before, fsdp_in_loops, fsdp_in_float64],
+}
