@@ -99,8 +99,9 @@ class RankRecorder:
         """Take down the results, and the end."""
         if not self.halted:
             for result in results:
-                self.checked("a result", result)
-                self._add("result", -1, -1, result)
+                array = np.array(result, order="C")  # a result is no message: it may be a transposed view
+                self.checked("a result", array)
+                self._add("result", -1, -1, array)
             self._add("end", -1, -1, None)
 
     def record(self) -> Record:

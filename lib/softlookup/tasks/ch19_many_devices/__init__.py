@@ -1,3 +1,9 @@
 """Chapter 19, many devices: its tasks in the order of the notebook."""
 
-TASKS = ()
+from softlookup.tasks.ch19_many_devices.context import RING_ATTENTION
+from softlookup.tasks.ch19_many_devices.experts import EXPERTS
+from softlookup.tasks.ch19_many_devices.pipeline import BUBBLE, SCHEDULE
+from softlookup.tasks.ch19_many_devices.tensor import FEED_FORWARD, HEADS
+from softlookup.tasks.ch19_many_devices.together import TWO_BY_TWO
+
+TASKS = (FEED_FORWARD, HEADS, SCHEDULE, BUBBLE, EXPERTS, RING_ATTENTION, TWO_BY_TWO)
