@@ -67,7 +67,9 @@ def _by_turns(stages: int, micro_batches: int) -> list[list[str]]:
 
 
 def _bubble_cases(rng: Rng, fraction: str, idle: str) -> list[Case]:
-    eager = [["F0", "B0", "F1", "B1"], ["F0", "F1", "B0", "B1"]]
+    mixed = [["F0", "F1", "F2", "B0", "B1", "B2"], ["F0", "B0", "F1", "B1", "F2", "B2"]]
+    # Stage 0 does not go on before micro-batch 0 comes back, which stage 1 keeps until it has the next one.
+    no_warm_up = [["F0", "B0", "F1", "B1"], ["F0", "F1", "B0", "B1"]]
     swapped = [["F0", "F1", "B0", "B1"], ["F1", "F0", "B1", "B0"]]
     # Each stage begins with what the other does last: stage 0 never gets to F1, stage 1 needs it first.
     stuck = [["F0", "B0", "F1", "B1"], ["F1", "B1", "F0", "B0"]]
@@ -80,10 +82,11 @@ def _bubble_cases(rng: Rng, fraction: str, idle: str) -> list[Case]:
         ("backwards in the order of the forwards", _all_forwards_first(3, 3, is_reversed=False), 1.0, 1.5, CORE),
         ("fewer micro-batches than stages", _by_turns(5, 2), 1.0, 2.0, CORE),
         ("one stage", _by_turns(1, 3), 0.25, 0.5, CORE),
-        ("a stage that waits in the middle", eager, 1.0, 3.0, CORE),
+        ("stages with different schedules", mixed, 1.0, 3.0, CORE),
         ("micro-batches in another order", swapped, 2.0, 1.0, CORE),
         ("eleven micro-batches", _by_turns(3, 11), float(rng.integers(1, 5)) / 2, float(rng.integers(1, 7)) / 2, CORE),
         ("orders that wait for each other", stuck, 1.0, 2.0, DEADLOCK),
+        ("a first stage without warm-up", no_warm_up, 1.0, 2.0, DEADLOCK),
         ("a backward before its forward", backward_first, 1.0, 2.0, DEADLOCK),
     ]
     return [Case(label, args, part, "plain") for label, *args_, part in rows for args in [tuple(args_)]]

@@ -87,7 +87,7 @@ def _heads_cases(rng: Rng) -> list[Case]:
         ask("three ranks with three heads each", 3, 4, 5, 2, 3),
         ask("one head on each of two ranks", 2, 3, 4, 5, 1),
         ask("one rank with two heads", 1, 4, 3, 2, 2),
-        ask("traffic of four ranks", 4, 6, 8, 3, 2, limited=True),
+        ask("traffic of three ranks", 3, 6, 8, 3, 2, limited=True),
     ]
 
 
