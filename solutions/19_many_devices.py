@@ -251,9 +251,9 @@ def ring_attention(q, k, v, dist):
 # %% [markdown]
 # [[task 19.two-by-two]]
 #
-# Train a small classifier on four ranks, two by two. Rank `[[19.two-by-two:numbering]]` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
+# Train a small classifier on four ranks, two by two. Rank `2 * data + tensor` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
 #
-# Do `steps` steps of SGD, `w -= rate * gradient`, with the gradients written out. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, and has to agree with training on one device to 0.00001.
+# Do `steps` steps of SGD with weight decay, `w -= rate * (gradient + decay * w)` with `decay = [[19.two-by-two:decay]]`, and write the gradients out. The decay is not part of the loss. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, and has to agree with training on one device to 0.00001.
 #
 # `dist` has `new_group(ranks)`, which all four ranks call for every group, in the same order, and `all_reduce(array, group=…)`, the sum over a group. A link may carry in each step the logits (B, C) of the larger batch, or the gradients of a rank's weights with three numbers more, whichever is more; and three numbers before the first step.
 
@@ -262,8 +262,9 @@ def ring_attention(q, k, v, dist):
 def train(x, labels, w_in, w_out, rate, steps, dist):
     """x (B, D), labels (B,), w_in (D, F), w_out (F, C), two numbers, of one rank -> losses (steps,), w_in, w_out."""
     ### BEGIN SOLUTION
-    same_batch = [[0, 1], [2, 3]]  # variant 19.two-by-two:same_batch
-    same_half = [[0, 2], [1, 3]]  # variant 19.two-by-two:same_half
+    decay = 0.1  # variant 19.two-by-two:decay
+    same_batch = [[0, 1], [2, 3]]
+    same_half = [[0, 2], [1, 3]]
     rank = dist.get_rank()
     groups = {tuple(pair): dist.new_group(pair) for pair in same_batch + same_half}
     batch_group = next(groups[tuple(pair)] for pair in same_batch if rank in pair)
@@ -285,8 +286,9 @@ def train(x, labels, w_in, w_out, rate, steps, dist):
         d_in = x.T @ (slope @ w_out.T * (hidden > 0))
         sums = np.concatenate([d_in.reshape(-1), d_out.reshape(-1), [loss]])
         dist.all_reduce(sums, group=half_group)
-        w_in = w_in - rate * sums[: w_in.size].reshape(w_in.shape)
-        w_out = w_out - rate * sums[w_in.size : -1].reshape(w_out.shape)
+        d_in, d_out = sums[: w_in.size].reshape(w_in.shape), sums[w_in.size : -1].reshape(w_out.shape)
+        w_in = w_in - rate * (d_in + decay * w_in)
+        w_out = w_out - rate * (d_out + decay * w_out)
         losses.append(sums[-1])
     return np.array(losses), w_in, w_out
     ### END SOLUTION

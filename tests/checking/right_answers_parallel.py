@@ -111,9 +111,9 @@ def schedule_queue(stage, stages, micro_batches):
     while forwards or backwards:
         if forwards and len(backwards) <= stages - stage - 1:
             backwards.append(forwards.popleft())
-            order.append("F%d" % backwards[-1])
+            order.append(f"F{backwards[-1]:d}")
         else:
-            order.append("B%d" % backwards.popleft())
+            order.append("B{:d}".format(backwards.popleft()))
     return order
 
 
@@ -375,8 +375,8 @@ def train_separate_sums(x, labels, w_in, w_out, rate, steps, dist):
         for each in (gradient_out, gradient_in, numbers):
             dist.all_reduce(each, group=alike)
         losses[step] = numbers[0] / numbers[1]
-        w_out -= rate / numbers[1] * gradient_out
-        w_in -= rate / numbers[1] * gradient_in
+        w_out -= rate / numbers[1] * gradient_out + 0.1 * rate * w_out
+        w_in -= rate / numbers[1] * gradient_in + 0.1 * rate * w_in
     return losses, w_in, w_out
 
 
@@ -402,7 +402,7 @@ def train_example_by_example(x, labels, w_in, w_out, rate, steps, dist):
             d_in += np.outer(example, (w_out @ slope) * (hidden > 0)) / count
         dist.all_reduce(sums, group=alike)
         history.append(float(sums[0]))
-        w_in, w_out = w_in - rate * d_in, w_out - rate * d_out
+        w_in, w_out = w_in - rate * (0.1 * w_in + d_in), w_out - rate * (0.1 * w_out + d_out)
     return history, w_in, w_out
 
 
@@ -431,8 +431,8 @@ def train_mean_of_weighted_means(x, labels, w_in, w_out, rate, steps, dist):
         dist.all_reduce(flat, group=halves[rank % 2])
         losses.append(flat[0])
         flat *= rate
-        w_in = w_in - flat[1:][: w_in.size].reshape(w_in.shape)
-        w_out = w_out - flat[-w_out.size :].reshape(w_out.shape)
+        w_in = w_in * (1 - 0.1 * rate) - flat[1:][: w_in.size].reshape(w_in.shape)
+        w_out = w_out * (1 - 0.1 * rate) - flat[-w_out.size :].reshape(w_out.shape)
     return tuple(losses), w_in, w_out
 
 

@@ -10,15 +10,14 @@ from softlookup.tasks.ch19_many_devices.worlds import ask_world, rank_task
 from softlookup.tasks.draws import Rng, normal
 
 PerRank = list[np.ndarray]
-Pairs = list[list[int]]
 
-_ROWS, _COLUMNS = [[0, 1], [2, 3]], [[0, 2], [1, 3]]
+_SAME_BATCH, _SAME_HALF = [[0, 1], [2, 3]], [[0, 2], [1, 3]]
 
 _BYTES = 8
 """Of one number: these losses are compared to a hundred-thousandth."""
 
 
-def _train_cases(rng: Rng, numbering: str, same_batch: Pairs, same_half: Pairs) -> list[Case]:
+def _train_cases(rng: Rng, decay: float) -> list[Case]:
     def ask(
         label: str,
         batches: tuple[int, int],
@@ -30,11 +29,11 @@ def _train_cases(rng: Rng, numbering: str, same_batch: Pairs, same_half: Pairs) 
         d, f, c = sizes
         x: PerRank = [np.empty(0)] * 4
         labels, w_in, w_out = list(x), list(x), list(x)
-        for pair, count in zip(same_batch, batches, strict=True):
+        for pair, count in zip(_SAME_BATCH, batches, strict=True):
             some, classes = normal(rng, count, d, dtype="float64"), rng.integers(0, c, count)
             for rank in pair:
                 x[rank], labels[rank] = some, classes
-        for pair in same_half:
+        for pair in _SAME_HALF:
             half_in = normal(rng, d, f, dtype="float64", scale=d**-0.5)
             half_out = normal(rng, f, c, dtype="float64", scale=f**-0.5)
             for rank in pair:
@@ -67,15 +66,13 @@ def _train(
     w_out: PerRank,
     rate: float,
     steps: int,
-    numbering: str,
-    same_batch: Pairs,
-    same_half: Pairs,
+    decay: float,
 ) -> tuple[np.ndarray, ...]:
     """One device with all weights and examples; the gradient by the chain rule, example by example."""
-    examples = np.concatenate([x[pair[0]] for pair in same_batch])
-    classes = np.concatenate([labels[pair[0]] for pair in same_batch]).astype(int)
-    first = np.concatenate([w_in[pair[0]] for pair in same_half], axis=1)
-    second = np.concatenate([w_out[pair[0]] for pair in same_half], axis=0)
+    examples = np.concatenate([x[pair[0]] for pair in _SAME_BATCH])
+    classes = np.concatenate([labels[pair[0]] for pair in _SAME_BATCH]).astype(int)
+    first = np.concatenate([w_in[pair[0]] for pair in _SAME_HALF], axis=1)
+    second = np.concatenate([w_out[pair[0]] for pair in _SAME_HALF], axis=0)
     losses = []
     for _ in range(steps):
         loss, d_first, d_second = 0.0, np.zeros(first.shape), np.zeros(second.shape)
@@ -89,9 +86,10 @@ def _train(
             d_second += np.outer(np.where(z > 0, z, 0), slope)
             d_first += np.outer(example, np.where(z > 0, second @ slope, 0))
         losses.append(loss / len(examples))
-        first, second = first - rate * d_first / len(examples), second - rate * d_second / len(examples)
+        first = (1 - rate * decay) * first - rate * d_first / len(examples)
+        second = (1 - rate * decay) * second - rate * d_second / len(examples)
     halves_in, halves_out = np.split(first, 2, axis=1), np.split(second, 2, axis=0)
-    half_of = {rank: half for half, pair in enumerate(same_half) for rank in pair}
+    half_of = {rank: half for half, pair in enumerate(_SAME_HALF) for rank in pair}
     return on_all_ranks(
         [np.array(losses)] * 4,
         [halves_in[half_of[rank]] for rank in range(4)],
@@ -104,8 +102,5 @@ TWO_BY_TWO = rank_task(
     _train_cases,
     _train,
     finished=True,
-    variants=(
-        {"numbering": "2 * data + tensor", "same_batch": _ROWS, "same_half": _COLUMNS},
-        {"numbering": "data + 2 * tensor", "same_batch": _COLUMNS, "same_half": _ROWS},
-    ),
+    variants=tuple({"decay": decay} for decay in (0.1, 0.2, 0.05)),
 )
