@@ -27,6 +27,8 @@
 # **Judged on traffic.** A program whose values are right earns most of the points. The rest is for the bytes that a link carries or a rank sends, the number of messages, and the longest chain of messages that wait for each other: each task says what it may use.
 
 # %% 19-setup
+import math
+
 import numpy as np
 
 from softlookup import check, hint
@@ -229,3 +231,269 @@ def sharded_step(shard, velocity, x, y, rate, dist):
     velocity = beta * velocity + part / world
     return shard - rate * velocity, velocity
     ### END SOLUTION
+
+
+# %% [markdown]
+# ## Layers cut in pieces
+
+# %% [markdown]
+# [[task 19.feed-forward]]
+#
+# Compute a feed-forward layer whose hidden numbers are spread over the ranks. All ranks have the same `x` (T, D) and `b_out` (D,). Each has F of the hidden numbers: the columns `w_in` (D, F) of the first matrix with their part `b_in` (F,) of its bias, and the matching rows `w_out` (F, D) of the second one. The activation is **[[19.feed-forward:activation]]**. Return `y` (T, D) of the whole layer, on every rank.
+#
+# `dist` has `all_reduce(array)`, which replaces the array of every rank by their sum, and `all_gather_into_tensor(output, input)`. One all-reduce of T × D numbers in float32 is allowed.
+
+
+# %% 19-feed-forward
+def feed_forward(x, w_in, b_in, w_out, b_out, dist):
+    """x (T, D), w_in (D, F), b_in (F,), w_out (F, D), b_out (D,) of one rank -> y (T, D) of the whole layer."""
+    ### BEGIN SOLUTION
+    z = x @ w_in + b_in
+    a = np.maximum(z, 0.0)  # variant 19.feed-forward:a
+    y = a @ w_out
+    dist.all_reduce(y)
+    return y + b_out
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 19.heads]]
+#
+# Spread self-attention over the ranks by its heads. All ranks have the same `x` (T, D). Each has `heads` heads of width H: the columns `w_q`, `w_k` and `w_v` (D, heads × H) of the projections, the first H of which belong to its first head, and the matching rows `w_o` (heads × H, D) of the output matrix. Nothing is masked. Return `y` (T, D) of all heads, on every rank.
+#
+# One all-reduce of T × D numbers in float32 is allowed. A root from `np.sqrt` is float64 and makes all that follows twice as large: `math.sqrt` does not.
+
+
+# %% 19-heads
+def attention_by_heads(x, w_q, w_k, w_v, w_o, heads, dist):
+    """x (T, D), w_q, w_k, w_v (D, heads * H), w_o (heads * H, D) of one rank -> y (T, D) of all heads."""
+    ### BEGIN SOLUTION
+    q, k, v = ((x @ w).reshape(len(x), heads, -1).swapaxes(0, 1) for w in (w_q, w_k, w_v))
+    scores = q @ k.swapaxes(1, 2) / math.sqrt(q.shape[-1])
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    z = e / e.sum(axis=-1, keepdims=True) @ v
+    y = z.swapaxes(0, 1).reshape(len(x), -1) @ w_o
+    dist.all_reduce(y)
+    return y
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Layers one after the other
+
+# %% [markdown]
+# [[task 19.schedule]]
+#
+# A plain function, no rank: the order of work of one stage of a pipeline by the schedule **1F1B** (one forward, one backward). A stage warms up with one forward for each stage behind it, then does a forward and a backward by turns, and ends with the backwards that are left. With few micro-batches there are fewer forwards to warm up with.
+#
+# Return the order as a list: `"F2"` is the forward pass of micro-batch 2, `"B2"` its backward pass. Stages are counted from 0, micro-batches from **[[19.schedule:first]]**; both kinds of pass go in the order of the micro-batches.
+
+
+# %% 19-schedule
+def one_forward_one_backward(stage, stages, micro_batches):
+    """Three whole numbers -> the order of the stage's passes, a list of text."""
+    ### BEGIN SOLUTION
+    first = 0  # variant 19.schedule:first
+    forwards = [f"F{first + i}" for i in range(micro_batches)]
+    backwards = [f"B{first + i}" for i in range(micro_batches)]
+    warm_up = min(stages - stage - 1, micro_batches)
+    order = forwards[:warm_up]
+    for i in range(micro_batches - warm_up):
+        order += [forwards[warm_up + i], backwards[i]]
+    return order + backwards[micro_batches - warm_up :]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 19.bubble]]
+#
+# A plain function again: how long do given orders take? `orders[s]` is the order of stage `s`, as in the task before; it may be that of any schedule. A forward takes `forward_s` seconds and a backward `backward_s`, on every stage; messages take no time. A stage begins with the next pass of its order as soon as it is free and what the pass needs is there: for a forward, the same forward on the stage before; for a backward, the same backward on the stage behind, and on the last stage its own forward of that micro-batch.
+#
+# Return three numbers: the seconds until all is done; the time in which stages wait, all stages together, as a fraction of **[[19.bubble:fraction]]**; and the most micro-batches that any stage keeps at a time, forward done and backward not. If stages wait for each other for ever, return `math.inf`, 1.0 and 0.
+
+
+# %% 19-bubble
+def pipeline_time(orders, forward_s, backward_s):
+    """A list of lists of text, two numbers -> seconds, fraction in which stages wait, most micro-batches kept."""
+    ### BEGIN SOLUTION
+    stages = len(orders)
+    to_do = [list(order) for order in orders]
+    clocks = [0.0] * stages
+    ends = {}
+    work = 0.0
+    for _ in range(sum(len(order) for order in orders)):
+        for stage in range(stages):
+            if not to_do[stage]:
+                continue
+            step = to_do[stage][0]
+            needs = (stage - 1, step) if step[0] == "F" else (stage + 1, step)
+            if step[0] == "B" and stage == stages - 1:
+                needs = (stage, "F" + step[1:])
+            if step[0] == "F" and stage == 0:
+                ready = 0.0
+            elif needs in ends:
+                ready = ends[needs]
+            else:
+                continue
+            duration = forward_s if step[0] == "F" else backward_s
+            clocks[stage] = max(clocks[stage], ready) + duration
+            ends[stage, step] = clocks[stage]
+            work += duration
+            to_do[stage].pop(0)
+    if any(to_do):
+        return math.inf, 1.0, 0
+    seconds = max(clocks)
+    idle = 1 - work / (stages * seconds)  # variant 19.bubble:idle
+    most = 0
+    for order in orders:
+        kept = 0
+        for step in order:
+            kept += 1 if step[0] == "F" else -1
+            most = max(most, kept)
+    return seconds, idle, most
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Experts on different ranks
+
+# %% [markdown]
+# [[task 19.experts]]
+#
+# Spread a mixture of experts: rank `r` has expert `r`, with `w_in` (D, F) and `w_out` (F, D), and computes `relu(t @ w_in) @ w_out` for each token `t` that comes to it. Each rank has tokens of its own, `x` (T, D), with T different on different ranks; the router `w_router` (D, P) is the same on all. A token goes to the expert with its highest score. Of each rank's tokens, an expert takes the first `capacity` that choose it, in their order. Return `y` (T, D) for the rank's own tokens: the expert's output times **[[19.experts:gate]]**, and zeros for a token that found its expert full.
+#
+# `dist` has `all_to_all_single(output, input)`: cut along their first axis into P equal parts, part `j` of the input goes to rank `j` and comes to lie in part `i` of its output, where `i` is the sender. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers for each expert: places that stay empty hold zeros.
+
+
+# %% 19-experts
+def experts(x, w_router, w_in, w_out, capacity, dist):
+    """x (T, D), w_router (D, P), w_in (D, F), w_out (F, D), a number, of one rank -> y (T, D) for its tokens."""
+    ### BEGIN SOLUTION
+    world, width = dist.get_world_size(), x.shape[1]
+    scores = x @ w_router
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    gates = e / e.sum(axis=-1, keepdims=True)  # variant 19.experts:gates
+    chosen = scores.argmax(axis=-1)
+    sent = np.zeros((world, capacity, width), x.dtype)
+    taken = [[] for _ in range(world)]
+    for t, expert in enumerate(chosen):
+        if len(taken[expert]) < capacity:
+            sent[expert, len(taken[expert])] = x[t]
+            taken[expert].append(t)
+    arrived = np.empty_like(sent)
+    dist.all_to_all_single(arrived, sent)
+    results = np.maximum(arrived @ w_in, 0) @ w_out
+    back = np.empty_like(sent)
+    dist.all_to_all_single(back, results)
+    y = np.zeros_like(x)
+    for expert in range(world):
+        for place, t in enumerate(taken[expert]):
+            y[t] = gates[t, expert] * back[expert, place]
+    return y
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## A sequence in blocks
+
+# %% [markdown]
+# [[task 19.ring-attention]]
+#
+# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones. Return the output (B, H) of the rank's own queries.
+#
+# Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers in float32. A block may be masked altogether for some queries, or for all.
+
+
+# %% 19-ring-attention
+def ring_attention(q, k, v, dist):
+    """q, k, v (B, H) of one rank -> the output (B, H) of its queries, for causal attention over P * B positions."""
+    ### BEGIN SOLUTION
+    rank, world = dist.get_rank(), dist.get_world_size()
+    block, width = q.shape
+
+    def positions(owner):
+        at = owner * block + np.arange(block)  # variant 19.ring-attention:at
+        return at
+
+    top = np.full((block, 1), -np.inf, q.dtype)
+    total = np.zeros((block, 1), q.dtype)
+    out = np.zeros_like(q)
+    pair = np.stack([k, v])
+    for step in range(world):
+        owner = (rank - step) % world
+        scores = q @ pair[0].T / math.sqrt(width)
+        scores = np.where(positions(rank)[:, None] >= positions(owner), scores, -np.inf)
+        new = np.maximum(top, scores.max(axis=-1, keepdims=True))
+        fade = np.exp(top - new)
+        weights = np.exp(scores - new)
+        total = total * fade + weights.sum(axis=-1, keepdims=True)
+        out = out * fade + weights @ pair[1]
+        top = new
+        if step < world - 1:
+            arriving = np.empty_like(pair)
+            sent = dist.isend(pair, (rank + 1) % world)
+            dist.recv(arriving, (rank - 1) % world)
+            sent.wait()
+            pair = arriving
+    return out / total
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## All together
+
+# %% [markdown]
+# [[task 19.two-by-two]]
+#
+# Train a small classifier on four ranks, two by two. Rank `2 * data + tensor` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
+#
+# Do `steps` steps of SGD with weight decay, `w -= rate * (gradient + decay * w)` with `decay = [[19.two-by-two:decay]]`, and write the gradients out. The decay is not part of the loss. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, and has to agree with training on one device to 0.00001.
+#
+# `dist` has `new_group(ranks)`, which all four ranks call for every group, in the same order, and `all_reduce(array, group=…)`, the sum over a group. A link may carry in each step the logits (B, C) of the larger batch, or the gradients of a rank's weights with three numbers more, whichever is more; and three numbers before the first step.
+
+
+# %% 19-two-by-two
+def train(x, labels, w_in, w_out, rate, steps, dist):
+    """x (B, D), labels (B,), w_in (D, F), w_out (F, C), two numbers, of one rank -> losses (steps,), w_in, w_out."""
+    ### BEGIN SOLUTION
+    decay = 0.1  # variant 19.two-by-two:decay
+    same_batch = [[0, 1], [2, 3]]
+    same_half = [[0, 2], [1, 3]]
+    rank = dist.get_rank()
+    groups = {tuple(pair): dist.new_group(pair) for pair in same_batch + same_half}
+    batch_group = next(groups[tuple(pair)] for pair in same_batch if rank in pair)
+    half_group = next(groups[tuple(pair)] for pair in same_half if rank in pair)
+    rows = np.arange(len(x))
+    count = np.array([len(x)], np.float64)
+    dist.all_reduce(count, group=half_group)
+    losses = []
+    for _ in range(steps):
+        hidden = np.maximum(x @ w_in, 0)
+        logits = hidden @ w_out
+        dist.all_reduce(logits, group=batch_group)
+        logits = logits - logits.max(axis=-1, keepdims=True)
+        shares = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+        loss = -np.log(shares[rows, labels]).sum() / count[0]
+        slope = shares / count[0]
+        slope[rows, labels] -= 1 / count[0]
+        d_out = hidden.T @ slope
+        d_in = x.T @ (slope @ w_out.T * (hidden > 0))
+        sums = np.concatenate([d_in.reshape(-1), d_out.reshape(-1), [loss]])
+        dist.all_reduce(sums, group=half_group)
+        d_in, d_out = sums[: w_in.size].reshape(w_in.shape), sums[w_in.size : -1].reshape(w_out.shape)
+        w_in = w_in - rate * (d_in + decay * w_in)
+        w_out = w_out - rate * (d_out + decay * w_out)
+        losses.append(sums[-1])
+    return np.array(losses), w_in, w_out
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## In your own words
+#
+# Task 19-explain · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/19_many_devices.html#many-devices-together)
+#
+# A model of 70 billion parameters, with 80 layers and width 8192, is to be trained on 64 cards of 80 GB: 8 nodes of 8 cards. Within a node a card sends 450 GB/s to others, between nodes 50 GB/s. Training takes 16 bytes for each parameter, without activations. Choose a layout: how many ways of data, tensor and pipeline parallelism, and what is sharded. Give the memory of a card, say which traffic crosses which links, and name one layout that you rejected, with the reason. Five to eight sentences.
+
+# %% 19-explain [markdown] points=3
+# Weights, gradients and optimiser state take 70e9 × 16 bytes = 1.12 TB, 17.5 GB for each of 64 cards if nothing is kept twice, so that plain data parallelism, with 1.12 TB on each card, is out. I choose tensor parallelism over the 8 cards of a node, pipeline parallelism over 4 nodes with 20 layers a stage, and 2 data-parallel copies with the optimiser state sharded between them (ZeRO stage 1). A card then has 70e9 / 32 = 2.2 billion parameters: 4 bytes each for weights and gradients and half of 12 bytes for the optimiser, together 10 bytes or 22 GB, which leaves most of the 80 GB for activations. Tensor parallelism has two all-reduces in each layer forward and two backward, of all activations, and nothing can be computed meanwhile: it stays on the fast links in a node. Between the stages only the activations at a stage's end cross, once for each micro-batch and direction, which the slow links can carry. The gradients of 2.2 billion parameters cross between nodes once a step, beside the backward pass. The pipeline has a bubble of (4 - 1) / (m + 3), so that I take 24 micro-batches or more: at most 11 %. Tensor parallelism over 16 cards I rejected: its all-reduces would go through links of a ninth of the speed. (A layout that multiplies to 64 and fits with a figure, tensor parallelism within the node with the reason, and one rejected layout are enough for full points; sharding everything over all 64 cards, at 17.5 GB a card, is as good an answer if the traffic of gathering weights is named.)

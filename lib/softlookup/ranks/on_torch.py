@@ -161,13 +161,17 @@ class TorchDist:
 
         self._distributed, self._device = distributed, device
 
-    def get_rank(self) -> int:
-        """The rank's number, from 0."""
-        return self._distributed.get_rank()
+    def get_rank(self, group: Any = None) -> int:
+        """The rank's number, from 0; in a group its number there, or -1 outside of it."""
+        return self._distributed.get_rank(group)
 
-    def get_world_size(self) -> int:
-        """How many ranks there are."""
-        return self._distributed.get_world_size()
+    def get_world_size(self, group: Any = None) -> int:
+        """How many ranks there are, or belong to a group."""
+        return self._distributed.get_world_size(group)
+
+    def new_group(self, ranks: Sequence[int]) -> Any:
+        """Make a group of ranks; waits until all ranks of the world have called it, also those outside of the group."""
+        return self._distributed.new_group(sorted(ranks))
 
     def send(self, array: np.ndarray, dst: int) -> None:
         """Send an array."""
@@ -190,32 +194,32 @@ class TorchDist:
         tensor = self._tensor(array)
         return TorchPending(self._distributed.irecv(tensor, src), lambda: self._back(tensor, array))
 
-    def broadcast(self, array: np.ndarray, src: int) -> None:
-        """Fill the array of all ranks with that of ``src``."""
+    def broadcast(self, array: np.ndarray, src: int, group: Any = None) -> None:
+        """Fill the array of all ranks with that of ``src``, a rank of the world."""
         tensor = self._tensor(array)
-        self._distributed.broadcast(tensor, src)
+        self._distributed.broadcast(tensor, src, group=group)
         self._back(tensor, array)
 
-    def all_reduce(self, array: np.ndarray) -> None:
+    def all_reduce(self, array: np.ndarray, group: Any = None) -> None:
         """Replace the array of all ranks by their sum."""
         tensor = self._tensor(array)
-        self._distributed.all_reduce(tensor)
+        self._distributed.all_reduce(tensor, group=group)
         self._back(tensor, array)
 
-    def barrier(self) -> None:
+    def barrier(self, group: Any = None) -> None:
         """Wait until all ranks have come here."""
-        self._distributed.barrier()
+        self._distributed.barrier(group)
 
-    def __getattr__(self, name: str) -> Callable[[np.ndarray, np.ndarray], None]:
+    def __getattr__(self, name: str) -> Callable[..., None]:
         if name not in _COLLECTIVES:
             raise AttributeError(f"dist has no {name!r}")
 
-        def collective(output: np.ndarray, input: np.ndarray) -> None:
+        def collective(output: np.ndarray, input: np.ndarray, group: Any = None) -> None:
             tensor = self._tensor(output)
             with warnings.catch_warnings():
                 # torch 2.13 has begun to rename them; those before it know these names alone.
                 warnings.filterwarnings("ignore", message=".*is deprecated", category=FutureWarning)
-                getattr(self._distributed, name)(tensor, self._tensor(input))
+                getattr(self._distributed, name)(tensor, self._tensor(input), group=group)
             self._back(tensor, output)
 
         return collective

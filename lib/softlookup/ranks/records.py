@@ -23,8 +23,8 @@ class WorldError(Exception):
     Attributes:
         kind: "deadlock" (ranks wait for each other for ever), "unsent" (a receive that nobody sends), "unread" (a
             message that nobody receives), "mismatch" (another shape or dtype is received than sent), "no-wait" (a
-            message that is never waited for), "not-deterministic" (a rank that does something else the second time) or
-            "record" (no record of a rank).
+            message that is never waited for), "groups" (a group that not all ranks make), "not-deterministic" (a rank
+            that does something else the second time) or "record" (no record of a rank).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -42,7 +42,7 @@ class RankOperation:
         awaited: For "wait": the position of the message among the rank's operations; else -1.
         dtype: The dtype of the array that is sent, received or returned; None where there is none.
         shape: Its shape.
-        array: The array, where it is sent or returned.
+        array: The array, where it is sent or returned; of a group its ranks.
     """
 
     name: str
@@ -131,7 +131,7 @@ class RankProgram:
         if not 0 <= number < len(NAMES) or last == "end":
             raise self._no_record()
         name = NAMES[number]
-        has_array, has_peer = name not in ("wait", "end"), name not in ("wait", "result", "end")
+        has_array, has_peer = name not in ("wait", "end"), name not in ("wait", "result", "end", "group")
         is_good = (
             (0 <= peer < self.world and peer != self.rank if has_peer else peer == -1)
             and (self._can_wait(awaited) if name == "wait" else awaited == -1)

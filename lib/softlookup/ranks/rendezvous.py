@@ -7,6 +7,7 @@ one machine and stand still on another. ``isend`` and ``irecv`` end at their ``w
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from softlookup.ranks.records import RankOperation, WorldError
 
@@ -94,7 +95,8 @@ def settle(programs: Sequence[Sequence[RankOperation]]) -> LinkTraffic:
         The traffic.
 
     Raises:
-        WorldError: If ranks wait for each other for ever, or a message has one end alone, or is not waited for.
+        WorldError: If ranks wait for each other for ever, a message has one end alone or is not waited for, or not all
+            ranks make the same groups.
     """
     meeting = _Meeting(programs)
     while any([meeting.advance(rank) for rank in range(len(programs))]):
@@ -109,7 +111,28 @@ def settle(programs: Sequence[Sequence[RankOperation]]) -> LinkTraffic:
                 words = "to" if operation.sends else "from"
                 message = f"rank {rank} calls {operation.name} {words} rank {operation.peer} and never wait() on it"
                 raise WorldError("no-wait", message)
+    _compare_groups(programs)
     return meeting.traffic()
+
+
+def _compare_groups(programs: Sequence[Sequence[RankOperation]]) -> None:
+    """Refuse groups that not all ranks make in the same order: torch.distributed waits for all of them there."""
+    made = [
+        [each.array.tolist() for each in program if each.name == "group" and each.array is not None]
+        for program in programs
+    ]
+    for rank, groups in enumerate(made):
+        for number, (first, other) in enumerate(zip_longest(made[0], groups), 1):
+            if first != other:
+                raise WorldError(
+                    "groups",
+                    f"rank 0 and rank {rank} differ in their call {number} of new_group: {_called_with(first)} on rank "
+                    f"0, {_called_with(other)} on rank {rank}; all ranks call it for every group, in the same order",
+                )
+
+
+def _called_with(group: list[int] | None) -> str:
+    return "no such call" if group is None else str(group)
 
 
 @dataclass

@@ -1,19 +1,23 @@
 """Collectives as finished parts: rings, and a tree, on the same messages as anybody's, so that they are counted alike.
 
-All take the recorder of a rank first. What they fill are arrays in one piece, as torch.distributed wants them.
+All take the recorder of a rank first, or its group. What they fill are arrays in one piece, as torch.distributed wants
+them.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
+from softlookup.ranks.inside.groups import RankGroup
 from softlookup.ranks.inside.recording import RankError, RankRecorder
 
+Member = RankRecorder | RankGroup
+"""A rank among those that a collective is for: all of the world, or a group."""
 
-def broadcast(rank: RankRecorder, array: np.ndarray, src: int) -> None:
+
+def broadcast(rank: Member, array: np.ndarray, src: int) -> None:
     """Fill the array of all ranks with that of ``src``, along a binomial tree."""
-    if not 0 <= src < rank.world:
-        raise RankError(f"broadcast names rank {src}: in a world of {rank.world} there are 0 to {rank.world - 1}")
+    src = rank.position("broadcast", src)
     position = (rank.rank - src) % rank.world
     reach = 1
     while reach < rank.world:
@@ -24,7 +28,7 @@ def broadcast(rank: RankRecorder, array: np.ndarray, src: int) -> None:
         reach *= 2
 
 
-def all_reduce(rank: RankRecorder, array: np.ndarray) -> None:
+def all_reduce(rank: Member, array: np.ndarray) -> None:
     """Replace the array of all ranks by their sum, in a ring: 2 (P - 1) / P of its bytes cross each link."""
     rank.checked("what all_reduce sums", array)
     parts = np.array_split(array.reshape(-1), rank.world)
@@ -38,7 +42,7 @@ def all_reduce(rank: RankRecorder, array: np.ndarray) -> None:
         )
 
 
-def all_gather_into_tensor(rank: RankRecorder, output: np.ndarray, input: np.ndarray) -> None:
+def all_gather_into_tensor(rank: Member, output: np.ndarray, input: np.ndarray) -> None:
     """Put the inputs of all ranks one after the other into every output, in a ring."""
     parts = _parts(rank, "all_gather_into_tensor", "output", output, input)
     parts[rank.rank][...] = input.reshape(-1)
@@ -47,7 +51,7 @@ def all_gather_into_tensor(rank: RankRecorder, output: np.ndarray, input: np.nda
         part[...] = _passed_on(rank, parts[(rank.rank - step) % rank.world], part)
 
 
-def reduce_scatter_tensor(rank: RankRecorder, output: np.ndarray, input: np.ndarray) -> None:
+def reduce_scatter_tensor(rank: Member, output: np.ndarray, input: np.ndarray) -> None:
     """Sum the inputs of all ranks, of which each gets its part, in a ring."""
     parts = [part.copy() for part in _parts(rank, "reduce_scatter_tensor", "input", input, output)]
     for step in range(1, rank.world):
@@ -56,7 +60,7 @@ def reduce_scatter_tensor(rank: RankRecorder, output: np.ndarray, input: np.ndar
     output.reshape(-1)[...] = parts[rank.rank]
 
 
-def all_to_all_single(rank: RankRecorder, output: np.ndarray, input: np.ndarray) -> None:
+def all_to_all_single(rank: Member, output: np.ndarray, input: np.ndarray) -> None:
     """Send part j of the input to rank j, whose output has it as part i."""
     if output.size != input.size or output.dtype != input.dtype or input.size % rank.world:
         raise RankError(
@@ -74,7 +78,7 @@ def all_to_all_single(rank: RankRecorder, output: np.ndarray, input: np.ndarray)
         sent.wait()
 
 
-def barrier(rank: RankRecorder) -> None:
+def barrier(rank: Member) -> None:
     """Wait until all ranks have come here: each tells the ranks 1, 2, 4, … behind it."""
     reach, byte = 1, np.zeros(1, np.uint8)
     while reach < rank.world:
@@ -84,7 +88,7 @@ def barrier(rank: RankRecorder) -> None:
         reach *= 2
 
 
-def _passed_on(rank: RankRecorder, part: np.ndarray, like: np.ndarray) -> np.ndarray:
+def _passed_on(rank: Member, part: np.ndarray, like: np.ndarray) -> np.ndarray:
     """Send a part to the next rank, and receive one from the rank before."""
     received = np.empty_like(like)
     sent = rank.isend(part, (rank.rank + 1) % rank.world)
@@ -93,7 +97,7 @@ def _passed_on(rank: RankRecorder, part: np.ndarray, like: np.ndarray) -> np.nda
     return received
 
 
-def _parts(rank: RankRecorder, name: str, what: str, whole: np.ndarray, part: np.ndarray) -> list[np.ndarray]:
+def _parts(rank: Member, name: str, what: str, whole: np.ndarray, part: np.ndarray) -> list[np.ndarray]:
     """The parts of an array that is as large as those of all ranks together."""
     rank.checked(f"the arrays of {name}", whole)
     rank.checked(f"the arrays of {name}", part)

@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from softlookup.ranks.inside.collectives import COLLECTIVES
+from softlookup.ranks.inside.groups import RankGroup
 from softlookup.ranks.inside.packing import Record, unpack_inbox
-from softlookup.ranks.inside.recording import NeedsMessage, RankRecorder
+from softlookup.ranks.inside.recording import NeedsMessage, RankError, RankRecorder
 
 MESSAGES = ("send", "recv", "isend", "irecv")
 """What all else is made of."""
 
-EVERYTHING = (*MESSAGES, *COLLECTIVES)
+NEW_GROUP = "new_group"
+"""Making a group of ranks, for collectives among them."""
+
+EVERYTHING = (*MESSAGES, *COLLECTIVES, NEW_GROUP)
 """All that a rank may be offered."""
 
 _ALWAYS = ("get_rank", "get_world_size")
@@ -23,7 +27,8 @@ class Dist:
     """What a rank knows of the others, and says to them.
 
     ``send(array, dst)`` and ``recv(array, src)`` end when the other rank does its part; ``isend`` and ``irecv`` give
-    something with ``wait()``. The collectives are those of ``collectives``.
+    something with ``wait()``. The collectives are those of ``collectives``; with ``group=`` they are among the ranks of
+    a group.
 
     Args:
         recorder: Takes down what the rank does.
@@ -33,13 +38,30 @@ class Dist:
     def __init__(self, recorder: RankRecorder, offers: Sequence[str] = EVERYTHING) -> None:
         self._recorder, self._offers = recorder, tuple(offers)
 
-    def get_rank(self) -> int:
-        """The rank's number, from 0."""
-        return self._recorder.rank
+    def get_rank(self, group: RankGroup | None = None) -> int:
+        """The rank's number, from 0; in a group its number there, or -1 outside of it."""
+        return self._recorder.rank if group is None else group.rank
 
-    def get_world_size(self) -> int:
-        """How many ranks there are."""
-        return self._recorder.world
+    def get_world_size(self, group: RankGroup | None = None) -> int:
+        """How many ranks there are, or belong to a group."""
+        return self._recorder.world if group is None else group.world
+
+    def _new_group(self, ranks: Sequence[int]) -> RankGroup:
+        """Make a group of ranks. All ranks of the world call it, in the same order, also those outside of the group.
+
+        torch.distributed waits for all of them in it: where one rank leaves it out, the others stand still there. Here
+        such a program runs to its end, and is refused then.
+        """
+        return RankGroup(self._recorder, self._recorder.new_group(ranks))
+
+    def _collective(self, name: str, *args: Any, group: RankGroup | None = None, **named: Any) -> None:
+        """Run a collective among all ranks, or those of a group; a rank that it names is one of the world."""
+        if group is None:
+            COLLECTIVES[name](self._recorder, *args, **named)
+            return
+        if group.rank < 0:
+            raise RankError(f"rank {self._recorder.rank} calls {name} for a group to which it does not belong")
+        COLLECTIVES[name](group, *args, **named)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in self._offers:
@@ -47,7 +69,7 @@ class Dist:
             raise AttributeError(f"dist has no {name!r} here: it has {', '.join((*_ALWAYS, *offers))}")
         if name in MESSAGES:
             return getattr(self._recorder, name)
-        return partial(COLLECTIVES[name], self._recorder)
+        return self._new_group if name == NEW_GROUP else partial(self._collective, name)
 
 
 def record(

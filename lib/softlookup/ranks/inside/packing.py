@@ -13,10 +13,10 @@ import numpy as np
 Record = tuple[np.ndarray, np.ndarray]
 """Rows, int64 (rows, 9), and words, int64 (words,)."""
 
-NAMES = ("send", "recv", "isend", "irecv", "wait", "result", "end")
+NAMES = ("send", "recv", "isend", "irecv", "wait", "result", "end", "group")
 """What a rank does. A record that was not cut short ends with its results and "end"."""
 
-CARRYING = ("send", "isend", "result")
+CARRYING = ("send", "isend", "result", "group")
 """Operations whose array is part of the record."""
 
 DTYPES = tuple(

@@ -80,12 +80,28 @@ class RankRecorder:
             buffer.fill(np.nan)  # what is read before the message is there must not look right
         return PendingMessage(self, row, lambda: self._fill(buffer, source, count))
 
+    def new_group(self, ranks: Sequence[Any]) -> tuple[int, ...]:
+        """Take down that a group is made, and give its ranks in their order."""
+        self._go_on()
+        try:
+            numbers = sorted(map(operator.index, ranks))
+        except TypeError:
+            raise RankError(f"new_group needs a list of ranks, got {ranks!r}") from None
+        if not numbers or numbers[0] < 0 or numbers[-1] >= self.world or len(set(numbers)) < len(numbers):
+            raise RankError(
+                f"new_group needs different ranks, in a world of {self.world} out of 0 to {self.world - 1}; "
+                f"got {ranks!r}"
+            )
+        self._add("group", -1, -1, np.array(numbers, np.int64))
+        return tuple(numbers)
+
     def returns(self, results: Sequence[np.ndarray]) -> None:
         """Take down the results, and the end."""
         if not self.halted:
             for result in results:
-                self.checked("a result", result)
-                self._add("result", -1, -1, result)
+                array = np.array(result, order="C")  # a result is no message: it may be a transposed view
+                self.checked("a result", array)
+                self._add("result", -1, -1, array)
             self._add("end", -1, -1, None)
 
     def record(self) -> Record:
@@ -125,13 +141,22 @@ class RankRecorder:
         if self.halted:
             raise NeedsMessage
 
-    def _peer(self, name: str, rank: Any) -> int:
+    def position(self, name: str, rank: Any) -> int:
+        """The number of a rank that something names.
+
+        Raises:
+            RankError: If there is no such rank.
+        """
         try:
-            peer = operator.index(rank)
+            number = operator.index(rank)
         except TypeError:
             raise RankError(f"{name} needs the number of a rank, got {rank!r}") from None
-        if not 0 <= peer < self.world:
-            raise RankError(f"{name} names rank {peer}: in a world of {self.world} there are 0 to {self.world - 1}")
+        if not 0 <= number < self.world:
+            raise RankError(f"{name} names rank {number}: in a world of {self.world} there are 0 to {self.world - 1}")
+        return number
+
+    def _peer(self, name: str, rank: Any) -> int:
+        peer = self.position(name, rank)
         if peer == self.rank:
             raise RankError(f"rank {peer} calls {name} with itself: copy the array instead")
         return peer

@@ -1,0 +1,56 @@
+"""A sequence cut into blocks: keys and values travel round the ring, past queries that stay."""
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.ranks import on_all_ranks
+from softlookup.checking.variant import Expression
+from softlookup.tasks.ch19_many_devices.worlds import ask_world, rank_task
+from softlookup.tasks.draws import Rng, normal, softmax
+
+PerRank = list[np.ndarray]
+
+_BLOCKS, _STRIPES = "block after block, so that rank `r` has", "in stripes, so that rank `r` has"
+
+
+def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
+    def ask(label: str, world: int, b: int, h: int, scale: float = 1.0, limited: bool = False) -> Case:
+        q, k, v = ([normal(rng, b, h) for _ in range(world)] for _ in range(3))
+        q = [np.float32(scale) * each for each in q]
+        # Keys and values of all other ranks come by each link once.
+        limits = ((world - 1) * 2 * b * h * 4, None, None) if limited else None
+        return ask_world(label, (q, k, v), world, limits=limits)
+
+    return [
+        ask("two ranks", 2, 3, 4),
+        ask("three ranks with two queries each", 3, 2, 5),
+        ask("one query on each of five ranks", 5, 1, 3),
+        ask("scores of some hundreds", 3, 3, 4, scale=200.0),
+        ask("one rank", 1, 5, 3),
+        ask("bytes of four ranks", 4, 3, 2, limited=True),
+    ]
+
+
+def _ring_attention(q: PerRank, k: PerRank, v: PerRank, cut: str, place: str, at: str) -> tuple[np.ndarray, ...]:
+    """The whole sequence at once, in its order; its rows are dealt out again."""
+    world, (block, width) = len(q), q[0].shape
+    ranks = np.arange(world * block).reshape(world, block)
+    order = ranks if cut == _BLOCKS else ranks.reshape(block, world).T
+    whole_q, whole_k, whole_v = (np.empty((world * block, width)) for _ in range(3))
+    for whole, parts in ((whole_q, q), (whole_k, k), (whole_v, v)):
+        whole[order.reshape(-1)] = np.concatenate(parts)
+    scores = np.einsum("th,sh->ts", whole_q, whole_k) * width**-0.5
+    scores[np.triu_indices(world * block, 1)] = -np.inf
+    out = np.einsum("ts,sh->th", softmax(scores), whole_v)
+    return on_all_ranks([out[positions] for positions in order])
+
+
+RING_ATTENTION = rank_task(
+    "19.ring-attention",
+    _ring_cases,
+    _ring_attention,
+    variants=(
+        {"cut": _BLOCKS, "place": "r * B + i", "at": Expression("owner * block + np.arange(block)")},
+        {"cut": _STRIPES, "place": "i * P + r", "at": Expression("np.arange(block) * world + owner")},
+    ),
+)
