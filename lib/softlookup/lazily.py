@@ -52,7 +52,8 @@ def attach(package: str) -> list[str]:
         The names, for ``__all__``.
     """
     module = sys.modules[package]
-    listed = Path(str(module.__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+    # The loader reads it, since in a page of the book the library is an archive.
+    listed = module.__spec__.loader.get_data(str(Path(str(module.__file__)).with_suffix(".pyi")))  # type: ignore[union-attr]
     homes = {
         alias.asname or alias.name: str(node.module)
         for node in ast.parse(listed).body

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from softlookup.checking.compare import Asked, close, inputs_of, is_right, tolerance
-from softlookup.checking.inside.case import SINGLE, Case
+from softlookup.checking.inside.case import SINGLE, Arrays, Case
 from softlookup.checking.variant import Variant
 from softlookup.checking.words import number, shape
 
@@ -104,7 +104,8 @@ def _relation(variant: Variant, rounds: Asked, at: int) -> str:
             continue
         if other is not None:
             return f"{looked}, {subject} is what `{results[other]}` should be."
-        rights = [right[index] for other, _, right in rounds if other.gradients == case.gradients]
+        likes = [(other, right) for other, _, right in rounds if other.gradients == case.gradients]
+        rights = [array for other, right in likes for array in _by_name(other, right, index)]
         for predicate in _predicates(_pairs(rounds, index, case), rights, case, names, g, w):
             return f"{looked}, {subject} {predicate}."
     return ""
@@ -116,14 +117,30 @@ Pairs = Sequence[tuple[Case, np.ndarray, np.ndarray]]
 
 def _pairs(rounds: Asked, result: int, like: Case) -> Pairs:
     """One result of all questions that ask for the same as one of them; empty where some cannot be compared."""
-    pairs = []
+    pairs: list[tuple[Case, np.ndarray, np.ndarray]] = []
     for case, answer, right in rounds:
         if case.gradients != like.gradients:
             continue
-        if answer.arrays is None or answer.arrays[result].shape != right[result].shape:
+        if answer.arrays is None:
             return ()
-        pairs.append((case, answer.arrays[result], right[result]))
+        both = _by_name(case, answer.arrays, result), _by_name(case, right, result)
+        if any(g.shape != w.shape for g, w in zip(*both, strict=True)):
+            return ()
+        if case.world:
+            got, expected = (np.concatenate([array.ravel() for array in arrays]) for arrays in both)
+        else:
+            ((got,), (expected,)) = both
+        pairs.append((case, got, expected))
     return pairs
+
+
+def _by_name(case: Case, arrays: Arrays, result: int) -> Arrays:
+    """The result of a question that has the same name as one of another question: of a parallel program each rank's."""
+    if not case.world:
+        return arrays[result : result + 1]
+    # A world of another size has another number of results, so the name's place among a rank's is what counts.
+    count = (len(arrays) - 1) // case.world
+    return arrays[result % count : -1 : count]
 
 
 def _predicates(
@@ -216,8 +233,8 @@ def _multiple(pairs: Pairs, names: Sequence[str]) -> Iterator[str]:
 
 
 def _numbers(case: Case, names: Sequence[str]) -> dict[str, float]:
-    """The numbers of a question that a factor may come from: lengths of axes, and numbers among the inputs."""
-    numbers: dict[str, float] = {}
+    """The numbers of a question that a factor may come from: ranks, lengths of axes, and numbers among the inputs."""
+    numbers: dict[str, float] = {"the number of ranks": float(case.world)} if case.world else {}
     for name, arg in zip(names, case.args, strict=True):
         if isinstance(arg, np.ndarray):
             numbers |= {f"`{name}.shape[{axis - arg.ndim}]`": float(n) for axis, n in enumerate(arg.shape)}

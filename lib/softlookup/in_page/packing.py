@@ -36,6 +36,7 @@ LIBRARY = Path(__file__).parents[1]
 
 _PARTS = (
     "__init__.py",
+    "lazily.py",
     "in_page/__init__.py",
     "in_page/session.py",
     "in_page/runnable.py",
@@ -49,7 +50,9 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
-    *("slide_audit/*.py", "slide_audit/*.toml", "tiles/*.py", "tiles/inside/*.py", "ranks/*.py", "ranks/inside/*.py"),
+    *("slide_audit/*.py", "slide_audit/*.toml", "tiles/__init__.py*", "tiles/kernel.py", "tiles/replay.py"),
+    *("tiles/inside/*.py", "ranks/__init__.py*", "ranks/inside/*.py"),
+    *(f"ranks/{name}.py" for name in ("in_process", "links", "records", "rendezvous", "world")),
     "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""

@@ -27,12 +27,13 @@ import numpy as np
 
 from softlookup.checking.baked import Baked, read
 from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.compare import Asked
 from softlookup.checking.facts import by_table, task_from
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.explained import explained
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import shortcut
-from softlookup.checking.judge import judge
+from softlookup.checking.judge import ask, judge
 from softlookup.checking.kernels import settled
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import relation
@@ -56,6 +57,8 @@ _KEPT = ("builtins", "json", "math", "numpy", "softlookup", "warnings")
 _MISSING = {
     "torch": "torch is not in the page: write it with numpy. The notebook takes answers in torch.",
     "matplotlib": "Pictures need JupyterLab: matplotlib is not in the page.",
+    "softlookup.tiles.on_triton": "Triton is not in the page: run this cell in the notebook.",
+    "softlookup.ranks.on_torch": "Processes of torch are not in the page: run this cell in the notebook.",
     "softlookup.widgets": "Figures to operate need JupyterLab.",
     "softlookup.model": "The models need torch, which is not in the page.",
     "softlookup.training": "Training needs torch, which is not in the page.",
@@ -232,11 +235,15 @@ class PageSession:
         ]
         if any(_is_large(right) for rights in questions.rights for right in rights):
             more.append(_LARGE)
-        rounds = zip(questions.cases, student.answered, questions.rights, strict=False)
-        seen = relation(
-            variant, [(case, settled(case, got, variant.input_names(case)), right) for case, got, right in rounds]
-        )
+        seen = relation(variant, self._rounds(variant, student, questions))
         return replace(result, sentences=(*result.sentences, *more)), seen
+
+    def _rounds(self, variant: Variant, student: "PageStudent", questions: TaskQuestions) -> Asked:
+        """A task's questions with a student's answers and the right ones, without functions that stand in."""
+        if any(case.world for case in questions.cases):  # each rank has answered several times: all are asked anew
+            return ask(variant, student, questions)
+        rounds = zip(questions.cases, student.answered, questions.rights, strict=False)
+        return [(case, settled(case, got, variant.input_names(case)), right) for case, got, right in rounds]
 
     def questions(self, task: Task) -> TaskQuestions:
         """A task's questions with their right answers."""

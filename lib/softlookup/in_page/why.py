@@ -15,6 +15,8 @@ from softlookup.checking.edits import Function, Mutant, function_in
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer, TimeIsUp, run
 from softlookup.checking.kernels import settled, without_numbers
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.ranks import ask_ranks
 from softlookup.checking.variant import Variant
 
 MOST = 2
@@ -32,6 +34,11 @@ SAME, OTHER, SHAPE, STOPS = EFFECTS = (
     "A result of another shape.",
     "An exception.",
 )
+WAITS = "Ranks that wait for ever."
+EFFECTS_OF_RANKS = (*EFFECTS, WAITS)
+
+_KINDS = {"raised": STOPS, "mismatch": STOPS, **dict.fromkeys(("deadlock", "unsent", "unread"), WAITS)}
+"""Effects by the kind of a failure; a send that nobody receives does not end, so that its rank waits, too."""
 
 
 def why_questions(
@@ -84,8 +91,14 @@ def can_ask(source: str, name: str) -> bool:
     return function is not None and function.can_be_edited
 
 
+def _options(case: Case) -> tuple[str, ...]:
+    return EFFECTS_OF_RANKS if case.world else EFFECTS
+
+
 def _size(case: Case) -> int:
-    return sum(arg.size for arg in case.args if isinstance(arg, np.ndarray))
+    """How many numbers a question has, those of all ranks together."""
+    args = [item for arg in case.args for item in (arg if isinstance(arg, list) else [arg])]
+    return sum(arg.size for arg in args if isinstance(arg, np.ndarray))
 
 
 def _made(mutant: Mutant, name: str, world: Mapping[str, Any]) -> Callable[..., Any] | None:
@@ -102,6 +115,8 @@ def _made(mutant: Mutant, name: str, world: Mapping[str, Any]) -> Callable[..., 
 def _results(function: Callable[..., Any], case: Case, variant: Variant) -> Answer:
     try:
         with _quiet(), _counted():
+            if case.world:
+                return ask_ranks(case, LocalStudent(variant, function), len(variant.task.returns) - 1).answer
             answer = run(function, without_numbers(case), len(variant.task.returns), variant.task.barred)
     except TimeIsUp:
         return Answer(None)
@@ -138,11 +153,11 @@ def _quiet() -> Iterator[None]:
 
 
 def _effect(original: Answer, changed: Answer) -> str:
-    """What a change does to a result; empty where it is neither a result nor an exception."""
+    """What a change does to a result; empty where it is none of the effects."""
     if original.arrays is None:
         return ""
     if changed.arrays is None:
-        return STOPS if changed.failure is not None and changed.failure.kind == "raised" else ""
+        return "" if changed.failure is None else _KINDS.get(changed.failure.kind, "")
     pairs = list(zip(original.arrays, changed.arrays, strict=False))
     if len(original.arrays) != len(changed.arrays) or any(a.shape != b.shape for a, b in pairs):
         return SHAPE
@@ -159,29 +174,41 @@ def _question(
     rng: np.random.Generator,
 ) -> dict[str, Any]:
     what, mention = RULES[mutant.rule]
-    inputs = ", ".join(
-        f"{name} of shape {value.shape}" if isinstance(value, np.ndarray) else f"{name} = {value}"
-        for name, value in zip(variant.input_names(case), case.args, strict=True)
-    )
-    order = rng.permutation(len(EFFECTS))
+    inputs = ", ".join(map(_input, variant.input_names(case), case.args))
+    where = f"on {case.world} {'ranks' if case.world > 1 else 'rank'}, with" if case.world else "on"
+    options = _options(case)
+    order = rng.permutation(len(options))
     original, changed = answers
     line = f"In your `{function.name}`, {mutant.says}."
     return {
         "says": line,
         "code": function.shown(mutant),
-        "asks": f"It is called on {inputs} (“{case.label}”). What comes out?",
-        "options": [EFFECTS[at] for at in order],
-        "key": int(np.flatnonzero([EFFECTS[at] == effect for at in order])[0]),
-        "right": f"Right: {what}.\nBefore: {_shown(original)}\nChanged: {_shown(changed)}",
+        "asks": f"It is called {where} {inputs} (“{case.label}”). What comes out?",
+        "options": [options[at] for at in order],
+        "key": [options[at] for at in order].index(effect),
+        "right": f"Right: {what}.\nBefore: {_shown(case, original)}\nChanged: {_shown(case, changed)}",
         "wrong": f"No. Think of {mention}.",
     }
 
 
-def _shown(answer: Answer) -> str:
+def _input(name: str, value: Any) -> str:
+    """What an argument is; a list is that of all ranks."""
+    if isinstance(value, list) and value and all(isinstance(item, np.ndarray) for item in value):
+        shapes = [str(item.shape) for item in value]
+        return f"{name} of shapes {', '.join(shapes)} by rank" if len({*shapes}) > 1 else f"{name} of shape {shapes[0]}"
+    return f"{name} of shape {value.shape}" if isinstance(value, np.ndarray) else f"{name} = {value}"
+
+
+def _shown(case: Case, answer: Answer) -> str:
     """A result, or the exception, in one line or a few."""
     if answer.arrays is None:
         return answer.failure.message if answer.failure is not None else ""
-    return "; ".join(map(_array, answer.arrays))
+    if not case.world:
+        return "; ".join(map(_array, answer.arrays))
+    *results, _ = answer.arrays  # the last is the traffic beyond the limits
+    count = len(results) // case.world
+    by_rank = [results[rank * count : (rank + 1) * count] for rank in range(case.world)]
+    return "; ".join(f"rank {rank}: {', '.join(map(_array, arrays))}" for rank, arrays in enumerate(by_rank))
 
 
 def _array(array: Arrays | np.ndarray) -> str:

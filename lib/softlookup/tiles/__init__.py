@@ -1,9 +1,8 @@
-"""Kernels in Triton's language, on numpy: recorded, run, and their traffic with main memory counted."""
+"""Kernels in Triton's language, on numpy: recorded, run, and their traffic with main memory counted.
 
-from softlookup.tiles.inside.language import cdiv, tl
-from softlookup.tiles.inside.operations import KernelError
-from softlookup.tiles.kernel import Kernel, jit
-from softlookup.tiles.on_triton import on_triton
-from softlookup.tiles.replay import LaunchError, Step, Traffic
+The names stand in ``__init__.pyi``; each is loaded at its first use.
+"""
 
-__all__ = ["Kernel", "KernelError", "LaunchError", "Step", "Traffic", "cdiv", "jit", "on_triton", "tl"]
+from softlookup.lazily import attach
+
+__all__ = attach(__name__)

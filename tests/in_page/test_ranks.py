@@ -1,0 +1,179 @@
+"""Parallel programs as answers in a page: verdicts, what can be seen of a wrong answer, questions on a right one."""
+
+import sys
+import zipfile
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+from softlookup.authoring import find_root
+from softlookup.checking.baked import bake
+from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.facts import facts_of
+from softlookup.checking.home import Checker
+from softlookup.checking.judge import ask
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.nudge import nudge
+from softlookup.checking.questions import questions_at_home
+from softlookup.checking.variant import variant_of
+from softlookup.in_page.packing import _in_numpy, library, why_not
+from softlookup.in_page.why import EFFECTS, EFFECTS_OF_RANKS, OTHER, SAME, SHAPE, STOPS, WAITS, why_questions
+
+sys.path.insert(0, str(find_root() / "tests" / "checking"))
+from rank_tasks import GATHERED, RIGHT, TASKS  # noqa: E402
+
+TASK_ID = "99.all-reduce"
+TASK = Catalogue(TASKS).task(TASK_ID)
+RETURN = "    return np.concatenate(parts)"
+WAITING = RIGHT.replace("sent = dist.isend(parts[to]", "dist.send(parts[to]").replace("        sent.wait()\n", "")
+
+
+@pytest.fixture
+def rank_page(page):
+    more = {**facts_of(TASK), "calls": [], "formula": "", "way": ""}  # a course's own task has no help
+    file = bake([TASK], turned=_in_numpy, more=lambda task: more, variants=False, pairs=True)
+    assert page.load(99, file) == [TASK_ID]
+    return page
+
+
+def at_home(source):
+    space = {"np": np}
+    exec(compile(source, "<ipython-input-1>", "exec"), space)
+    return Checker(Catalogue(TASKS)).check(TASK_ID, space["all_reduce"]).record()
+
+
+def rounds_of(source):
+    space, variant = {"np": np}, variant_of(TASK)
+    exec(compile(source, "<ipython-input-1>", "exec"), space)
+    return variant, ask(variant, LocalStudent(variant, space["all_reduce"]), questions_at_home(variant))
+
+
+ANSWERS = {
+    "right": RIGHT,
+    "gathered": GATHERED,
+    "mean": RIGHT.replace(RETURN, RETURN + " / world"),
+    "short": RIGHT.replace(RETURN, RETURN + "[:-1]"),
+    "one round": RIGHT.replace("2 * (world - 1)", "world - 1"),
+    "another shape received": RIGHT.replace("np.empty_like(parts[into])", "np.empty(9, np.float32)"),
+    "waits for ever": WAITING,
+    "raises": RIGHT.replace(RETURN, "    raise KeyError(rank)"),
+    "blank": "def all_reduce(x, dist):\n    raise NotImplementedError",
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_verdict_on_ranks_in_a_page_is_that_of_check(rank_page, name):
+    record, home = rank_page.check(TASK_ID, ANSWERS[name])["record"], at_home(ANSWERS[name])
+    for field in ("verdict", "points", "diagnosis"):
+        assert record[field] == home[field], field
+    assert (record["verdict"] == "pass") is (name in ("right", "gathered"))
+
+
+def hint_of(page, source):
+    hints = page.check(TASK_ID, source)["hints"]
+    return next((hint["text"] for hint in hints if hint["title"] == "Hint"), "")
+
+
+def test_page_says_what_a_wrong_result_has_in_common_with_the_right_one(rank_page):
+    every = ", as in all other questions."
+    negated = RIGHT.replace(RETURN, RETURN.replace("np", "-np"))
+    words = 'In the question "two ranks", `sum of rank 0` is the right one times 1/the number of ranks' + every
+    assert hint_of(rank_page, ANSWERS["mean"]) == words
+    assert hint_of(rank_page, negated).endswith("with the sign changed" + every)
+    words = hint_of(rank_page, ANSWERS["short"])
+    assert (
+        "`sum of rank 0` agrees with the right one where both have numbers; 1 along axis 0 missing at the end" in words
+    )
+    third = RIGHT.replace(RETURN, RETURN + " * (1 + (rank == 2))")
+    assert "the right one times" not in hint_of(rank_page, third)  # that of the third rank alone
+
+
+@pytest.mark.parametrize("name", ["another shape received", "waits for ever", "raises"])
+def test_page_sees_nothing_where_ranks_do_not_come_to_their_end(rank_page, name):
+    assert hint_of(rank_page, ANSWERS[name]) == ""
+    words = {
+        "another": "receives float32 of shape (9,)",
+        "waits": "ranks wait for each other for ever",
+        "raises": "KeyError",
+    }
+    assert words[name.split()[0]] in rank_page.check(TASK_ID, ANSWERS[name])["text"]
+
+
+def test_hint_at_home_bears_worlds_of_several_sizes():
+    for name in ANSWERS:
+        variant, rounds = rounds_of(ANSWERS[name])
+        assert bool(nudge(variant, rounds)) is (name not in ("right", "gathered", "blank")), name
+
+
+def changed_source(code):
+    return "\n".join(row[5:] for row in code.split("\n") if row[3:4] != "-")
+
+
+def effect_of(case, source):
+    """What comes out when a program is run without the judge."""
+    from softlookup.ranks import WorldError, run_here
+
+    space = {"np": np}
+    inputs = [(x,) for x in case.args[0]]
+    exec(compile(RIGHT, "<right>", "exec"), space)
+    before = run_here(space["all_reduce"], inputs, case.offers).results
+    exec(compile(source, "<changed>", "exec"), space)
+    try:
+        after = run_here(space["all_reduce"], inputs, case.offers).results
+    except WorldError as error:
+        return STOPS if error.kind == "mismatch" else WAITS
+    except Exception:
+        return STOPS
+    pairs = [(a[0], b[0]) for a, b in zip(before, after, strict=True)]
+    if any(a.shape != b.shape for a, b in pairs):
+        return SHAPE
+    return SAME if all(np.allclose(a, b, 1e-5, 1e-6) for a, b in pairs) else OTHER
+
+
+def test_questions_on_a_right_program_have_the_key_that_running_it_gives():
+    variant = variant_of(TASK)
+    cases = questions_at_home(variant).cases
+    effects = set()
+    for seed in range(10):
+        space = {"np": np}
+        exec(compile(RIGHT, "<submission>", "exec"), space)
+        for question in why_questions(variant, RIGHT, space, cases, np.random.default_rng(seed)):
+            assert sorted(question["options"]) == sorted(EFFECTS_OF_RANKS)
+            case = next(case for case in cases if f"“{case.label}”" in question["asks"])
+            effect = effect_of(case, changed_source(question["code"]))
+            assert question["options"][question["key"]] == effect, question
+            effects.add(effect)
+            many = f"{case.world} ranks" if case.world > 1 else "1 rank"
+            assert f"It is called on {many}, with x of shape {case.args[0][0].shape} (“" in question["asks"]
+            assert "Before: rank 0: shape (" in question["right"]
+    assert {STOPS, WAITS} <= effects and len(effects) > 2, effects
+    assert WAITS not in EFFECTS
+
+
+def test_page_gets_what_runs_ranks_and_kernels_in_it_and_nothing_of_torch_or_triton():
+    assert why_not(TASK) == ""
+    names = zipfile.ZipFile(BytesIO(library())).namelist()
+    rooms = {name for name in names if name.startswith(("softlookup/ranks/", "softlookup/tiles/"))}
+    rooms -= {name for name in rooms if "/inside/" in name}
+    ranks = ("__init__.py", "__init__.pyi", "in_process.py", "links.py", "records.py", "rendezvous.py", "world.py")
+    tiles = ("__init__.py", "__init__.pyi", "kernel.py", "replay.py")
+    assert rooms == {f"softlookup/ranks/{name}" for name in ranks} | {f"softlookup/tiles/{name}" for name in tiles}
+
+
+def test_program_runs_in_a_page_and_what_is_not_there_is_said(page):
+    source = """
+from softlookup.ranks import LinkSpeed, run_here
+def swap(x, dist):
+    other, part = 1 - dist.get_rank(), np.empty_like(x)
+    sent = dist.isend(x, other)
+    dist.recv(part, other)
+    sent.wait()
+    return part
+outcome = run_here(swap, [(np.zeros(4),), (np.ones(4),)])
+print(outcome.traffic.sent_bytes, LinkSpeed(1.0, 32.0).seconds(outcome.traffic))
+"""
+    assert page.ask({"do": "run", "cells": [source]})["printed"] == "[32, 32] 2.0"
+    for name in ("softlookup.ranks import run_on_torch", "softlookup.tiles import on_triton"):
+        error = page.ask({"do": "run", "cells": [f"from {name}"]})["error"]
+        assert error.endswith("not in the page: run this cell in the notebook."), error
