@@ -1,6 +1,7 @@
 """The time that a program's messages take on links of one kind."""
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from softlookup.ranks.rendezvous import LinkTraffic
 
@@ -31,7 +32,8 @@ class LinkSpeed:
         """When each message of some traffic ends.
 
         A message takes the latency and its bytes over the bandwidth. It begins when both ends have come to it. A rank
-        sends one message and receives one at a time, both at once if need be; those of earlier steps go first.
+        sends one message and receives one at a time, both at once if need be; those of earlier steps go first, and in a
+        step those that can begin first.
 
         Args:
             traffic: What is sent.
@@ -40,17 +42,28 @@ class LinkSpeed:
             Seconds since the beginning, for each of ``traffic.messages``.
         """
         sends_from, receives_from = [0.0] * traffic.world, [0.0] * traffic.world
-        ends: list[float] = []
+        ends = [0.0] * len(traffic.messages)
         # When the first so many messages of a rank have ended: what is after them waits for the latest.
         latest = [[0.0] for _ in range(traffic.world)]
-        for message in traffic.messages:
-            begin = max(sends_from[message.src], receives_from[message.dst])
-            for rank, count in zip((message.src, message.dst), message.after, strict=True):
-                for at in traffic.completed[rank][len(latest[rank]) - 1 : count]:
-                    latest[rank].append(max(latest[rank][-1], ends[at]))
-                begin = max(begin, latest[rank][count])
-            ends.append(begin + self.latency_s + message.n_bytes / self.bytes_per_s)
-            sends_from[message.src] = receives_from[message.dst] = ends[-1]
+        for _, group in groupby(range(len(ends)), key=lambda at: traffic.messages[at].step):
+            ready = dict.fromkeys(group, 0.0)
+            for at in ready:
+                message = traffic.messages[at]
+                for rank, count in zip((message.src, message.dst), message.after, strict=True):
+                    for earlier in traffic.completed[rank][len(latest[rank]) - 1 : count]:
+                        latest[rank].append(max(latest[rank][-1], ends[earlier]))
+                    ready[at] = max(ready[at], latest[rank][count])
+            # Those of a step do not wait for each other: the one that can begin first goes first.
+            while ready:
+                begins = {
+                    at: max(when, sends_from[traffic.messages[at].src], receives_from[traffic.messages[at].dst])
+                    for at, when in ready.items()
+                }
+                first = min(begins, key=lambda at: begins[at])
+                message = traffic.messages[first]
+                ends[first] = begins[first] + self.latency_s + message.n_bytes / self.bytes_per_s
+                sends_from[message.src] = receives_from[message.dst] = ends[first]
+                del ready[first]
         return ends
 
     def seconds(self, traffic: LinkTraffic) -> float:

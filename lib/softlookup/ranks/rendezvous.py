@@ -46,6 +46,12 @@ class LinkTraffic:
     messages: tuple[SentMessage, ...] = ()
     completed: tuple[tuple[int, ...], ...] = ()
 
+    def __str__(self) -> str:
+        return (
+            f"messages {len(self.messages)}, steps {self.steps}, busiest link {self.busiest_link_bytes} bytes, "
+            f"busiest rank {self.busiest_rank_bytes} bytes"
+        )
+
     @property
     def steps(self) -> int:
         """Messages in the longest chain, in which each waits for the one before it."""
