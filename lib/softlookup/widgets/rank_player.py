@@ -4,25 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
 import traitlets
 
-from softlookup.ranks import LinkSpeed, LinkTraffic
+from softlookup.ranks import LinkSpeed
 from softlookup.ranks.inside.dist import EVERYTHING
 from softlookup.widgets.interactive import InteractiveFigure
 from softlookup.widgets.played_programs import PROGRAMS, WORLDS, PlayedProgram
-from softlookup.widgets.rank_recording import played, seen, times
+from softlookup.widgets.rank_recording import LINKS, played, readers_program, timed
 
-LINKS = {
-    "fast link: 2 µs, 400 GB/s": LinkSpeed(2e-6, 400e9),
-    "network: 5 µs, 50 GB/s": LinkSpeed(5e-6, 50e9),
-    "slow network: 50 µs, 1 GB/s": LinkSpeed(50e-6, 1e9),
-}
-"""Links of round numbers, to compare."""
 SIZES = (4_000, 256_000, 16_000_000, 1_000_000_000)
 """Bytes of the array that programs of the figure's own are played with."""
-MOST_PLAYED_WORLD = 16
-"""Ranks that fit into the figure."""
 
 
 def describe(
@@ -51,14 +42,8 @@ def describe(
     films = []
     for world in worlds:
         traffic, unit, film = played(program, world)
-        films.append(film | _timed(traffic, links, sizes, unit))
+        films.append(film | timed(traffic, links, sizes, unit))
     return films
-
-
-def _timed(
-    traffic: LinkTraffic, links: Mapping[str, LinkSpeed], sizes: Sequence[int], unit: int
-) -> dict[str, Any]:  # fmt: skip
-    return {"unit": unit, "sizes": list(sizes), "times": [times(traffic, links, size / unit) for size in sizes]}
 
 
 def static_table(programs: Sequence[Mapping[str, Any]]) -> str:
@@ -96,7 +81,7 @@ class RankPlayer(InteractiveFigure):
     Book: 19_many_devices.html#many-devices-messages.
     """
 
-    programs = traitlets.List(traitlets.Dict(), help="name, title, array, begin and films of each").tag(sync=True)
+    programs = traitlets.List(traitlets.Dict(), help="name, title, array and films of each").tag(sync=True)
     links = traitlets.List(traitlets.Unicode(), help="names of the links").tag(sync=True)
 
     def __init__(
@@ -132,22 +117,14 @@ class RankPlayer(InteractiveFigure):
         Raises:
             WorldError: If the ranks cannot go on, or their messages do not meet.
             RankError: If a rank does what no program may do.
-            ValueError: If there are more than MOST_PLAYED_WORLD ranks, or no messages.
+            ValueError: If there are more ranks than fit into the figure, or no messages.
 
         Book: 19_many_devices.html#many-devices-messages.
         """
-        if len(inputs) > MOST_PLAYED_WORLD:
-            raise ValueError(f"the figure has room for {MOST_PLAYED_WORLD} ranks, got the inputs of {len(inputs)}")
-        record = seen(function, inputs, offers)
-        arrays = [arg for args in inputs for arg in args if isinstance(arg, np.ndarray)]
-        size = max((array.nbytes for array in arrays), default=0) or record["film"]["busiest"] or 1
-        name = function.__name__
-        program = {"name": name, "title": f"program {name}", "array": "the largest input of a rank", "begins": "all"}
-        film = record["film"] | _timed(record["traffic"], links, [size], size)
-        return cls([program | {"films": [film]}], links)
+        return cls([readers_program(function, inputs, links, offers)], links)
 
 
 def _described(name: str, links: Mapping[str, LinkSpeed]) -> dict[str, Any]:
     program = PROGRAMS[name]
-    facts = {"name": name, "title": program.title, "array": program.array, "begins": program.begins}
+    facts = {"name": name, "title": program.title, "array": program.array}
     return facts | {"films": describe(program, links)}

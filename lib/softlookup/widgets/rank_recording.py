@@ -16,6 +16,14 @@ from softlookup.ranks import LinkSpeed, LinkTraffic, WorldOutcome, run_here
 from softlookup.ranks.records import RankProgram
 from softlookup.widgets.played_programs import PlayedProgram
 
+LINKS = {
+    "fast link: 2 µs, 400 GB/s": LinkSpeed(2e-6, 400e9),
+    "network: 5 µs, 50 GB/s": LinkSpeed(5e-6, 50e9),
+    "slow network: 50 µs, 1 GB/s": LinkSpeed(50e-6, 1e9),
+}
+"""Links of round numbers, to compare."""
+MOST_PLAYED_WORLD = 16
+"""Ranks that fit into the figure."""
 MOST_BLOCKS = 8
 """Blocks that an array is drawn in."""
 MOST_MESSAGES = 2000
@@ -123,6 +131,45 @@ def times(traffic: LinkTraffic, links: Mapping[str, LinkSpeed], scale: float = 1
         ]
         seconds[name] = [float(f"{time:.5g}") for time in steps]
     return seconds
+
+
+def timed(
+    traffic: LinkTraffic, links: Mapping[str, LinkSpeed], sizes: Sequence[int], unit: int
+) -> dict[str, Any]:  # fmt: skip
+    """The times of a program whose array, of ``unit`` bytes when it was played, stands for arrays of some sizes.
+
+    Args:
+        traffic: What crosses the links.
+        links: The links, by name.
+        sizes: Bytes of the array.
+        unit: Bytes of the array that it was played with.
+    """
+    return {"unit": unit, "sizes": list(sizes), "times": [times(traffic, links, size / unit) for size in sizes]}
+
+
+def readers_program(
+    function: Callable[..., Any], inputs: Sequence[Sequence[Any]], links: Mapping[str, LinkSpeed], offers: Sequence[str]
+) -> dict[str, Any]:
+    """Run a reader's program, and give what ``RankPlayer`` shows of it.
+
+    Args:
+        function: What one rank does.
+        inputs: The inputs of each rank.
+        links: Links by name.
+        offers: Which names ``dist`` has.
+
+    Raises:
+        ValueError: If there are more than MOST_PLAYED_WORLD ranks, or no messages.
+    """
+    if len(inputs) > MOST_PLAYED_WORLD:
+        raise ValueError(f"the figure has room for {MOST_PLAYED_WORLD} ranks, got the inputs of {len(inputs)}")
+    record = seen(function, inputs, offers)
+    arrays = [arg for args in inputs for arg in args if isinstance(arg, np.ndarray)]
+    size = max((array.nbytes for array in arrays), default=0) or record["film"]["busiest"] or 1
+    name = function.__name__
+    film = record["film"] | timed(record["traffic"], links, [size], size)
+    words = {"title": f"program {name}", "array": "the largest input of a rank"}
+    return {"name": name, **words, "films": [film]}
 
 
 def played(program: PlayedProgram, world: int) -> tuple[LinkTraffic, int, dict[str, Any]]:
