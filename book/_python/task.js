@@ -3,6 +3,7 @@
 import { chapter, keep, kept, make, sound } from "./answers.js";
 import { box } from "./box.js";
 import { ask } from "./engine.js";
+import { play } from "./play.js";
 import { root } from "./scripts.js";
 import { why } from "./why.js";
 
@@ -111,7 +112,8 @@ export function task(id, book, judged, go) {
       notes.push("The notebook also checks the gradients of this task; that needs torch.");
     }
     const whys = found.why && isSame() ? [why(id, request)] : [];
-    return { ...found, notes, more: [...hints(found), ...whys, ...share(id, book, found, made.form)], ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
+    const plays = found.plays && isSame() ? [play(id, request)] : [];
+    return { ...found, notes, more: [...hints(found), ...plays, ...whys, ...share(id, book, found, made.form)], ...(found.text ? { state: found.text.split("\n")[0] } : {}) };
   }
 
   const made = box({

@@ -232,6 +232,29 @@ WAYS = {
         [slider("input[id$=step]"), slider("input[id$=tile]", 0.9, 0.1)],
         ".kpl-words",
     ),
+    "rpl": Ways(
+        # The first of them changes what is shown also while it plays by itself, and ends that.
+        [("input[id$=world]", 0.95, 0.5), ".rpl-on", ".rpl-back", ("input[id$=step]", 0.6, 0.5)]
+        + [("input[id$=size]", 0.95, 0.5)],
+        [("input[id$=world]", "ArrowLeft"), ("input[id$=step]", "ArrowLeft"), (".rpl-on", "Enter"), LIST]
+        + [("input[id$=size]", "Home"), (".rpl-choice + .rpl-choice select", "ArrowDown"), ("input[id$=step]", "Home")]
+        + [(".rpl-play", "Enter")],
+        [slider("input[id$=step]"), slider("input[id$=size]", 0.9, 0.1)],
+        ".rpl-words",
+    ),
+    "shm": Ways(
+        ["button[data-stage='2']", ("input[id$=world]", 0.95, 0.5), "button[data-stage='3']"],
+        [("button[data-stage='1']", "Enter"), ("input[id$=world]", "ArrowRight"), ("button[data-stage='0']", " ")],
+        [slider("input[id$=world]")],
+        ".shm-words",
+    ),
+    "ppl": Ways(
+        [("input[id$=time]", 0.3, 0.5), ("input[id$=stages]", 0.95, 0.5), ("input[id$=micro]", 0.05, 0.5)],
+        [("input[id$=time]", "ArrowLeft"), ("input[id$=micro]", "ArrowRight"), ("select", "ArrowUp")]
+        + [("input[id$=stages]", "Home"), ("input[id$=time]", "Home"), (".ppl-play", "Enter")],
+        [slider("input[id$=time]"), slider("input[id$=micro]", 0.9, 0.1)],
+        ".ppl-words",
+    ),
     "rfl": Ways(
         ["button[data-phase=decode]", ("input[data-letter=S]", 0.9, 0.5), ("input[data-letter=B]", 0.6, 0.5)]
         + ["circle[data-name=down]", "button[data-phase=prefill]"],

@@ -20,18 +20,23 @@ from softlookup.widgets import (
     cost_switches,
     kernel_player,
     loss_detective,
+    pipeline_chart,
+    rank_player,
     rate_explorer,
     roofline_explorer,
     sampling_explorer,
+    sharded_memory,
     work_and_bytes,
 )
 from softlookup.widgets import batching_explorer as batching
 from softlookup.widgets import memory_explorer as memory
 from softlookup.widgets.played_kernels import KERNELS
+from softlookup.widgets.played_programs import PROGRAMS
 from softlookup.widgets.tokenizer import CUTS, pieces
 
 FASTER = {"faster_units": "computing", "faster_memory": "moving"}
 COUNTING, INFERENCE, SERVING = "book/12_counting.html", "book/10_inference.html", "book/16_serving.html"
+MANY_DEVICES = "book/19_many_devices.html"
 
 
 @cache
@@ -250,6 +255,75 @@ def kernel(shown: dict[str, Any]) -> None:
     assert (f"{moves[-1][2]:,} bytes" in shown["said"]) if past and past[-1][1:] else shown["said"]
 
 
+@cache
+def rank_films(name: str) -> dict[int, dict[str, Any]]:
+    return {film["world"]: film for film in rank_player.describe(PROGRAMS[name])}
+
+
+def ranks(shown: dict[str, Any]) -> None:
+    film, counts = rank_films(shown["program"])[int(shown["world"])], shown["counts"]
+    size, step = int(shown["size"]), int(shown["step"])
+    scale = size / film["unit"]
+    assert shown["steps"] == film["steps"] and shown["play"] == "Play"
+    rows = [tuple(map(int, line.split())) for line in film["messages"]]
+    arrows = sorted([src, dst, size * n_bytes // film["unit"]] for at, src, dst, n_bytes in rows if at == step)
+    assert sorted(shown["arrows"]) == arrows
+    sent, links = [0] * film["world"], {(src, dst): 0 for _, src, dst, _ in rows}
+    for at, src, dst, n_bytes in rows:
+        sent[src] += n_bytes * (at <= step)
+        links[src, dst] += n_bytes * (at <= step)
+    near([counts["busiest"], counts["most"]], [scale * max(links.values()), scale * max(sent)], "bytes")
+    near([counts["all-busiest"], counts["all-most"]], [scale * film["busiest"], scale * film["most"]], "bytes")
+    assert (counts["count"], counts["all-count"]) == (sum(at <= step for at, *_ in rows), len(rows))
+    seconds = film["times"][film["sizes"].index(size)][shown["link"]]
+    assert (counts["time"], counts["all-time"]) == (seconds[step - 1] if step else 0, seconds[-1])
+    have = [list(masks) for masks in film["start"]]
+    at_first = sum(mask.bit_count() for masks in have for mask in masks)
+    grown = 0
+    for arrivals in film["arrivals"][:step]:
+        grown = 0
+        for rank, block, mask in (map(int, each.split()) for each in arrivals.split(";") if each):
+            grown += mask.bit_count() - have[rank][block].bit_count()
+            have[rank][block] = mask
+    every = sum(mask.bit_count() for masks in have for mask in masks)
+    assert shown["cells"] == [at_first, every - at_first - grown, grown]
+    assert f"{film['busiest'] / film['unit']:.2f} times" in shown["words"]
+    assert (f"Step {step}: {len(arrows)} message" in shown["said"]) if step else shown["said"]
+
+
+def pipeline(shown: dict[str, Any]) -> None:
+    run = pipeline_chart.describe(shown["schedule"], int(shown["stages"]), int(shown["micro"]))
+    time, activations = float(shown["time"]), [int(count) for count in shown["held"].split()]
+    assert shown["length"] == run["length"] and shown["play"] == "Play"
+    assert f"{100 * run['idle']:.1f} % of the time is idle" in shown["words"]
+    expected, alive = [], []
+    for line in run["tasks"]:
+        words = line.split()
+        begins = zip(words[::2], map(float, words[1::2]), strict=True)
+        tasks = [(name, begin, begin + {"F": 1, "B": 2}[name[0]]) for name, begin in begins]
+        expected += [(name, begin, min(end, time) - begin) for name, begin, end in tasks if begin < time]
+        begun = sum(name[0] == "F" and begin < time for name, begin, _ in tasks)
+        alive.append(begun - sum(name[0] == "B" and end <= time for name, _, end in tasks))
+    assert activations == (alive if time < run["length"] else run["alive"])
+    assert [name for name, *_ in shown["tasks"]] == [name for name, *_ in expected]
+    if time:
+        unit = shown["idle"] / time
+        first = shown["tasks"][0][1]
+        near([x - first for _, x, _ in shown["tasks"]], [unit * begin for _, begin, _ in expected], "begin")
+        near([width for *_, width in shown["tasks"]], [unit * length for *_, length in expected], "width")
+
+
+def shards(shown: dict[str, Any]) -> None:
+    stage, world = int(shown["stage"]), int(shown["world"])
+    row = sharded_memory.describe(sharded_memory.PARAMETERS, stage, world)
+    near([float(shown["total"]), float(shown["sent"])], [sum(row["bytes"]), row["sent"]], "bytes")
+    assert shown["pressed"] == [stage] and f"Stage {stage}: {sharded_memory.STAGES[stage]}" in shown["words"]
+    tall = 250 / 16
+    for kind, each, is_cut in zip(sharded_memory.KINDS, (2, 2, 12), row["sharded"], strict=True):
+        height = max(each * tall / world, 1.5) if is_cut else each * tall - 2
+        near(shown["filled"][kind], [height] * min(world, 8), kind)
+
+
 MACHINES = [
     Oracle("bat", COUNTING, batching_explorer),
     Oracle("cav", COUNTING, steps_of_a_layer),
@@ -265,6 +339,9 @@ MACHINES = [
     Oracle("wab", "book/11_roofline.html", work),
     Oracle("svt", SERVING, served),
     Oracle("kpl", "book/18_kernels.html", kernel),
+    Oracle("rpl", MANY_DEVICES, ranks),
+    Oracle("shm", MANY_DEVICES, shards),
+    Oracle("ppl", MANY_DEVICES, pipeline),
     Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]
 """The other figures."""

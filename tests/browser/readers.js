@@ -156,6 +156,22 @@
       counts: byKey(all(one, "[data-count]"), (cell) => cell.dataset.count, (cell) => Number(cell.dataset.value)),
       cells: ["read", "written"].map((act) => all(one, `.kpl-cell.kpl-${act}`).length), tiles: all(one, ".kpl-tile").length,
     }),
+    rpl: (one) => ({
+      ...one.dataset, said: text(one, ".rpl-now"), words: text(one, ".rpl-words"), play: text(one, ".rpl-play"),
+      steps: Number(one.querySelector("input[id$=step]").max),
+      counts: byKey(all(one, "[data-count]"), (cell) => cell.dataset.count, (cell) => Number(cell.dataset.value)),
+      cells: ["own", "come", "new"].map((mark) => all(one, `.rpl-cell.rpl-${mark}`).length),
+      arrows: all(one, ".rpl-arrow").map(({ dataset }) => ["from", "to", "bytes"].map((name) => Number(dataset[name]))),
+    }),
+    ppl: (one) => ({
+      ...one.dataset, words: text(one, ".ppl-words"), play: text(one, ".ppl-play"), length: Number(one.querySelector("input[id$=time]").max),
+      tasks: all(one, ".ppl-task").map((task) => [task.dataset.name, Number(task.getAttribute("x")), Number(task.getAttribute("width"))]),
+      idle: Number(one.querySelector(".ppl-idle").getAttribute("width")),
+    }),
+    shm: (one) => ({
+      ...one.dataset, words: text(one, ".shm-words"), pressed: all(one, "button[aria-pressed=true]").map(({ dataset }) => Number(dataset.stage)),
+      filled: byKey(["weights", "gradients", "optimizer"], (kind) => kind, (kind) => all(one, `.shm-${kind}`).map((part) => Number(part.getAttribute("height")))),
+    }),
     slt: (one) => ({
       source: chosen(one, 1), text: one.querySelector("textarea").value, said: text(one, ".slt-told"),
       cut: all(one, "input[type=radio]").findIndex((radio) => radio.checked), merges: one.querySelector("input[type=range]").value,

@@ -1,10 +1,9 @@
 """The figure that plays a kernel, on a bare page: by hand, playing, without motion, small, with a reader's kernel."""
 
-import json
-
 import numpy as np
 import pytest
-from book_browser import ROOT, axe_findings
+from bare_page import BarePages
+from book_browser import axe_findings
 from chromium_hands import Hands
 from figure_ways import ORACLES
 from ipywidgets.embed import embed_data
@@ -16,12 +15,6 @@ from softlookup.widgets import KernelPlayer
 
 pytestmark = pytest.mark.browser
 
-BARE = """<!DOCTYPE html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>t</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main style="padding-top: 130px">
-<h1 id="figure">A kernel</h1>
-<div class="widget-fallback">stands in</div><script type="application/vnd.jupyter.widget-view+json">{view}</script>
-<script type="application/vnd.jupyter.widget-state+json">{state}</script><script src="{runner}"></script>
-<p style="height: 900px"></p></main></body></html>"""
 FLIGHTS = "() => document.getAnimations().length"
 
 
@@ -38,26 +31,9 @@ def figure_of_the_chapter():
 
 @pytest.fixture
 def show(chromium, tmp_path, figure_of_the_chapter):
-    contexts, complaints = [], []
-
-    def shown(data=None, address="", theme="light", **options):
-        data = data or figure_of_the_chapter
-        view, state = json.dumps(data["view_specs"][0]), json.dumps(data["manager_state"]).replace("</", "<\\/")
-        runner = (ROOT / "book" / "_ext" / "widgets.js").as_uri()
-        path = tmp_path / "bare.html"
-        path.write_text(BARE.format(theme=theme, view=view, state=state, runner=runner), encoding="utf-8")
-        contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 900}} | options))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(path.as_uri() + address)
-        page.wait_for_selector(".kpl")
-        return page
-
-    yield shown
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    pages = BarePages(chromium, tmp_path)
+    yield lambda data=None, **options: pages.show(data or figure_of_the_chapter, ".kpl", **options)
+    pages.close()
 
 
 def test_figure_obeys_mouse_and_keys_and_shows_the_librarys_numbers(show):

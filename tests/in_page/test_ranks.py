@@ -1,5 +1,6 @@
 """Parallel programs as answers in a page: verdicts, what can be seen of a wrong answer, questions on a right one."""
 
+import json
 import sys
 import zipfile
 from io import BytesIO
@@ -19,6 +20,8 @@ from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
 from softlookup.in_page.packing import _in_numpy, library, why_not
 from softlookup.in_page.why import EFFECTS, EFFECTS_OF_RANKS, OTHER, SAME, SHAPE, STOPS, WAITS, why_questions
+from softlookup.widgets import RankPlayer
+from softlookup.widgets.interactive import without_comments
 
 sys.path.insert(0, str(find_root() / "tests" / "checking"))
 from rank_tasks import GATHERED, RIGHT, TASKS  # noqa: E402
@@ -177,3 +180,43 @@ print(outcome.traffic.sent_bytes, LinkSpeed(1.0, 32.0).seconds(outcome.traffic))
     for name in ("softlookup.ranks import run_on_torch", "softlookup.tiles import on_triton"):
         error = page.ask({"do": "run", "cells": [f"from {name}"]})["error"]
         assert error.endswith("not in the page: run this cell in the notebook."), error
+
+
+def test_page_plays_the_readers_own_program(rank_page):
+    cells = [{"task": TASK_ID, "source": RIGHT}]
+    assert rank_page.check(TASK_ID, RIGHT)["plays"]
+    reply = rank_page.ask({"do": "play", "task_id": TASK_ID, "cells": cells})
+    assert reply["says"] == "On the question “three ranks, seven numbers”:"
+    state = reply["state"]
+    space = {"np": np}
+    exec(compile(RIGHT, "<right>", "exec"), space)
+    case = next(case for case in questions_at_home(variant_of(TASK)).cases if case.world == 3)
+    figure = RankPlayer.of(space["all_reduce"], [(x,) for x in case.args[0]], offers=case.offers)
+    assert state["programs"] == json.loads(json.dumps(figure.programs)) and state["links"] == figure.links
+    assert without_comments(state["_esm"]) == figure._esm and without_comments(state["_css"]) == figure._css
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "waits for ever",
+            "There is nothing to play on the question “three ranks, seven numbers”: ranks wait for each",
+        ),
+        ("raises", "On the question “three ranks, seven numbers” your program raises KeyError: 0."),
+    ],
+)
+def test_page_says_why_there_is_nothing_to_play(rank_page, name, words):
+    cells = [{"task": TASK_ID, "source": ANSWERS[name]}]
+    reply = rank_page.ask({"do": "play", "task_id": TASK_ID, "cells": cells})
+    assert reply["says"].startswith(words) and "state" not in reply
+
+
+def test_nothing_is_played_of_a_blank_answer_or_of_another_task(rank_page):
+    assert not rank_page.check(TASK_ID, ANSWERS["blank"])["plays"]
+    cells = [{"task": TASK_ID, "source": "all_reduce = 3"}]
+    reply = rank_page.ask({"do": "play", "task_id": TASK_ID, "cells": cells})
+    assert reply == {"says": "There is no function `all_reduce` to play."}
+    rank_page.load(4)
+    scores = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)"
+    assert rank_page.check("04.scores", scores)["plays"] is False

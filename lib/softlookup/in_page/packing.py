@@ -38,10 +38,7 @@ _PARTS = (
     "__init__.py",
     "lazily.py",
     "in_page/__init__.py",
-    "in_page/session.py",
-    "in_page/runnable.py",
-    "in_page/sealed.py",
-    "in_page/why.py",
+    *(f"in_page/{name}.py" for name in ("missing", "playing", "runnable", "sealed", "session", "why")),
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
     *(f"checking/{name}.py" for name in ("kernels", "limits", "nudge", "ranks")),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
@@ -53,6 +50,8 @@ _PARTS = (
     *("slide_audit/*.py", "slide_audit/*.toml", "tiles/__init__.py*", "tiles/kernel.py", "tiles/replay.py"),
     *("tiles/inside/*.py", "ranks/__init__.py*", "ranks/inside/*.py"),
     *(f"ranks/{name}.py" for name in ("in_process", "links", "records", "rendezvous", "world")),
+    *("widgets/__init__.py*", "widgets/rank_recording.py", "widgets/played_programs.py"),
+    *("widgets/shared.js", "widgets/shared.css", "widgets/rank_player.js", "widgets/rank_player.css"),
     "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""

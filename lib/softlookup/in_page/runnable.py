@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from softlookup.in_page.session import Absent, answer, run_what_runs
+from softlookup.in_page.missing import Absent
+from softlookup.in_page.session import answer, run_what_runs
 
 
 def runnable(cells: Sequence[str]) -> list[int]:

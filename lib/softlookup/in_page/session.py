@@ -18,7 +18,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,6 +41,8 @@ from softlookup.checking.result import CheckResult, Way, panel
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 from softlookup.checking.verdict import no_points, used_shortcut
+from softlookup.in_page.missing import Absent, NotHere
+from softlookup.in_page.playing import figure_of, is_playable
 from softlookup.in_page.sealed import opened
 from softlookup.in_page.why import can_ask, why_questions
 
@@ -53,44 +54,6 @@ OLDEST = (3, 11)
 
 _KEPT = ("builtins", "json", "math", "numpy", "softlookup", "warnings")
 """Packages that are put back as they were before each check."""
-
-_MISSING = {
-    "torch": "torch is not in the page: write it with numpy. The notebook takes answers in torch.",
-    "matplotlib": "Pictures need JupyterLab: matplotlib is not in the page.",
-    "softlookup.tiles.on_triton": "Triton is not in the page: run this cell in the notebook.",
-    "softlookup.ranks.on_torch": "Processes of torch are not in the page: run this cell in the notebook.",
-    "softlookup.widgets": "Figures to operate need JupyterLab.",
-    "softlookup.model": "The models need torch, which is not in the page.",
-    "softlookup.training": "Training needs torch, which is not in the page.",
-}
-
-
-class _NotHere(MetaPathFinder):
-    """Says of what is not in the page what to do instead."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        """Raise for what the page does not have; find nothing."""
-        for missing, message in _MISSING.items():
-            if name == missing or name.startswith(missing + "."):
-                raise ImportError(message, name=name)
-
-
-class Absent:
-    """What stands for a name that could not be imported: whoever uses it is told why.
-
-    Args:
-        reason: Why it is not here.
-    """
-
-    def __init__(self, reason: str) -> None:
-        self.__dict__["_reason"] = reason
-
-    def __getattr__(self, name: str) -> Any:
-        raise ImportError(self._reason)
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        """Say why it cannot be called."""
-        raise ImportError(self._reason)
 
 
 class PageSession:
@@ -136,8 +99,8 @@ class PageSession:
 
         Returns:
             ``printed``, ``error`` (a traceback, empty if there is none), ``hints`` (each with ``title`` and ``text`` or
-            ``code``), and where the answer runs its verdict: ``html``, ``text``, ``record``, and ``why``, whether it is
-            right, and has lines that can be changed.
+            ``code``), and where the answer runs its verdict: ``html``, ``text``, ``record``, ``why``, whether it is
+            right, and has lines that can be changed, and ``plays``, whether it is a parallel program.
         """
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
@@ -149,7 +112,22 @@ class PageSession:
         hints = [] if result.verdict == "pass" else self._hints(task, seen)
         asks = result.verdict == "pass" and can_ask(cells[-1]["source"], task.name)
         verdict = {"html": panel(result), "text": result.text(), "record": result.record()}
-        return outcome | verdict | {"hints": hints, "why": asks}
+        plays = result.verdict != "blank" and any(map(is_playable, self.questions(task).cases))
+        return outcome | verdict | {"hints": hints, "why": asks, "plays": plays}
+
+    def play(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        """A reader's parallel program for the figure that plays it, as ``playing.figure_of`` gives it.
+
+        Args:
+            task_id: The task.
+            cells: As for ``check``.
+        """
+        task = self.catalogue.task(task_id)
+        world, outcome = self._run_up_to(task_id, cells)
+        if outcome["error"] or not callable(world.get(task.name)):
+            return {"says": f"There is no function `{task.name}` to play."}
+        with _caught():
+            return figure_of(world[task.name], self.questions(task).cases)
 
     def why(self, task_id: str, cells: Sequence[Mapping[str, str]], seed: int) -> list[dict[str, Any]]:
         """Questions on the reader's answer to a task: what comes out when a line of it is changed?
@@ -451,7 +429,7 @@ def answer(request: str) -> str:
     """Do what the page asks.
 
     Args:
-        request: JSON: ``do`` ("begin", "load", "check", "why" or "run") and what that takes.
+        request: JSON: ``do`` ("begin", "load", "check", "play", "why" or "run") and what that takes.
 
     Returns:
         JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
@@ -461,7 +439,7 @@ def answer(request: str) -> str:
         do = args.pop("do")
         if do == "begin":
             os.environ["SOFTLOOKUP_BOOK"] = args["book"]
-            sys.meta_path.insert(0, _NotHere())
+            sys.meta_path.insert(0, NotHere())
             _put_stand_ins()
             _session.keep()
             for name in {"random", "numpy.random"} & sys.modules.keys():  # all pages begin with the same memory
@@ -471,6 +449,8 @@ def answer(request: str) -> str:
             result = _session.load(args["chapter"], Path(args["path"]).read_bytes())
         elif do == "run":
             result = _session.run(**args)
+        elif do == "play":
+            result = _session.play(**args)
         elif do == "why":
             result = _session.why(**args)
         else:

@@ -24,13 +24,16 @@ from softlookup.widgets.mask_builder import MaskBuilder as MaskBuilder
 from softlookup.widgets.memory_explorer import MemoryExplorer as MemoryExplorer
 from softlookup.widgets.patch_explorer import PatchExplorer as PatchExplorer
 from softlookup.widgets.patch_explorer import Picture as Picture
+from softlookup.widgets.pipeline_chart import PipelineChart as PipelineChart
 from softlookup.widgets.position_explorer import PositionExplorer as PositionExplorer
 from softlookup.widgets.product_shapes import ProductShapes as ProductShapes
+from softlookup.widgets.rank_player import RankPlayer as RankPlayer
 from softlookup.widgets.rate_explorer import RateExplorer as RateExplorer
 from softlookup.widgets.roofline_explorer import RooflineExplorer as RooflineExplorer
 from softlookup.widgets.sampling_explorer import Choice as Choice
 from softlookup.widgets.sampling_explorer import SamplingExplorer as SamplingExplorer
 from softlookup.widgets.serving_timeline import ServingTimeline as ServingTimeline
+from softlookup.widgets.sharded_memory import ShardedMemory as ShardedMemory
 from softlookup.widgets.tokenizer import Learned as Learned
 from softlookup.widgets.tokenizer import TokenizerFigure as TokenizerFigure
 from softlookup.widgets.work_and_bytes import WorkAndBytes as WorkAndBytes

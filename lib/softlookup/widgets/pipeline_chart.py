@@ -1,0 +1,87 @@
+"""A pipeline as a Gantt chart: what each stage does when, its bubble, and the activations that it holds."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import traitlets
+
+from softlookup.ranks.schedules import gpipe, one_forward_one_backward, pipeline_times
+from softlookup.widgets.interactive import InteractiveFigure
+
+SCHEDULES: dict[str, Callable[[int, int], list[list[str]]]] = {
+    "GPipe": gpipe,
+    "1F1B": one_forward_one_backward,
+}
+"""Orders of the stages' tasks, by name."""
+STAGES = (2, 4, 8)
+MICRO_BATCHES = (1, 2, 4, 8, 16)
+FORWARD, BACKWARD = 1, 2
+"""How long a forward and a backward of one stage and micro-batch take, in units of a forward."""
+
+
+def describe(schedule: str, stages: int, micro_batches: int) -> dict[str, Any]:
+    """When each stage works, and what that costs.
+
+    Args:
+        schedule: A name of SCHEDULES.
+        stages: How many stages there are.
+        micro_batches: How many micro-batches.
+
+    Returns:
+        ``tasks`` (for each stage "F0 0 F1 1 B0 3 …": tasks with their beginnings), ``length``, ``idle`` (a fraction)
+        and ``alive`` (for each stage the most micro-batches whose activations it holds). A forward takes one unit.
+
+    Book: 19_many_devices.html#many-devices-pipeline.
+    """
+    result = pipeline_times(SCHEDULES[schedule](stages, micro_batches), FORWARD, BACKWARD)
+    return {
+        "schedule": schedule,
+        "stages": stages,
+        "micro": micro_batches,
+        "tasks": [" ".join(f"{task.name} {task.begin_s:g}" for task in stage) for stage in result.stages],
+        "length": result.seconds,
+        "idle": result.idle,
+        "alive": list(result.alive),
+    }
+
+
+def static_table(runs: Sequence[dict[str, Any]]) -> str:
+    """Write what each schedule costs as HTML, for readers whose browser runs no script."""
+    head = ("schedule", "stages", "micro-batches", "time, in forwards", "idle", "most activations alive")
+    rows = "".join(
+        f'<tr><th scope="row">{escape(run["schedule"])}</th><td>{run["stages"]}</td><td>{run["micro"]}</td>'
+        f"<td>{run['length']:g}</td><td>{100 * run['idle']:.1f} %</td><td>{max(run['alive'])}</td></tr>"
+        for run in runs
+    )
+    return (
+        "<p>Pipelines of stages that take one unit for the forward of a micro-batch and two for its backward.</p>"
+        f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+class PipelineChart(InteractiveFigure):
+    """Show a pipeline as a Gantt chart: forwards, backwards, and the bubbles in which a stage waits.
+
+    All times are computed by ``softlookup.ranks.schedules``.
+
+    Args:
+        stages: Numbers of stages to choose from.
+        micro_batches: Numbers of micro-batches to choose from.
+
+    Raises:
+        ValueError: If there is nothing to choose from, or no such pipeline.
+
+    Book: 19_many_devices.html#many-devices-pipeline.
+    """
+
+    runs = traitlets.List(traitlets.Dict(), help="what describe gives, for each choice").tag(sync=True)
+    forward = traitlets.Int(FORWARD, help="how long a forward takes").tag(sync=True)
+    backward = traitlets.Int(BACKWARD, help="how long a backward takes").tag(sync=True)
+
+    def __init__(self, stages: Sequence[int] = STAGES, micro_batches: Sequence[int] = MICRO_BATCHES) -> None:
+        if not stages or not micro_batches:
+            raise ValueError("no pipeline to show: wanted at least one number of stages and one of micro-batches")
+        runs = [describe(name, some, many) for name in SCHEDULES for some in stages for many in micro_batches]
+        super().__init__(runs=runs, fallback=static_table(runs))
