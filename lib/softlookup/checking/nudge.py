@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from softlookup.checking.compare import Asked, close, inputs_of, is_right, tolerance
-from softlookup.checking.inside.case import SINGLE, Case
+from softlookup.checking.inside.case import SINGLE, Arrays, Case
 from softlookup.checking.variant import Variant
 from softlookup.checking.words import number, shape
 
@@ -104,10 +104,15 @@ def _relation(variant: Variant, rounds: Asked, at: int) -> str:
             continue
         if other is not None:
             return f"{looked}, {subject} is what `{results[other]}` should be."
-        rights = [right[index] for other, _, right in rounds if other.gradients == case.gradients]
+        rights = [right[index] for other, _, right in rounds if _asks_for(other, right, index, case)]
         for predicate in _predicates(_pairs(rounds, index, case), rights, case, names, g, w):
             return f"{looked}, {subject} {predicate}."
     return ""
+
+
+def _asks_for(case: Case, right: Arrays, result: int, like: Case) -> bool:
+    """Whether a question asks for the same result as another one: fewer ranks have fewer results."""
+    return case.gradients == like.gradients and result < len(right) - case.is_recorded
 
 
 Pairs = Sequence[tuple[Case, np.ndarray, np.ndarray]]
@@ -118,7 +123,7 @@ def _pairs(rounds: Asked, result: int, like: Case) -> Pairs:
     """One result of all questions that ask for the same as one of them; empty where some cannot be compared."""
     pairs = []
     for case, answer, right in rounds:
-        if case.gradients != like.gradients:
+        if not _asks_for(case, right, result, like):
             continue
         if answer.arrays is None or answer.arrays[result].shape != right[result].shape:
             return ()
