@@ -22,7 +22,7 @@
 # [[tasks-table]]
 # | 19-explain | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Ranks.** A function with the argument `dist` is what one rank does; every rank runs the same one. `dist.get_rank()` is its number and `dist.get_world_size()` how many there are. `dist.send(array, dst)` waits until rank `dst` receives, and `dist.recv(array, src)` fills an array with what rank `src` sends; `isend` and `irecv` return at once with something that has `wait()`. What else `dist` has, a task says. Arrays belong to one rank: what another rank knows has to be sent.
+# **Ranks.** A function with the argument `dist` is what one rank does; every rank runs the same one. `dist.get_rank()` is its number and `dist.get_world_size()` how many there are, `P` in the texts. `dist.send(array, dst)` waits until rank `dst` receives, and `dist.recv(array, src)` fills an array with what rank `src` sends; `isend` and `irecv` return at once with something that has `wait()`. What else `dist` has, a task says. Arrays belong to one rank: what another rank knows has to be sent.
 #
 # **Judged on traffic.** A program whose values are right earns most of the points. The rest is for the bytes that a link carries or a rank sends, the number of messages, and the longest chain of messages that wait for each other: each task says what it may use.
 
@@ -65,7 +65,7 @@ def broadcast(x, root, dist):
 # %% [markdown]
 # [[task 19.reduce-scatter]]
 #
-# Every rank has an array `x` of `P * m` numbers: `P` parts of `m`, one after the other. Add the arrays of all ranks, and return one part of the sum on each rank: rank `r` gets part **[[19.reduce-scatter:which]]**, counted from 0. A link may carry the bytes of `P - 1` parts, and a rank may send and receive as much. In a **ring**, each rank sends to the next one and receives from the one before: a sum begins at one rank, and every rank that it passes adds its part.
+# Every rank has an array `x` of `P * m` numbers: `P` parts of `m`, one after the other. Add the arrays of all ranks, and return one part of the sum on each rank: rank `r` gets part `[[19.reduce-scatter:which]]`, counted from 0. A link may carry the bytes of `P - 1` parts, and a rank may send and receive as much. In a **ring**, each rank sends to the next one and receives from the one before: a sum begins at one rank, and every rank that it passes adds its part.
 
 
 # %% 19-reduce-scatter
@@ -192,7 +192,7 @@ def gradient(w, x, y, dist):
 #
 # A plain function, no program: what ZeRO saves. Training keeps for each parameter a weight and a gradient in float16, 2 bytes each, and [[19.memory:optimiser]] for the optimiser. A rank keeps all of it in stage 0; its share of the optimiser's bytes from stage 1 on, of the gradients from stage 2 on, and of the weights in stage 3. A share is `parameters / world`, rounded up.
 #
-# Return the bytes that a rank keeps, and the bytes that it sends in one step. All collectives are rings on the 2-byte numbers, in which a rank sends `P - 1` shares for a reduce-scatter and as many for an all-gather. Stage 0 all-reduces the gradients. Stages 1 and 2 reduce-scatter the gradients and gather the new weights. Stage 3 gathers the weights for the forward pass, again for the backward pass, and reduce-scatters the gradients.
+# Return the bytes that a rank keeps, and the bytes that it sends in one step. All collectives are rings on the 2-byte numbers, in which a rank sends `world - 1` shares for a reduce-scatter and as many for an all-gather. Stage 0 all-reduces the gradients. Stages 1 and 2 reduce-scatter the gradients and gather the new weights. Stage 3 gathers the weights for the forward pass, again for the backward pass, and reduce-scatters the gradients.
 
 
 # %% 19-memory

@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 
-from rank_tasks import GATHERED, RIGHT, TASKS
+from rank_tasks import GATHERED, RIGHT, TASKS, TEXTS
 from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.home import Checker
 from softlookup.checking.inside.case import Case
+from softlookup.checking.own import OwnTasks
 from softlookup.checking.ranks import on_all_ranks, rank_question
 from softlookup.ranks.inside.packing import pack_inbox
 
 
-def checked(source, **names):
-    space = {"np": np, **names}
+def checked(source, own_tasks=TASKS):
+    space = {"np": np}
     exec(compile(source, "<ipython-input-1>", "exec"), space)
-    return Checker(Catalogue(TASKS)).check("99.all-reduce", space["all_reduce"])
+    return Checker(Catalogue(own_tasks)).check("99.all-reduce", space["all_reduce"])
 
 
 def test_a_right_program_earns_all_points():
@@ -125,4 +126,14 @@ def test_a_list_of_inputs_has_one_entry_for_each_rank():
     with pytest.raises(ValueError, match="has 3 ranks, and a list of 2 inputs"):
         rank_question(Case("", ([1, 2],), world=3), 0, pack_inbox({}))
     arrays = on_all_ranks([np.zeros(1), np.zeros(2)], [np.ones(3), np.ones(4)])
-    assert [array.size for array in arrays] == [1, 3, 2, 4, 3]
+    assert [array.size for array in arrays] == [1, 3, 2, 4, 4]
+
+
+def test_ranks_that_all_send_to_all_load_no_link_too_much_but_each_rank():
+    source = TEXTS["99_ranks_tasks.py"].replace("24, 6))", "None, None, 2 * 3 * 16 * 4 // 4))")
+    tasks = OwnTasks(tuple({**TEXTS, "99_ranks_tasks.py": source}.items()))
+    result = checked(GATHERED, tasks)
+    assert (result.verdict, result.points) == ("partial", pytest.approx(0.7 * 4))
+    words = "every value is right, and the busiest rank sends or receives 192 bytes, 2.0 times the 96 that are allowed."
+    assert words in result.text()
+    assert checked(RIGHT, tasks).points == 4

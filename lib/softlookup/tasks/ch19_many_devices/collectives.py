@@ -1,6 +1,6 @@
 """Tasks on collectives made of messages: a broadcast along a tree, and the rings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def _reduce_scatter_cases(rng: Rng, which: str, parts: str) -> list[Case]:
     ]
 
 
-_OWNERS = {
+_OWNERS: dict[str, tuple[str, Callable[[int, int], int]]] = {
     "r": ("np.split(x, world)", lambda rank, world: rank),
     "P - 1 - r": ("np.split(x, world)[::-1]", lambda rank, world: world - 1 - rank),
     "(r + 1) % P": ("np.split(np.roll(x, -(x.size // world)), world)", lambda rank, world: (rank + 1) % world),
@@ -121,7 +121,7 @@ def _all_reduce_cases(rng: Rng, which: str, both: str) -> list[Case]:
     ]
 
 
-_COMBINED = {
+_COMBINED: dict[str, tuple[str, Callable[..., np.ndarray]]] = {
     "sum": ("parts[into] + received", np.sum),
     "maximum": ("np.maximum(parts[into], received)", np.max),
     "minimum": ("np.minimum(parts[into], received)", np.min),
