@@ -113,7 +113,7 @@ def schedule_queue(stage, stages, micro_batches):
             backwards.append(forwards.popleft())
             order.append(f"F{backwards[-1]:d}")
         else:
-            order.append("B{:d}".format(backwards.popleft()))
+            order.append(f"B{backwards.popleft():d}")
     return order
 
 
