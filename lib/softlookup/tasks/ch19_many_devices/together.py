@@ -102,5 +102,5 @@ TWO_BY_TWO = rank_task(
     _train_cases,
     _train,
     finished=True,
-    variants=tuple({"decay": decay} for decay in (0.1, 0.2, 0.05)),
+    variants=tuple({"decay": decay} for decay in (0.1, 0.3)),
 )
