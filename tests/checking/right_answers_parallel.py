@@ -118,15 +118,15 @@ def schedule_queue(stage, stages, micro_batches):
 
 
 def time_recursive(orders, forward_s, backward_s):
-    """When a step ends, asked from its end; a step that is asked for while it is asked for waits for ever."""
+    """When a step ends, waiting from its end; one that needs itself waits for ever."""
     last = len(orders) - 1
-    ends, asked = {}, set()
+    ends, waiting = {}, set()
 
     def end(stage, position):
-        if (stage, position) in asked:
+        if (stage, position) in waiting:
             raise ValueError("for ever")
         if (stage, position) not in ends:
-            asked.add((stage, position))
+            waiting.add((stage, position))
             kind, number = orders[stage][position][0], orders[stage][position][1:]
             begin = end(stage, position - 1) if position else 0.0
             if kind == "F" and stage:
@@ -136,7 +136,7 @@ def time_recursive(orders, forward_s, backward_s):
             elif kind == "B":
                 begin = max(begin, end(stage + 1, orders[stage + 1].index("B" + number)))
             ends[stage, position] = begin + {"F": forward_s, "B": backward_s}[kind]
-            asked.remove((stage, position))
+            waiting.remove((stage, position))
         return ends[stage, position]
 
     try:
@@ -175,10 +175,10 @@ def time_relaxed(orders, forward_s, backward_s):
     busy = sum(forward_s if step[0] == "F" else backward_s for _, step in steps)
     most = 0
     for order in orders:
-        kept = set()
+        alive = set()
         for step in order:
-            kept.add(step[1:]) if step[0] == "F" else kept.discard(step[1:])
-            most = max(most, len(kept))
+            alive.add(step[1:]) if step[0] == "F" else alive.discard(step[1:])
+            most = max(most, len(alive))
     return np.float64(seconds), (seconds * stages - busy) / (seconds * stages), most
 
 
@@ -186,7 +186,7 @@ def time_by_events(orders, forward_s, backward_s):
     """Always the step that can begin first."""
     stages, at, free, ends = len(orders), [0] * len(orders), [0.0] * len(orders), {}
     busy = kept_most = 0
-    kept = [0] * stages
+    alive = [0] * stages
     while True:
         can = []
         for stage in range(stages):
@@ -205,8 +205,8 @@ def time_by_events(orders, forward_s, backward_s):
         ends[kind, number, stage] = free[stage] = begin + time
         at[stage] += 1
         busy += time
-        kept[stage] += 1 if kind == "F" else -1
-        kept_most = max(kept_most, kept[stage])
+        alive[stage] += 1 if kind == "F" else -1
+        kept_most = max(kept_most, alive[stage])
     if any(position < len(order) for position, order in zip(at, orders, strict=True)):
         return math.inf, 1.0, 0
     return max(free), 1 - busy / max(free) / stages, kept_most
@@ -276,12 +276,12 @@ def ring_reversed(q, k, v, dist):
     """Round the other way, receiving first; keys and values in two messages."""
     rank, world = dist.get_rank(), dist.get_world_size()
     n, h = q.shape
-    mine = np.arange(rank * n, rank * n + n)
+    at = np.arange(rank * n, rank * n + n)
     logarithm, out = np.full(n, -np.inf), np.zeros((n, h))
     k, v = k.copy(), v.copy()
     for step in range(world):
-        theirs = (rank + step) % world * n + np.arange(n)
-        scores = (q / math.sqrt(h)) @ k.T + np.where(theirs[None, :] > mine[:, None], -np.inf, 0)
+        keys_at = (rank + step) % world * n + np.arange(n)
+        scores = (q / math.sqrt(h)) @ k.T + np.where(keys_at[None, :] > at[:, None], -np.inf, 0)
         with np.errstate(divide="ignore"):
             both = np.logaddexp(logarithm, np.logaddexp.reduce(scores, axis=1))
         out = out * np.exp(logarithm - both)[:, None] + np.exp(scores - both[:, None]) @ v

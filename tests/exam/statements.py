@@ -256,8 +256,8 @@ def exchange_twice():
             x = output
         return x
 
-    given = [(RNG.normal(size=6),) for _ in range(3)]
-    return all(np.allclose(out, x) for (out,), (x,) in zip(run_here(exchange, given).results, given, strict=True))
+    inputs = [(RNG.normal(size=6),) for _ in range(3)]
+    return all(np.allclose(out, x) for (out,), (x,) in zip(run_here(exchange, inputs).results, inputs, strict=True))
 
 
 TRIED = {
