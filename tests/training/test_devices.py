@@ -111,11 +111,11 @@ def raising(error, rank, device, tell):
 
 @pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_what_a_rank_raises_is_raised(rank):
-    told = []
+    lines = []
     with pytest.raises(DivergedError, match="the loss is nan") as caught:
-        run_on_ranks(partial(raising, DivergedError("the loss is nan"), rank), 2, "cpu", told.append)
+        run_on_ranks(partial(raising, DivergedError("the loss is nan"), rank), 2, "cpu", lines.append)
     assert f"On rank {rank}:" in caught.value.__notes__[0]
-    assert not multiprocessing.active_children() and told in ([], ["a line"])
+    assert not multiprocessing.active_children() and lines in ([], ["a line"])
 
 
 @pytest.fixture
