@@ -32,6 +32,7 @@ BENCHES = {
     "refinement": ("benchmarks.refinement:bench_refinement", ()),
     "roofline": ("benchmarks.roofline:bench_roofline", ("device", "quick")),
     "batching": ("benchmarks.batching:bench_batching", ("device", "quick")),
+    "collectives": ("benchmarks.collectives:bench_collectives", ("quick",)),
     "serving": ("benchmarks.serving:bench_serving", ("quick",)),
     "digits": ("benchmarks.digits:bench_digits", ("quick", "runs_file", "weights", "say")),
     "pairs": ("benchmarks.pairs:bench_pairs", ("quick", "runs_file", "weights", "say")),

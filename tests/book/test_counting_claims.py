@@ -32,6 +32,7 @@ def test_products_with_weights_are_bound_as_the_page_says():
 def test_hidden_widths_of_gated_models_are_not_all_eight_thirds_of_d():
     wide = {name: sizes.F / sizes.D for name, sizes in rl.MODELS.items() if sizes.gated}
     assert wide.pop("Llama 2 7B") == 2.6875  # 11008 / 4096: 8/3, rounded up to a multiple of 256
+    assert wide.pop("Llama 3 405B") == 3.25
     assert wide == dict.fromkeys(("Llama 2 70B", "Mistral 7B", "Llama 3 8B"), 3.5)
 
 

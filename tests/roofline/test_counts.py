@@ -65,6 +65,7 @@ def test_product_operations_are_those_of_torch_s_counter(sizes):
         ("Llama 2 7B", 6_738_415_616),
         ("Llama 2 70B", 68_976_648_192),
         ("Llama 3 8B", 8_030_261_248),
+        ("Llama 3 405B", 405_853_388_800),
         ("Mistral 7B", 7_241_732_096),
     ],
 )

@@ -118,13 +118,16 @@ def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
 @click.option("--begin", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Continue a translator.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the translator to this folder.")
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+@click.option("--devices", default=1, show_default=True, help="Processes that share each batch; with cuda a GPU each.")
+@click.option("--shard", is_flag=True, help="Divide weights and optimizer states among the devices too (FSDP).")
 @click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
 def train(folder: Path | None, **options: Any) -> None:
     """Train a translator.
 
     FOLDER holds train.en and train.fr (or .gz); without it, a small generated grammar is the training data.
 
-    val.en and val.fr choose the best weights. The same command continues a run that was stopped or killed.
+    val.en and val.fr choose the best weights. The same command continues a run that was stopped or killed, also with
+    another number of devices: the batches stay the same.
     """
     from softlookup.training.command import train_command
 

@@ -125,14 +125,30 @@ def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | P
         raise CheckpointError(f"{path} does not fit this model: {shown}")
     with torch.no_grad():
         for name, tensor in targets.items():
-            tensor.copy_(got[name])
+            tensor.copy_(cut_like(tensor, got[name]))
+
+
+def cut_like(target: Tensor, tensor: Tensor) -> Tensor:
+    """Lay a whole tensor out as another is: where that one is cut among ranks (a DTensor), this rank's part of it.
+
+    Args:
+        target: The pattern.
+        tensor: Whole, the same on all ranks; one that is cut already stays as it is.
+    """
+    if not hasattr(target, "full_tensor") or hasattr(tensor, "full_tensor"):
+        return tensor
+    from torch.distributed.tensor import DTensor, distribute_tensor
+
+    assert isinstance(target, DTensor)
+    return distribute_tensor(tensor.to(target.device), target.device_mesh, target.placements)
 
 
 def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
     """Write tensors and a JSON header as one safetensors file, so that no reader ever sees half of it.
 
     The file is written beside its place and then moved there, which a file system does whole or not at all. A
-    digest over everything makes a later flaw of the disk show.
+    digest over everything makes a later flaw of the disk show. In a process group all ranks call this: tensors that
+    are cut among them are gathered, and rank 0 writes.
 
     Args:
         path: Where to; folders that are missing are made.
@@ -145,7 +161,9 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], header: Mappi
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Copies: tensors that share their memory, or are views of more, cannot be written as they are.
-    copies = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
+    copies = {name: _whole(tensor.detach()).to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
+    if torch.distributed.is_available() and torch.distributed.is_initialized() and torch.distributed.get_rank() > 0:
+        return
     text = json.dumps(header, allow_nan=False)
     partial = path.with_name(path.name + ".partial")
     save_file(copies, partial, metadata={_HEADER: text, _DIGEST: _digest(copies, text)})
@@ -177,6 +195,10 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if _HEADER in metadata and metadata.get(_DIGEST) != _digest(tensors, text):
         raise CheckpointError(f"{path} is damaged: its content does not have the digest it was written with")
     return tensors, json.loads(text)
+
+
+def _whole(tensor: Tensor) -> Tensor:
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 
 def _digest(tensors: Mapping[str, Tensor], text: str) -> str:

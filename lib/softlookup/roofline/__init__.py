@@ -20,6 +20,8 @@ from softlookup.roofline.counts import (
 )
 from softlookup.roofline.hardware import Hardware, hardware, known_hardware, measured_hardware
 from softlookup.roofline.launch import LaunchFit, fit_launch
+from softlookup.roofline.layouts import Layout, LayoutCost, TrainingCluster, layout_cost, plan
+from softlookup.roofline.links import LINKS, LinkSheet
 from softlookup.roofline.memory import (
     RECIPES,
     activations,
@@ -46,13 +48,18 @@ __all__ = [
     "FUSED",
     "HALF_BYTES",
     "Hardware",
+    "LINKS",
     "LaunchFit",
+    "Layout",
+    "LayoutCost",
+    "LinkSheet",
     "MODELS",
     "Moved",
     "Operation",
     "RECIPES",
     "Stream",
     "Total",
+    "TrainingCluster",
     "TransformerSizes",
     "activations",
     "adam_step",
@@ -68,9 +75,11 @@ __all__ = [
     "inference_memory",
     "known_hardware",
     "layer",
+    "layout_cost",
     "loss",
     "measured_hardware",
     "parameters",
+    "plan",
     "predicted_time_s",
     "prefill",
     "product",

@@ -44,6 +44,7 @@ _ALL = (
     _llama("Mistral 7B", D=4096, N=32, K=8, F=14_336, V=32_000, L=32),
     # Grattafiori et al. 2024.
     _llama("Llama 3 8B", D=4096, N=32, K=8, F=14_336, V=128_256, L=32),
+    _llama("Llama 3 405B", D=16_384, N=128, K=8, F=53_248, V=128_256, L=126),
 )
 
 MODELS: dict[str, TransformerSizes] = {model.name: model for model in _ALL}

@@ -14,6 +14,7 @@ from torch.optim import Optimizer
 from softlookup.model.weights import (
     RUN_KIND,
     CheckpointError,
+    cut_like,
     fill,
     model_tensors,
     read_tensors,
@@ -189,7 +190,7 @@ class Checkpoints:
         path = self.folder / f"step-{state.step:08d}.safetensors"
         save_checkpoint(path, model=model, optimizer=optimizer, state=state, average=average, settings=self.settings)
         for old in self.paths[: -self.keep]:
-            old.unlink()
+            old.unlink(missing_ok=True)  # another rank may have been faster
 
     def save_best(self, model: nn.Module, state: TrainingState) -> None:
         """Write the weights alone, as those of the lowest validation loss.
@@ -218,7 +219,7 @@ class Checkpoints:
                 damaged file to go on from the one before.
         """
         for left in self.folder.glob("*.partial"):  # of a run that was killed while it wrote
-            left.unlink()
+            left.unlink(missing_ok=True)  # another rank may have been faster
         if not self.paths:
             return None
         return load_checkpoint(
@@ -255,10 +256,13 @@ def _check_optimizer(optimizer: Optimizer, header: Mapping[str, Any], path: str 
 
 def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
     state: dict[int, dict[str, Any]] = {int(number): dict(entries) for number, entries in header["values"].items()}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for name, tensor in tensors.items():
         number, key = name.split("/", maxsplit=1)
+        parameter = parameters[int(number)]
+        whole = tensor.shape == parameter.shape  # and not Adam's count of steps
         # A copy: what was read may still lie in the file, which is deleted when newer ones are there.
-        state.setdefault(int(number), {})[key] = tensor.clone()
+        state.setdefault(int(number), {})[key] = cut_like(parameter, tensor.clone()) if whole else tensor.clone()
     groups = [
         # JSON knows no tuples; Adam's betas were one.
         {key: tuple(value) if isinstance(now.get(key), tuple) else value for key, value in group.items()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -15,7 +16,7 @@ from softlookup.training.grammar_run import grammar_recipe, train_on_grammar
 from softlookup.training.loop import Progress
 from softlookup.training.progress import ProgressDisplay
 from softlookup.training.recipe import Recipe
-from softlookup.training.translation import SentencePair, train_translator
+from softlookup.training.translation import SentencePair, check_devices, train_translator
 
 __all__ = ["TrainingRefused", "train_command"]
 
@@ -31,6 +32,8 @@ def train_command(
     begin: str | Path | None = None,
     out: str | Path | None = None,
     device: str = "cpu",
+    devices: int = 1,
+    shard: bool = False,
     minutes: float | int | None = None,
     console: Console | None = None,
 ) -> int:
@@ -46,18 +49,21 @@ def train_command(
         begin: The folder of another translator to go on from; None begins anew.
         out: Where the translator goes; None means translator-SOURCE-TARGET, or translator-grammar, here.
         device: Where to train.
+        devices: On how many processes: a share of every batch each, on this machine's CPUs or a GPU each.
+        shard: Whether they cut weights and optimizer states among them.
         minutes: After how long to stop at the next state that is kept; None goes on to the end.
         console: Where to write; None means the terminal.
 
     Returns:
-        The exit status: 0 at the end or when the minutes are over, 130 after Ctrl-C.
+        The exit status: 0 at the end or when the minutes are over, 1 where one of several processes was killed, 130
+        after Ctrl-C.
 
     Raises:
-        TrainingRefused: If a file is missing or damaged, a recipe is wrong, there is no such device, the folder holds
-            another run, or the loss is no longer a number.
+        TrainingRefused: If options do not go together, a file is missing or damaged, a recipe is wrong, there is no
+            such device, the folder holds another run, or the loss is no longer a number.
     """
     with refusing():
-        check_device(device, minutes)
+        check_device(device, minutes, devices)
         if folder is None and begin is not None:
             raise ValueError(
                 f"--begin {begin} needs a folder of pairs: training on the generated grammar starts from scratch"
@@ -68,11 +74,14 @@ def train_command(
             chosen = Recipe.read(recipe)
         else:
             chosen = grammar_recipe() if folder is None else Recipe()
+        check_devices(devices, shard, chosen)
         out = Path(out or ("translator-grammar" if folder is None else f"translator-{source}-{target}"))
         corpus = None if folder is None else _read(Path(folder), source, target, chosen.seed)
 
+        where = {"device": device, "devices": devices, "sharded": shard}
+
         def work(shown: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
-            _run(corpus, out, chosen, begin, device, shown, on_step)
+            _run(corpus, out, chosen, begin, where, shown, on_step)
 
         return shown_run(work, out, chosen.steps, minutes, console)
 
@@ -89,16 +98,14 @@ def _run(
     out: Path,
     recipe: Recipe,
     begin: str | Path | None,
-    device: str,
+    where: dict[str, Any],
     shown: ProgressDisplay,
     on_step: Callable[[Progress], None],
 ) -> None:
     every = command_frame.EVERY
     if corpus is None:
         shown.note(f"sentences of the generated grammar, English to French, into {out}")
-        report = train_on_grammar(
-            out, recipe, device=device, on_step=on_step, note=shown.note, every=command_frame.EVERY
-        )
+        report = train_on_grammar(out, recipe, **where, on_step=on_step, note=shown.note, every=command_frame.EVERY)
         shown.note(str(report))
     else:
         for line in corpus.notes:
@@ -110,12 +117,12 @@ def _run(
             out,
             recipe,
             begin=begin,
-            device=device,
+            **where,
             on_step=on_step,
             note=shown.note,
             every=every,
         )
-        shown.note(_validation_bleu(out, corpus.validation, device, shown.note))
+        shown.note(_validation_bleu(out, corpus.validation, where["device"], shown.note))
     shown.note(f'done: load_translator("{out}").translate("...") uses it')
 
 

@@ -9,6 +9,7 @@ import torch
 from rich.console import Console
 
 from softlookup.training.checkpoint import Checkpoints
+from softlookup.training.devices import RankLostError
 from softlookup.training.loop import DivergedError, Progress
 from softlookup.training.progress import ProgressDisplay, show_progress
 
@@ -41,7 +42,8 @@ def shown_run(
         console: Where to write; None means the terminal.
 
     Returns:
-        The exit status: 0 at the end or when the minutes are over, 130 after Ctrl-C.
+        The exit status: 0 at the end or when the minutes are over, 1 where one of several processes was killed, 130
+        after Ctrl-C.
 
     Raises:
         ValueError: If out is a file.
@@ -55,6 +57,9 @@ def shown_run(
         except KeyboardInterrupt:
             shown.note(_how_to_go_on("Stopped.", out))
             return 130
+        except RankLostError as error:
+            shown.note(_how_to_go_on(str(error), out))
+            return 1
         except _TimeUp:
             shown.note(_how_to_go_on(f"The {minutes:g} minutes are over.", out))
             return 0
@@ -99,12 +104,13 @@ def refusing() -> Iterator[None]:
         raise TrainingRefused(str(error)) from error
 
 
-def check_device(device: str, minutes: float | int | None) -> None:
+def check_device(device: str, minutes: float | int | None, devices: int = 1) -> None:
     """Refuse a device that is not here, and a time that is none.
 
     Args:
         device: Where to train.
         minutes: After how long to stop.
+        devices: How many of them.
 
     Raises:
         ValueError: If one of them is no such thing.
@@ -119,3 +125,7 @@ def check_device(device: str, minutes: float | int | None) -> None:
         raise ValueError(f"device is {device!r}; wanted cpu or cuda")
     if kind == "cuda" and not torch.cuda.is_available():
         raise ValueError("no CUDA device is here: train on cpu")
+    if devices > 1 and device not in ("cpu", "cuda"):
+        raise ValueError(f"device is {device}, a single one, and devices is {devices}: give cpu or cuda")
+    if kind == "cuda" and devices > torch.cuda.device_count():
+        raise ValueError(f"devices is {devices}, and the CUDA devices here are {torch.cuda.device_count()}: give fewer")

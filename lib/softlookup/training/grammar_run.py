@@ -108,6 +108,8 @@ def train_on_grammar(
     n_test: int = 500,
     max_words: int = MAX_WORDS,
     device: torch.device | str = "cpu",
+    devices: int = 1,
+    sharded: bool = False,
     on_step: Callable[[Progress], None] | None = None,
     note: Callable[[str], None] | None = None,
     every: int = 100,
@@ -125,6 +127,8 @@ def train_on_grammar(
         n_test: How many of them to be judged by.
         max_words: Longer ones are left out.
         device: Where to train.
+        devices: On how many processes; see train_translator.
+        sharded: Whether they cut the weights among them.
         on_step: Told what happened in each step.
         note: Told in a line what is worth a line.
         every: After how many steps the run's state is written.
@@ -149,6 +153,8 @@ def train_on_grammar(
         folder,
         recipe,
         device=device,
+        devices=devices,
+        sharded=sharded,
         on_step=on_step,
         note=note,
         every=every,

@@ -18,6 +18,7 @@ from softlookup.training.averaging import MovingAverage
 from softlookup.training.captured import CapturedStep, make_capturable, set_rate
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.data import Batch, Batches
+from softlookup.training.devices import joined, mean_over_ranks, own_dropout
 
 Objective = Callable[[nn.Module, Batch, float], Tensor]
 
@@ -89,6 +90,7 @@ def train(
     on_step: Callable[[Progress], None] | None = None,
     checkpoint: Checkpoints | None = None,
     captured: bool = False,
+    shared: bool = False,
 ) -> TrainingState:
     """Train a model by teacher forcing, from the beginning or from where a killed run was.
 
@@ -113,6 +115,9 @@ def train(
         checkpoint: Where the state is left, and a killed run found again.
         captured: On a GPU, each step is recorded for its shape of batch and replayed (CapturedStep): worth it where
             shapes come again. The objective may then not wait for a number of the GPU.
+        shared: Whether each rank of torch's process group computes a share of each batch. All ranks call this with
+            the same arguments, each with its model, whole or cut by training.devices.shard. Losses and weights are
+            those of one device, but for dropout, which each rank draws for its rows.
 
     Returns:
         The state at the end: steps, tokens, the loss of each step, validation losses, the best one.
@@ -120,7 +125,7 @@ def train(
     Raises:
         ValueError: If not exactly one of epochs and steps is given, a number is out of range, the model's
             parameters are on more than one device, an epoch has no batches, or a step cannot be recorded (of several
-            batches, or by another optimizer than Adam and AdamW).
+            batches, on several ranks, or by another optimizer than Adam and AdamW).
         TypeError: If autocast is neither None nor torch.bfloat16.
         DivergedError: If a loss, a gradient or a validation loss is not finite. The weights are still those
             before that step.
@@ -131,11 +136,14 @@ def train(
     _check_arguments(epochs, steps, clip, accumulate, autocast)
     if captured and accumulate > 1:
         raise ValueError(f"accumulate is {accumulate}; a recorded step is one of a single batch")
+    if captured and shared:
+        raise ValueError("captured and shared are both set; a recorded step is one of a single device")
     device = _device_of(model)
     state = TrainingState()
     if checkpoint is not None:
         state = checkpoint.resume(model, optimizer, average) or state
-    taken = (_RecordedStep if captured else _Step)(model, optimizer, clip, epsilon, autocast, objective)
+    kind = _RecordedStep if captured else _SharedStep if shared else _Step
+    taken = kind(model, optimizer, clip, epsilon, autocast, objective)
 
     while (steps is None or state.step < steps) and (epochs is None or state.epoch < epochs):
         begun_s = time.perf_counter()
@@ -264,6 +272,20 @@ class _RecordedStep(_Step):
 
     def _of_tensors(self, tokens: Tensor, target_ids: Tensor, source_ids: Tensor | None = None) -> tuple[Tensor, ...]:
         return super().gradients([Batch(target_ids, source_ids, self._pad_id)], tokens)
+
+
+@dataclass
+class _SharedStep(_Step):
+    """The same on a rank of several, whose gradient is that of all their shares."""
+
+    def __post_init__(self) -> None:
+        loss = joined(self.model, self.objective)
+        self.objective = lambda model, batch, epsilon: loss(batch, epsilon)
+
+    def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
+        with own_dropout(group[0].target_ids.device):
+            total, norm = super().gradients(group, tokens)
+        return mean_over_ranks(total), norm.full_tensor() if hasattr(norm, "full_tensor") else norm
 
 
 def _finite(total: Tensor, norm: Tensor, where: str) -> tuple[float, float]:

@@ -1,8 +1,10 @@
 """Train a translator by a recipe: a run that can be killed, and that leaves what load_translator reads."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -15,9 +17,10 @@ from softlookup.text.segmentations import SegmentationPool
 from softlookup.training.averaging import MovingAverage
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.data import BucketedBatches, IdPair, encode_pairs, redrawn
+from softlookup.training.devices import agreed, run_on_ranks, shard
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.growing import load_grown
-from softlookup.training.loop import Progress, train, validation_loss
+from softlookup.training.loop import Objective, Progress, summed_loss, train, validation_loss
 from softlookup.training.plain_loss import loss_on_gpu
 from softlookup.training.recipe import Recipe
 from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
@@ -35,6 +38,8 @@ def train_translator(
     *,
     begin: str | Path | None = None,
     device: torch.device | str = "cpu",
+    devices: int = 1,
+    sharded: bool = False,
     on_step: Callable[[Progress], None] | None = None,
     note: Say | None = None,
     every: int = 500,
@@ -51,6 +56,9 @@ def train_translator(
             dropout, say, or with more layers and wider feed-forward networks than it had. None begins with random
             weights.
         device: Where to train.
+        devices: On how many processes, each with its share of every batch: of one device's CPUs, or with a GPU each.
+            The run's state is the same for any number, so that a run may go on with another one.
+        sharded: Whether they cut weights and optimizer states among them, layer by layer.
         on_step: Told what happened in each step.
         note: Told in a line what is worth a line.
         every: After how many steps the run's state is written.
@@ -59,7 +67,9 @@ def train_translator(
         The state at the end: steps, losses, validation losses.
 
     Raises:
-        ValueError: If there are no pairs, or none short enough.
+        ValueError: If there are no pairs, or none short enough; if devices is below 1; if the weights are to be cut
+            for one device, or with a recipe's consistency.
+        RankLostError: If one of several processes is killed. What it had written stays.
         FileNotFoundError: If begin holds no translator.
         CheckpointError: If begin holds a larger model, or one of another width; if the folder holds a run of another
             recipe or of other pairs. The number of steps may grow, and so may what a recipe begins later: decay_from,
@@ -68,6 +78,7 @@ def train_translator(
     """
     recipe, folder = Recipe() if recipe is None else recipe, Path(folder)
     say = note or (lambda line: None)
+    check_devices(devices, sharded, recipe)
     same_run(folder / "run" / "settings.json", recipe, pairs=[list(pairs), list(validation_pairs)])
     if begin is not None and not (folder / "merges.txt").exists():
         (folder / "merges.txt").write_bytes((Path(begin) / "merges.txt").read_bytes())
@@ -75,57 +86,20 @@ def train_translator(
     tokenizer = learned_tokenizer(sentences, folder / "merges.txt", recipe.vocab_size, say)
     short_pairs, ids = _short_enough(pairs, tokenizer, recipe.max_length, "training", say)
     _, validation_ids = _short_enough(validation_pairs, tokenizer, recipe.max_length, "validation", say)
-    batches = BucketedBatches(
-        ids,
-        pad_id=tokenizer.pad_id,
-        tokens_per_batch=recipe.tokens_per_batch,
-        seed=recipe.seed,
-        resegment=_recut(short_pairs, ids, tokenizer, recipe) if recipe.segmentation_dropout else None,
-    )
-    validation = BucketedBatches(
-        validation_ids, pad_id=tokenizer.pad_id, tokens_per_batch=max(4000, 2 * recipe.max_length)
-    )
-    torch.manual_seed(recipe.seed)
-    model = Transformer(recipe.config(tokenizer)).to(device)
-    if begin is not None:
-        grown = load_grown(model, Path(begin) / "model.safetensors")
-        say(f"beginning with the weights of {begin}" + (", in a larger model" if grown else ""))
-    dtype = quick_dtype(device)
-    say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {dtype}, on {device}")
-    fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
-    plain = None if recipe.consistency else loss_on_gpu(model, device, say, epsilon=recipe.epsilon)
-    loss = plain or fast
+    run = _Run(recipe, folder, tokenizer, short_pairs, ids, validation_ids, begin, every, devices, sharded)
+    if devices == 1:
+        state = run.optimised(torch.device(device), on_step or (lambda progress: None), say)
+    else:
 
-    def schedule(step: int) -> float:
-        # The loop asks for each step's rate just before it: the moment to turn the second pass on.
-        fast.consistency = recipe.consistency if step >= recipe.consistency_from else 0.0
-        return warmup_hold_decay(
-            step, peak=recipe.peak, warmup=recipe.warmup, decay_from=recipe.decay_from, total=recipe.steps
-        )
+        def hear(content: Progress | str) -> None:
+            if isinstance(content, str):
+                say(content)
+            elif on_step is not None:
+                on_step(content)
 
-    def evaluate(model: nn.Module) -> float:
-        loss = validation_loss(model, validation)
-        say(f"validation loss {loss:.4f}")
-        return loss
-
-    checkpoints = Checkpoints(folder / "run", every=every, settings=fixed(recipe))
-    if checkpoints.paths:
-        say(f"going on from {checkpoints.paths[-1].name}")
-    state = train(
-        model,
-        batches,
-        optimizer=torch.optim.Adam(model.parameters(), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-9, fused=True),
-        schedule=schedule,
-        steps=recipe.steps,
-        epsilon=recipe.epsilon,
-        autocast=torch.bfloat16 if plain and dtype == torch.bfloat16 else None,
-        objective=lambda model, batch, epsilon: loss.summed(batch),
-        average=MovingAverage(model, recipe.average),
-        evaluate=evaluate,
-        on_step=on_step,
-        checkpoint=checkpoints,
-    )
-    load_weights(model, checkpoints.best_path)
+        state = run_on_ranks(partial(_on_a_rank, run), devices, str(device), hear)
+    model = Transformer(recipe.config(tokenizer))
+    load_weights(model, folder / "run" / "best.safetensors")
     save_weights(model, folder / "model.safetensors", torch.float16)
     write_json(folder / "config.json", asdict(model.config))
     write_json(folder / "recipe.json", asdict(recipe))
@@ -138,6 +112,118 @@ def train_translator(
     }
     write_json(folder / "curve.json", curve)
     return state
+
+
+def check_devices(devices: int, sharded: bool, recipe: Recipe) -> None:
+    """Refuse numbers of devices that are none, and weights that cannot be cut.
+
+    Args:
+        devices: How many processes.
+        sharded: Whether they cut the weights among them.
+        recipe: What decides the run.
+
+    Raises:
+        ValueError: If these do not go together.
+    """
+    if devices < 1:
+        raise ValueError(f"devices is {devices}: give at least 1")
+    if sharded and devices == 1:
+        raise ValueError("the weights are to be cut among devices (shard), and there is one: give 2 devices or more")
+    if sharded and recipe.consistency:
+        raise ValueError(
+            f"consistency is {recipe.consistency}: its two passes need whole weights. Give a recipe without it, or "
+            "devices without shard"
+        )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What each process of a run is handed."""
+
+    recipe: Recipe
+    folder: Path
+    tokenizer: BytePairTokenizer
+    pairs: list[SentencePair]
+    ids: list[IdPair]
+    validation_ids: list[IdPair]
+    begin: str | Path | None
+    every: int
+    devices: int
+    sharded: bool
+
+    def optimised(self, device: torch.device, on_step: Callable[[Progress], None], say: Say) -> TrainingState:
+        """Train on this device, alone or as one rank of several, and leave the run's states in its folder."""
+        recipe, pad_id = self.recipe, self.tokenizer.pad_id
+        batches = BucketedBatches(
+            self.ids,
+            pad_id=pad_id,
+            tokens_per_batch=recipe.tokens_per_batch,
+            seed=recipe.seed,
+            resegment=_recut(self.pairs, self.ids, self.tokenizer, recipe) if recipe.segmentation_dropout else None,
+        )
+        validation = BucketedBatches(
+            self.validation_ids, pad_id=pad_id, tokens_per_batch=max(4000, 2 * recipe.max_length)
+        )
+        torch.manual_seed(recipe.seed)
+        model = Transformer(recipe.config(self.tokenizer)).to(device)
+        if self.begin is not None:
+            grown = load_grown(model, Path(self.begin) / "model.safetensors")
+            say(f"beginning with the weights of {self.begin}" + (", in a larger model" if grown else ""))
+        dtype = quick_dtype(device)
+        where = f"{device}" if self.devices == 1 else f"{self.devices} devices ({device.type})"
+        say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {dtype}, on {where}")
+        fast, objective, is_plain = self._loss(model, device, dtype, say)
+        if self.sharded:
+            shard(model)
+
+        def schedule(step: int) -> float:
+            # The loop asks for each step's rate just before it: the moment to turn the second pass on.
+            fast.consistency = recipe.consistency if step >= recipe.consistency_from else 0.0
+            return warmup_hold_decay(
+                step, peak=recipe.peak, warmup=recipe.warmup, decay_from=recipe.decay_from, total=recipe.steps
+            )
+
+        def evaluate(model: nn.Module) -> float:
+            loss = validation_loss(model, validation)
+            if self.devices > 1:
+                loss = agreed(loss)
+            say(f"validation loss {loss:.4f}")
+            return loss
+
+        checkpoints = Checkpoints(self.folder / "run", every=self.every, settings=fixed(recipe))
+        if checkpoints.paths:
+            say(f"going on from {checkpoints.paths[-1].name}")
+        return train(
+            model,
+            batches,
+            optimizer=torch.optim.Adam(model.parameters(), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-9, fused=True),
+            schedule=schedule,
+            steps=recipe.steps,
+            epsilon=recipe.epsilon,
+            autocast=torch.bfloat16 if is_plain and dtype == torch.bfloat16 else None,
+            objective=objective,
+            average=MovingAverage(model, recipe.average),
+            evaluate=evaluate,
+            on_step=on_step,
+            checkpoint=checkpoints,
+            shared=self.devices > 1,
+        )
+
+    def _loss(
+        self, model: Transformer, device: torch.device, dtype: torch.dtype, say: Say
+    ) -> tuple[FastLoss, Objective, bool]:
+        """Give the fast loss, what is trained by, and whether that is the plain model."""
+        recipe = self.recipe
+        fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
+        if self.sharded:  # weights are whole in forward methods alone, and only the plain model calls them
+            return fast, summed_loss, True
+        plain = None if recipe.consistency else loss_on_gpu(model, device, say, epsilon=recipe.epsilon)
+        loss = plain or fast
+        return fast, lambda model, batch, epsilon: loss.summed(batch), plain is not None
+
+
+def _on_a_rank(run: _Run, device: torch.device, tell: Callable[[Any], None]) -> TrainingState:
+    return run.optimised(device, tell, tell)
 
 
 def _short_enough(

@@ -1,0 +1,147 @@
+"""What collectives cost between processes of this machine: ``softlookup bench collectives``.
+
+gloo's all-reduce is clocked for some sizes. Latency and bandwidth are fitted to it by the formula of a ring, and with
+these two numbers the formulas of ``softlookup.roofline.links`` predict other collectives, which are clocked in the same
+rounds. Where gloo goes another way than the formula, the ratio shows it.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from benchmarks.harness import benchmark
+from softlookup.roofline import LinkSheet
+from softlookup.training.devices import run_on_ranks
+
+WAYS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The sizes of a bench."""
+
+    worlds: tuple[int, ...] = (2, 4)
+    sizes: tuple[int, ...] = (1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24)
+    rounds: int = 15
+
+
+@dataclass(frozen=True)
+class WorldCosts:
+    """Collectives between so many ranks: seconds by way and size, and predicted over measured.
+
+    ``ratios`` of all_reduce are those of the sizes that were fitted; the others were not looked at by the fit.
+    """
+
+    ranks: int
+    latency_s: float
+    bytes_per_s: float
+    seconds: dict[str, list[float]]
+    ratios: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class CollectivesResult:
+    """``ratio`` is the median of predicted over measured, of what was not fitted."""
+
+    ratio: float
+    ratio_of: str
+    backend: str
+    sizes: tuple[int, ...]
+    rounds: int
+    worlds: list[WorldCosts]
+
+
+@benchmark("collectives", _Plan(), quick=_Plan((2,), (1 << 10, 1 << 23), 2))
+def bench_collectives(sizes: _Plan) -> CollectivesResult:
+    """Clock collectives, fit a link to the all-reduce, and predict the others.
+
+    Args:
+        sizes: Of the run.
+
+    Returns:
+        The record.
+    """
+    worlds = [_world(ranks, sizes) for ranks in sizes.worlds]
+    unseen = [ratio for world in worlds for way in WAYS[1:] for ratio in world.ratios[way]]
+    about = "predicted seconds to measured, of collectives that latency and bandwidth were not fitted to"
+    return CollectivesResult(_short(median(unseen)), about, "gloo", sizes.sizes, sizes.rounds, worlds)
+
+
+def _world(ranks: int, sizes: _Plan) -> WorldCosts:
+    measured = run_on_ranks(partial(_clocked, sizes), ranks, "cpu", lambda content: None)
+    link = fitted_link(sizes.sizes, measured["all_reduce"], ranks)
+    ratios = {
+        way: [
+            _short(getattr(link, f"{way}_s")(n_bytes, ranks) / seconds)
+            for n_bytes, seconds in zip(sizes.sizes, measured[way], strict=True)
+        ]
+        for way in WAYS
+    }
+    rounded = {way: [_short(seconds) for seconds in each] for way, each in measured.items()}
+    return WorldCosts(ranks, _short(link.latency_s), _short(link.bytes_per_s), rounded, ratios)
+
+
+def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> LinkSheet:
+    """Fit latency and bandwidth to the times of an all-reduce by a ring, each time weighing by its relative error.
+
+    Args:
+        sizes: Bytes.
+        seconds: What they took.
+        ranks: P.
+
+    Returns:
+        A link; a latency that would be below 0 is 0.
+
+    Raises:
+        ValueError: If longer arrays took no more time than short ones, so that there is no bandwidth.
+    """
+    steps = 2 * (ranks - 1)
+    # seconds = steps * latency + steps / ranks * n_bytes / bandwidth, divided by seconds on both sides.
+    rows = torch.tensor(
+        [[steps / s, steps * n / ranks / s] for n, s in zip(sizes, seconds, strict=True)], dtype=torch.float64
+    )
+    scale = rows.abs().amax(dim=0)
+    solved = torch.linalg.lstsq(rows / scale, torch.ones(len(rows), 1, dtype=torch.float64)).solution[:, 0] / scale
+    latency_s, s_per_byte = map(float, solved)
+    if not s_per_byte > 0:
+        raise ValueError(f"all-reduces of {sizes[0]} to {sizes[-1]} bytes show no bandwidth: measure longer arrays")
+    return LinkSheet("gloo", 1 / s_per_byte, "node", "fitted", max(0.0, latency_s))
+
+
+def _clocked(sizes: _Plan, device: torch.device, tell: Callable[[Any], None]) -> dict[str, list[float]]:
+    """On one rank: the median seconds of each way and size, the ways in turn."""
+    times: dict[str, list[list[float]]] = {way: [[] for _ in sizes.sizes] for way in WAYS}
+    ranks = dist.get_world_size()
+    # torch 2.13 has begun to rename them.
+    scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
+    gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
+    for repeat in range(sizes.rounds + 1):
+        for index, n_bytes in enumerate(sizes.sizes):
+            whole = torch.ones(n_bytes // 4)
+            part = torch.ones(n_bytes // 4 // ranks)
+            calls: dict[str, Callable[[], Any]] = {
+                "all_reduce": partial(dist.all_reduce, whole),
+                "reduce_scatter": partial(scatter, part, whole),
+                "all_gather": partial(gather, whole, part),
+                "broadcast": partial(dist.broadcast, whole, 0),
+            }
+            for way, call in calls.items():
+                dist.barrier()
+                begun_s = time.perf_counter()
+                call()
+                # The slowest rank's time: a broadcast's root is done when it has sent.
+                seconds = torch.tensor(time.perf_counter() - begun_s, dtype=torch.float64)
+                dist.all_reduce(seconds, dist.ReduceOp.MAX)
+                if repeat:  # the first round makes connections
+                    times[way][index].append(float(seconds))
+    return {way: [median(each) for each in rows] for way, rows in times.items()}
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.4g}")

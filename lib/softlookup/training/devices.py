@@ -1,0 +1,239 @@
+"""One run on several processes, a device for each: torch's engines, and what a rank does differently.
+
+A process is a rank of torch's process group. Every rank makes the same batches and takes a share of each. Weights are
+whole on every rank (DistributedDataParallel) or cut (fully_shard, ZeRO stage 3); the gradient is that of all shares.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.multiprocessing import get_context, start_processes
+
+from softlookup.model.layers import Layer
+from softlookup.training.data import Batch
+
+_LAST_WORDS_S = 5.0
+"""How long a process that has failed may take to end, so that its exit status can be read."""
+
+Work = Callable[[torch.device, Callable[[Any], None]], Any]
+
+
+class RankLostError(RuntimeError):
+    """A rank's process that ended before the run did; the message names the rank."""
+
+
+def share_of(batch: Batch, rank: int, world: int) -> tuple[Batch, float]:
+    """Give a rank's rows of a batch: every world-th from its number on.
+
+    Args:
+        batch: The whole batch.
+        rank: From 0.
+        world: How many ranks there are.
+
+    Returns:
+        Its rows, padded as they were, and 1.0. Where there are fewer rows than ranks, a rank without any gets the
+        first row and 0.0, the weight of its loss: all ranks have to take part in a step's messages.
+    """
+    if rank >= len(batch.target_ids):
+        rows, weight = slice(0, 1), 0.0
+    else:
+        rows, weight = slice(rank, None, world), 1.0
+    source = None if batch.source_ids is None else batch.source_ids[rows]
+    return Batch(batch.target_ids[rows], source, batch.pad_id), weight
+
+
+class SharedLoss(nn.Module):
+    """The summed loss of this rank's share, such that the mean of all ranks' gradients is that of the whole batch.
+
+    Args:
+        model: Whole, or cut by shard.
+        objective: (model, batch, epsilon) to the sum of losses over a batch's labels.
+    """
+
+    def __init__(self, model: nn.Module, objective: Callable[[nn.Module, Batch, float], Tensor]) -> None:
+        super().__init__()
+        self.model, self.objective = model, objective
+
+    def forward(self, batch: Batch, epsilon: float) -> Tensor:
+        """Give world times the loss of the share: the engines take means over ranks, and the loss is a sum."""
+        world = dist.get_world_size()
+        share, weight = share_of(batch, dist.get_rank(), world)
+        loss: Tensor = self.objective(self.model, share, epsilon)
+        return loss * (weight * world)
+
+
+def joined(model: nn.Module, objective: Callable[[nn.Module, Batch, float], Tensor]) -> nn.Module:
+    """Give the loss of a rank's share, whose backward pass leaves the gradient of the whole batch on the model.
+
+    Args:
+        model: On this rank's device; a model that shard has cut sends its own messages.
+        objective: See SharedLoss.
+    """
+    loss = SharedLoss(model, objective)
+    if any(hasattr(parameter, "full_tensor") for parameter in model.parameters()):
+        return loss
+    return nn.parallel.DistributedDataParallel(loss)
+
+
+def shard(model: nn.Module) -> None:
+    """Cut a model's weights among all ranks, layer by layer, each gathered where it computes; before its optimizer.
+
+    Args:
+        model: The same on all ranks. Call it by its forward method from now on.
+
+    Source: Rajbhandari et al. 2020 (ZeRO, stage 3); Zhao et al. 2023 (FSDP).
+    """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = init_device_mesh(next(model.parameters()).device.type, (dist.get_world_size(),))
+    for part in [part for part in model.modules() if isinstance(part, Layer)] + [model]:
+        # The outermost part too: after a validation pass its weights would otherwise stay whole.
+        fully_shard(part, mesh=mesh, reshard_after_forward=True)
+
+
+@contextmanager
+def own_dropout(device: torch.device) -> Iterator[None]:
+    """Draw other random numbers on each rank in a block, from a seed that all ranks draw alike.
+
+    After the block the generators are the same on all ranks again: one state of them continues the run.
+
+    Args:
+        device: This rank's.
+
+    Yields:
+        Nothing.
+    """
+    seed = int(torch.randint(2**31, ()))
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed + dist.get_rank())
+        yield
+
+
+def mean_over_ranks(value: Tensor) -> Tensor:
+    """Give the mean of a number over all ranks, the same on each."""
+    total = value.detach().clone()
+    dist.all_reduce(total)
+    return total / dist.get_world_size()
+
+
+def agreed(value: float) -> float:
+    """Give rank 0's number on all ranks: what is decided by it is decided alike.
+
+    Args:
+        value: This rank's.
+    """
+    on_cards = dist.get_backend() == "nccl"
+    tensor = torch.tensor(value, dtype=torch.float64, device="cuda" if on_cards else "cpu")
+    dist.broadcast(tensor, 0)
+    return float(tensor)
+
+
+def run_on_ranks(work: Work, world: int, device: str, hear: Callable[[Any], None]) -> Any:
+    """Run work on several processes of this machine, with gloo between CPUs and nccl between GPUs.
+
+    Args:
+        work: Called on each rank with its device and with tell; it can be pickled. What rank 0 tells is heard here.
+        world: How many processes.
+        device: cpu, or cuda for a GPU each.
+        hear: Called here with what rank 0 tells, in its order. If it raises, the processes are ended.
+
+    Returns:
+        What rank 0 returned.
+
+    Raises:
+        RankLostError: If a process is killed, or ends before all have.
+        Exception: What a rank raised first.
+    """
+    context = get_context("spawn")
+    reader, writer = context.Pipe(duplex=False)
+    threads = max(1, torch.get_num_threads() // world)
+    with tempfile.TemporaryDirectory() as folder:
+        store = (Path(folder) / "store").as_uri()
+        arguments = (work, world, device, store, threads, writer, context.Lock())
+        started = start_processes(_rank, arguments, nprocs=world, join=False, start_method="spawn")
+        writer.close()
+        try:
+            return _result(reader, started.processes, hear)
+        finally:
+            for process in started.processes:
+                process.kill()
+                process.join()
+            reader.close()
+
+
+def _result(reader: Connection, processes: list[Any], hear: Callable[[Any], None]) -> Any:
+    while True:
+        running = [process.sentinel for process in processes if process.exitcode is None]
+        if reader in wait([reader, *running]):
+            try:
+                kind, content = reader.recv()
+            except EOFError:
+                raise _lost(processes) from None
+            if kind == "end":
+                return content
+            if kind == "error":
+                _raise(content, processes)
+            hear(content)
+        elif any(process.exitcode for process in processes):
+            raise _lost(processes)
+
+
+def _raise(error: Exception, processes: list[Any]) -> None:
+    """Raise what a rank raised, unless that was only the loss of another one."""
+    if isinstance(error, RuntimeError):
+        wait([process.sentinel for process in processes], _LAST_WORDS_S)
+        if any((process.exitcode or 0) < 0 for process in processes):
+            raise _lost(processes) from error
+    raise error
+
+
+def _lost(processes: list[Any]) -> RankLostError:
+    ended = {rank: process.exitcode for rank, process in enumerate(processes) if process.exitcode}
+    # Those that a signal ended come first: others fail because they are gone.
+    rank, status = min(ended.items(), key=lambda item: item[1], default=(0, 0))
+    how = f"was killed ({signal.Signals(-status).name})" if status < 0 else f"ended with status {status}"
+    return RankLostError(f"Rank {rank} of {len(processes)} {how}, and the others were stopped.")
+
+
+def _rank(
+    rank: int, work: Work, world: int, device: str, store: str, threads: int, writer: Connection, lock: Any
+) -> None:
+    """One process, from its start to its end."""
+    torch.set_num_threads(threads)
+    if sys.platform in ("linux", "darwin"):  # all ranks are here, whatever the machine's name resolves to
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
+    place = torch.device(device, rank) if device == "cuda" else torch.device(device)
+    if place.type == "cuda":
+        torch.cuda.set_device(place)
+    dist.init_process_group("nccl" if device == "cuda" else "gloo", init_method=store, rank=rank, world_size=world)
+
+    def send(kind: str, content: Any) -> None:
+        with lock:
+            writer.send((kind, content))
+
+    def tell(content: Any) -> None:
+        if rank == 0:
+            send("told", content)
+
+    try:
+        result = work(place, tell)
+    except Exception as error:
+        error.add_note(f"On rank {rank}:\n{traceback.format_exc()}")
+        send("error", error)
+        raise SystemExit(1) from None
+    dist.barrier()
+    if rank == 0:
+        send("end", result)
+    dist.destroy_process_group()
