@@ -103,7 +103,7 @@ def reduce_scatter_blocking(x, dist):
 
 
 def reduce_scatter_by_accumulator(x, dist):
-    """Only the travelling sum is memory_bytes; the rank's numbers are added when it comes by."""
+    """Only the travelling sum is held_bytes; the rank's numbers are added when it comes by."""
     rank, world = dist.get_rank(), dist.get_world_size()
     cut = np.split(x, world)
     total = np.zeros_like(cut[0])
@@ -288,27 +288,27 @@ def memory_by_table(parameters, world, stage):
 def memory_by_cases(parameters, world, stage):
     share = math.ceil(parameters / world)
     if stage == 0:
-        memory_bytes = 16 * parameters
+        held_bytes = 16 * parameters
     elif stage == 1:
-        memory_bytes = 4 * parameters + 12 * share
+        held_bytes = 4 * parameters + 12 * share
     elif stage == 2:
-        memory_bytes = 2 * parameters + 14 * share
+        held_bytes = 2 * parameters + 14 * share
     else:
-        memory_bytes = 16 * share
+        held_bytes = 16 * share
     one_way = 2 * share * (world - 1)
-    return memory_bytes, one_way * 3 if stage == 3 else one_way * 2
+    return held_bytes, one_way * 3 if stage == 3 else one_way * 2
 
 
 def memory_in_loops(parameters, world, stage):
     share, more = divmod(parameters, world)
     share += more > 0
-    memory_bytes = 0
+    held_bytes = 0
     for size, first in ((12, 1), (2, 2), (2, 3)):
-        memory_bytes += size * (share if stage >= first else parameters)
+        held_bytes += size * (share if stage >= first else parameters)
     sent = 0
     for _ in ("weights forward", "weights backward", "gradients")[: 3 if stage > 2 else 2]:
         sent += (world - 1) * share * 2
-    return memory_bytes, sent
+    return held_bytes, sent
 
 
 def fsdp_averaged_before(shard, velocity, x, y, rate, dist):
