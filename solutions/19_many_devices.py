@@ -104,7 +104,7 @@ def all_gather(part, dist):
         dist.recv(rows[into], (rank - 1) % world)
         sent.wait()
     whole = rows  # variant 19.all-gather:whole
-    return whole.reshape(-1)
+    return np.concatenate(whole)
     ### END SOLUTION
 
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.oracle import mistaken
+from softlookup.checking.published import answer
 from softlookup.checking.questions import TaskQuestions
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
@@ -107,6 +109,47 @@ class Sends:
     def differed(self, at: int) -> bool:
         """None was lent, so none gave anything else."""
         return False
+
+
+class SendsRecords(Sends):
+    """A student whose process answers each question to a rank with a record that is nearly one of an honest rank.
+
+    Args:
+        task: The task.
+        rng: Decides what is wrong with some of the records.
+    """
+
+    def __init__(self, task: Task, rng: random.Random) -> None:
+        super().__init__(())
+        self._rng, self._share = rng, rng.choice((0.0, 0.02, 0.2, 1.0))
+        self._function = answer(variant_of(task), _slips(task, rng)[:1])
+
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        """One record for each rank that is asked."""
+        return iter([self._record(case, results) for case in cases])
+
+    def _record(self, case: Case, results: int) -> Answer:
+        rng = self._rng
+        try:
+            with np.errstate(all="ignore"):
+                arrays = called(self._function, case, inputs_for(case), results)
+        except Exception as error:
+            return Answer(None, Failure("raised", str(error)))
+        if rng.random() >= self._share:
+            return Answer(arrays)
+        if rng.random() < 0.2:
+            return Answer(None, Failure(rng.choice(KINDS), rng.choice(WORDS), rng.choice(WORDS)), rng.choice(WORDS))
+        at, how = rng.randrange(2), rng.choice([way for way in HOW if way != "failure"])
+        with np.errstate(all="ignore"):
+            changed = _changed(arrays[at], case, how, rng.choice(("<i8", "<i8", rng.choice(DTYPE))), rng)
+        return Answer((changed, arrays[1]) if at == 0 else (arrays[0], changed))
+
+
+def sender(task: Task, task_questions: TaskQuestions, rng: random.Random) -> Sends:
+    """What one submission sends to a task's questions."""
+    if any(case.world for case in task_questions.cases):
+        return SendsRecords(task, rng)
+    return Sends(sent(task, task_questions, rng))
 
 
 def sent(task: Task, task_questions: TaskQuestions, rng: random.Random) -> list[Answer]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from published import ALL_TASKS
-from raw_answers import JSON_TEXTS, KINDS, WORDS, Sends, sent
+from raw_answers import JSON_TEXTS, KINDS, WORDS, Sends, sender
 from softlookup.checking import check, get_task
 from softlookup.checking import home as home_module
 from softlookup.checking.inside import texts
@@ -26,7 +26,8 @@ TEXT_TASKS = [task for task in ALL_TASKS if task.frame == "text"]
 
 def judged(task, answers, task_questions, reveals=True):
     """Judge, and make everything that is made of a result."""
-    result = judge(variant_of(task), Sends(answers), task_questions=task_questions, reveals=reveals)
+    student = answers if isinstance(answers, Sends) else Sends(answers)
+    result = judge(variant_of(task), student, task_questions=task_questions, reveals=reveals)
     assert result.verdict in VERDICTS and 0 <= result.points <= task.points
     html = panel(result)
     assert len(html) < 100_000 and "<script" not in html
@@ -46,7 +47,7 @@ def fuzzed(task, count, seed):
     with calm_torch():
         task_questions = questions_at_home(variant_of(task))  # for which other tests have made known mistakes already
         for number in range(count):
-            judged(task, sent(task, task_questions, rng), task_questions, reveals=number % 2 == 0)
+            judged(task, sender(task, task_questions, rng), task_questions, reveals=number % 2 == 0)
 
 
 @pytest.mark.one_in(6)

@@ -7,7 +7,15 @@ import pytest
 
 from softlookup.ranks.in_process import run_here
 from softlookup.ranks.links import LinkSpeed
-from tests.ranks.programs import SUMS, all_programs, given_parts, halving_and_doubling, ring_all_reduce, tree_broadcast
+from tests.ranks.programs import (
+    SUMS,
+    all_pairs,
+    all_programs,
+    given_parts,
+    halving_and_doubling,
+    ring_all_reduce,
+    tree_broadcast,
+)
 
 WORLDS = (1, 2, 3, 4, 5, 8)
 
@@ -57,7 +65,15 @@ def test_a_ring_sends_the_bytes_that_the_formula_says_over_each_link(world):
         assert traffic.link_bytes == {(rank, (rank + 1) % world): bytes_per_link for rank in range(world)}
         assert traffic.sent_bytes == traffic.received_bytes == [bytes_per_link] * world
         assert traffic.link_messages == dict.fromkeys(traffic.link_bytes, 2 * (world - 1))
-        assert traffic.busiest_link_bytes == bytes_per_link and traffic.steps == 2 * (world - 1)
+        assert traffic.busiest_link_bytes == traffic.busiest_rank_bytes == bytes_per_link
+        assert traffic.steps == 2 * (world - 1)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_all_pairs_load_each_link_with_an_array_and_each_rank_with_all_others(world):
+    traffic = run_here(all_pairs, inputs_of(world, 6)).traffic
+    assert traffic.busiest_link_bytes == (48 if world > 1 else 0)
+    assert traffic.busiest_rank_bytes == 48 * (world - 1)
 
 
 @pytest.mark.parametrize("world", WORLDS)

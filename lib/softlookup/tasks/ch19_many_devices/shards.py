@@ -15,9 +15,8 @@ from softlookup.tasks.draws import Rng, normal
 def _memory_cases(rng: Rng, optimiser_bytes: int, optimiser: str) -> list[Case]:
     sizes = [
         *((64, 4, stage) for stage in range(4)),
-        *((7_500_000_000, 64, stage) for stage in range(4)),
         *((int(rng.integers(30, 40)) * 7 + 3, 7, stage) for stage in range(4)),
-        (100, 1, 0),
+        (7_500_000_000, 64, 3),
         (100, 1, 3),
         (5, 8, 3),
     ]
