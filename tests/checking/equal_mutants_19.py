@@ -1,5 +1,6 @@
 """Mutants of chapter 19 that are right: task, changed statement, and why nothing tells them apart."""
 
+ANY_NEGATIVE = "numpy takes any negative length for the one that is left"
 NEGATIVE = "a negative index counts from the end, as the remainder does"
 NO_ORDER = "the order of numbers that are added or multiplied"
 ONE_MORE = "in one step more there is nobody left to send to"
@@ -52,4 +53,87 @@ COLLECTIVES = [
     ("19.fsdp", "return (shard - velocity * rate, velocity)", NO_ORDER),
 ]
 
-EQUAL: list[tuple[str, str, str]] = [*COLLECTIVES]
+ALIKE = "both arrays have the same shape and dtype"
+BROADCAST = "numpy spreads zeros over what is added to them"
+LAST_OF_TWO = "of two axes 1 is the last one"
+FIRST_IS_ZERO = "micro-batches are counted from 0 in the published notebook"
+
+PARALLEL = [
+    ("19.feed-forward", "z = b_in + x @ w_in", NO_ORDER),
+    ("19.feed-forward", "return b_out + y", NO_ORDER),
+    (
+        "19.heads",
+        "q, k, v = ((x @ w).reshape(len(x), heads, -2).swapaxes(0, 1) for w in (w_q, w_k, w_v))",
+        ANY_NEGATIVE,
+    ),
+    ("19.heads", "scores = q @ k.swapaxes(1, 2) / math.sqrt(k.shape[-1])", ALIKE),
+    ("19.heads", "scores = q @ k.swapaxes(1, 2) / math.sqrt(v.shape[-1])", ALIKE),
+    ("19.heads", "y = z.swapaxes(0, 1).reshape(len(x), -2) @ w_o", ANY_NEGATIVE),
+    ("19.schedule", "forwards = [f'F{i + first}' for i in range(micro_batches)]", NO_ORDER),
+    ("19.schedule", "forwards = [f'F{i}' for i in range(micro_batches)]", FIRST_IS_ZERO),
+    ("19.schedule", "backwards = [f'B{i + first}' for i in range(micro_batches)]", NO_ORDER),
+    ("19.schedule", "backwards = [f'B{i}' for i in range(micro_batches)]", FIRST_IS_ZERO),
+    ("19.schedule", "order += [forwards[i + warm_up], backwards[i]]", NO_ORDER),
+    ("19.bubble", "clocks = stages * [0.0]", NO_ORDER),
+    ("19.bubble", "clocks = [-1.0] * stages", "what the first pass needs is never ready before 0 s"),
+    ("19.bubble", "clocks[stage] = duration + max(clocks[stage], ready)", NO_ORDER),
+    ("19.bubble", "ready = -1.0", "the clock of a stage is never below 0"),
+    ("19.bubble", "for _ in range(sum((len(order) for order in to_do))):", "the lists are copies, still whole there"),
+    ("19.bubble", "needs = (stage - 1, step) if step[0] == 'F' else (1 + stage, step)", NO_ORDER),
+    ("19.bubble", "idle = 1 - work / (seconds * stages)", NO_ORDER),
+    ("19.bubble", "most = 1", "a stage keeps at least the first micro-batch"),
+    ("19.bubble", "most = -1", "a stage keeps at least the first micro-batch"),
+    (
+        "19.bubble",
+        "for order in orders[:1]:",
+        "the first stage keeps a micro-batch before and after all others do, so that none keeps more",
+    ),
+    ("19.experts", "world, width = (dist.get_world_size(), x.shape[-1])", LAST_OF_TWO),
+    (
+        "19.experts",
+        "world, width = (dist.get_world_size(), w_out.shape[1])",
+        "an expert's output is as wide as its input",
+    ),
+    ("19.experts", "e = np.exp(scores - scores.max(axis=1, keepdims=True))", LAST_OF_TWO),
+    ("19.experts", "e = np.exp(scores - scores.max(axis=--1, keepdims=True))", LAST_OF_TWO),
+    ("19.experts", "gates = e / e.sum(axis=1, keepdims=True)", LAST_OF_TWO),
+    ("19.experts", "gates = e / e.sum(axis=--1, keepdims=True)", LAST_OF_TWO),
+    ("19.experts", "chosen = e.argmax(axis=-1)", "the exponential grows with the score"),
+    ("19.experts", "chosen = gates.argmax(axis=-1)", "the softmax grows with the score"),
+    ("19.experts", "chosen = scores.argmax(axis=1)", LAST_OF_TWO),
+    ("19.experts", "chosen = scores.argmax(axis=--1)", LAST_OF_TWO),
+    ("19.experts", "sent = np.zeros((world, capacity, width), e.dtype)", ALIKE),
+    ("19.experts", "sent = np.zeros((world, capacity, width), gates.dtype)", ALIKE),
+    ("19.experts", "sent = np.zeros((world, capacity, width), scores.dtype)", ALIKE),
+    ("19.experts", "sent = np.zeros((world, capacity, width), w_in.dtype)", ALIKE),
+    ("19.experts", "sent = np.zeros((world, capacity, width), w_out.dtype)", ALIKE),
+    ("19.experts", "sent = np.zeros((world, capacity, width), w_router.dtype)", ALIKE),
+    ("19.experts", "back = np.empty_like(arrived)", ALIKE),
+    ("19.experts", "back = np.empty_like(results)", ALIKE),
+    ("19.experts", "y[t] = back[expert, place] * gates[t, expert]", NO_ORDER),
+    ("19.ring-attention", "block, width = k.shape", ALIKE),
+    ("19.ring-attention", "block, width = v.shape", ALIKE),
+    ("19.ring-attention", "at = np.arange(block) + owner * block", NO_ORDER),
+    ("19.ring-attention", "at = block * owner + np.arange(block)", NO_ORDER),
+    ("19.ring-attention", "top = np.full((block, 1), -np.inf, k.dtype)", ALIKE),
+    ("19.ring-attention", "top = np.full((block, 1), -np.inf, v.dtype)", ALIKE),
+    ("19.ring-attention", "total = np.zeros((block, 1), k.dtype)", ALIKE),
+    ("19.ring-attention", "total = np.zeros((block, 1), top.dtype)", ALIKE),
+    ("19.ring-attention", "total = np.zeros((block, 1), v.dtype)", ALIKE),
+    *(
+        ("19.ring-attention", f"out = np.zeros_like({name})", ALIKE if name in "kv" else BROADCAST)
+        for name in ("block", "k", "rank", "top", "total", "v", "width", "world")
+    ),
+    ("19.ring-attention", "total = weights.sum(axis=-1, keepdims=True) + total * fade", NO_ORDER),
+    ("19.ring-attention", "out = weights @ pair[1] + out * fade", NO_ORDER),
+    ("19.ring-attention", "total = fade * total + weights.sum(axis=-1, keepdims=True)", NO_ORDER),
+    ("19.ring-attention", "out = fade * out + weights @ pair[1]", NO_ORDER),
+    ("19.ring-attention", "new = np.maximum(top, scores.max(axis=1, keepdims=True))", LAST_OF_TWO),
+    ("19.ring-attention", "new = np.maximum(top, scores.max(axis=--1, keepdims=True))", LAST_OF_TWO),
+    ("19.ring-attention", "total = total * fade + weights.sum(axis=1, keepdims=True)", LAST_OF_TWO),
+    ("19.ring-attention", "total = total * fade + weights.sum(axis=--1, keepdims=True)", LAST_OF_TWO),
+    ("19.ring-attention", "out = out * fade + weights @ pair[-1]", "of two arrays the second is the last"),
+    ("19.ring-attention", "sent = dist.isend(pair, (1 + rank) % world)", NO_ORDER),
+]
+
+EQUAL: list[tuple[str, str, str]] = [*COLLECTIVES, *PARALLEL]

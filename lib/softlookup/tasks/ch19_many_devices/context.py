@@ -6,7 +6,7 @@ from softlookup.checking.inside.case import Case
 from softlookup.checking.ranks import on_all_ranks
 from softlookup.checking.variant import Expression
 from softlookup.tasks.ch19_many_devices.worlds import ask_world, rank_task
-from softlookup.tasks.draws import Rng, normal, softmax
+from softlookup.tasks.draws import Rng, far_below, normal, softmax
 
 PerRank = list[np.ndarray]
 
@@ -14,9 +14,11 @@ _BLOCKS, _STRIPES = "block after block, so that rank `r` has", "in stripes, so t
 
 
 def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
-    def ask(label: str, world: int, b: int, h: int, scale: float = 1.0, limited: bool = False) -> Case:
-        q, k, v = ([normal(rng, b, h) for _ in range(world)] for _ in range(3))
-        q = [np.float32(scale) * each for each in q]
+    def ask(label: str, world: int, b: int, h: int, limited: bool = False, is_low: bool = False) -> Case:
+        whole_q, whole_k, whole_v = (normal(rng, world * b, h) for _ in range(3))
+        if is_low:
+            whole_q, whole_k = far_below(whole_q, whole_k)
+        q, k, v = (np.split(each.astype(np.float32), world) for each in (whole_q, whole_k, whole_v))
         # Keys and values of all other ranks come by each link once.
         limits = ((world - 1) * 2 * b * h * 4, None, None) if limited else None
         return ask_world(label, (q, k, v), world, limits=limits)
@@ -25,7 +27,7 @@ def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
         ask("two ranks", 2, 3, 4),
         ask("three ranks with two queries each", 3, 2, 5),
         ask("one query on each of five ranks", 5, 1, 3),
-        ask("scores of some hundreds", 3, 3, 4, scale=200.0),
+        ask("scores of minus ten thousand", 3, 3, 4, is_low=True),
         ask("one rank", 1, 5, 3),
         ask("bytes of four ranks", 4, 3, 2, limited=True),
     ]

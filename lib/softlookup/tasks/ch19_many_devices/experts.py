@@ -15,10 +15,17 @@ _SOFTMAX, _SIGMOID = "the softmax of its scores over the experts", "the sigmoid 
 
 def _experts_cases(rng: Rng, gate: str, gates: str) -> list[Case]:
     def ask(
-        label: str, tokens: list[int], d: int, f: int, capacity: int, limited: bool = False, lean: float = 0
+        label: str,
+        tokens: list[int],
+        d: int,
+        f: int,
+        capacity: int,
+        limited: bool = False,
+        lean: float = 0,
+        sharp: float = 1,
     ) -> Case:
         world = len(tokens)
-        w_router = normal(rng, d, world)
+        w_router = normal(rng, d, world, scale=sharp)
         x = [normal(rng, t, d) for t in tokens]
         # Some tokens lean towards the last expert, which is then full.
         x = [each + np.float32(lean) * w_router[:, -1] for each in x]
@@ -34,6 +41,7 @@ def _experts_cases(rng: Rng, gate: str, gates: str) -> list[Case]:
         ask("one place on each expert", [6, 4, 5], 3, 5, 1),
         ask("unequal numbers of tokens, one rank without any", [6, 0, 3, 8], 3, 2, 2),
         ask("all tokens for one expert", [5, 6], 4, 3, 3, lean=20.0),
+        ask("scores of some hundreds", [5, 4, 3], 3, 2, 3, sharp=150),
         ask("one rank", [4], 3, 2, 3),
         ask("traffic of four ranks", [9, 9, 9, 9], 4, 3, 3, limited=True),
     ]
@@ -64,6 +72,6 @@ EXPERTS = rank_task(
     finished=True,
     variants=(
         {"gate": _SOFTMAX, "gates": Expression("e / e.sum(axis=-1, keepdims=True)")},
-        {"gate": _SIGMOID, "gates": Expression("1 / (1 + np.exp(-scores))")},
+        {"gate": _SIGMOID, "gates": Expression("np.exp(-np.logaddexp(0, -scores))")},
     ),
 )

@@ -10,6 +10,8 @@ from softlookup.checking.published import described
 from softlookup.checking.variant import Expression
 from softlookup.tasks.draws import Rng
 
+_FINISHED = ("softlookup.ranks.schedules",)
+
 DEADLOCK = "deadlock"
 """The part of questions whose orders wait for each other for ever."""
 
@@ -51,6 +53,7 @@ SCHEDULE = described(
     cases=_schedule_cases,
     oracle=_one_forward_one_backward,
     frame="text",
+    forbids=_FINISHED,
     variants=({"first": 0}, {"first": 1}),
 )
 
@@ -74,6 +77,8 @@ def _bubble_cases(rng: Rng, fraction: str, idle: str) -> list[Case]:
     # Each stage begins with what the other does last: stage 0 never gets to F1, stage 1 needs it first.
     stuck = [["F0", "B0", "F1", "B1"], ["F1", "B1", "F0", "B0"]]
     backward_first = [["F0", "F1", "B0", "B1"], ["B0", "F0", "F1", "B1"]]
+    two_digits = [["F0", "F10", "B0", "B10"], ["F0", "B10", "F10", "B0"]]
+    late = ["F0", "B0", "F1", "F2", "F3", "B1", "B2", "B3"]
     rows: list[tuple[str, list[list[str]], float, float, str]] = [
         ("two stages, three micro-batches, all forwards first", _all_forwards_first(2, 3), 1.0, 2.0, CORE),
         ("one forward, one backward", _by_turns(4, 6), 1.0, 2.0, CORE),
@@ -85,9 +90,11 @@ def _bubble_cases(rng: Rng, fraction: str, idle: str) -> list[Case]:
         ("stages with different schedules", mixed, 1.0, 3.0, CORE),
         ("micro-batches in another order", swapped, 2.0, 1.0, CORE),
         ("eleven micro-batches", _by_turns(3, 11), float(rng.integers(1, 5)) / 2, float(rng.integers(1, 7)) / 2, CORE),
+        ("most micro-batches kept late", [late, late], 1.0, 2.0, CORE),
         ("orders that wait for each other", stuck, 1.0, 2.0, DEADLOCK),
         ("a first stage without warm-up", no_warm_up, 1.0, 2.0, DEADLOCK),
         ("a backward before its forward", backward_first, 1.0, 2.0, DEADLOCK),
+        ("a backward before its forward, micro-batches 0 and 10", two_digits, 1.0, 2.0, DEADLOCK),
     ]
     return [Case(label, args, part, "plain") for label, *args_, part in rows for args in [tuple(args_)]]
 
@@ -128,6 +135,7 @@ BUBBLE = described(
     cases=_bubble_cases,
     oracle=_pipeline_time,
     frame="plain",
+    forbids=_FINISHED,
     parts={CORE: 0.8, DEADLOCK: 0.2},
     variants=(
         {"fraction": _OF_ALL, "idle": Expression("1 - work / (stages * seconds)")},

@@ -75,8 +75,12 @@ FEED_FORWARD = rank_task(
 
 
 def _heads_cases(rng: Rng) -> list[Case]:
-    def ask(label: str, world: int, t: int, d: int, h: int, heads: int, limited: bool = False) -> Case:
+    def ask(
+        label: str, world: int, t: int, d: int, h: int, heads: int, limited: bool = False, sharp: float = 1
+    ) -> Case:
         projections = [[normal(rng, d, heads * h, scale=2 * d**-0.5) for _ in range(world)] for _ in range(3)]
+        for w_q in projections[0]:
+            w_q[:, :h] *= np.float32(sharp)  # the first head alone: one maximum for all heads is too large for others
         w_o = [normal(rng, heads * h, d, scale=(heads * h * world) ** -0.5) for _ in range(world)]
         limits = ring_limits(world, 4 * t * d) if limited else None
         args = (normal(rng, t, d), *projections, w_o, heads)
@@ -87,6 +91,7 @@ def _heads_cases(rng: Rng) -> list[Case]:
         ask("three ranks with three heads each", 3, 4, 5, 2, 3),
         ask("one head on each of two ranks", 2, 3, 4, 5, 1),
         ask("one rank with two heads", 1, 4, 3, 2, 2),
+        ask("scores of some hundreds", 2, 5, 4, 3, 2, sharp=40),
         ask("traffic of three ranks", 3, 6, 8, 3, 2, limited=True),
     ]
 
