@@ -28,7 +28,9 @@ def test_committed_record_says_what_it_predicts():
         assert set(world["seconds"]) == set(world["ratios"]) == set(WAYS)
         link = LinkSheet("kept", world["bytes_per_s"], "node", "measured", world["latency_s"])
         for way in WAYS:
-            for n_bytes, seconds, ratio in zip(record["sizes"], world["seconds"][way], world["ratios"][way], strict=True):
+            for n_bytes, seconds, ratio in zip(
+                record["sizes"], world["seconds"][way], world["ratios"][way], strict=True
+            ):
                 predicted = getattr(link, f"{way}_s")(n_bytes, world["ranks"])
                 assert predicted / seconds == pytest.approx(ratio, rel=2e-3)
 

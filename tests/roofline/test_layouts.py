@@ -13,6 +13,7 @@ from softlookup.roofline import (
     LinkSheet,
     TrainingCluster,
     adam_step,
+    config_json,
     hardware,
     layout_cost,
     measured_hardware,
@@ -199,3 +200,15 @@ def test_llama_3_s_layout_is_among_the_best_and_its_mfu_three_quarters_of_the_bo
     # Whole stages one after the other would leave much of the pipeline waiting.
     slower = layout_cost(LLAMA, Layout(data, 8, 16, zero=2), cluster(card), tokens=2**24, sequence=8192)
     assert slower.step_s > 1.35 * got.step_s
+
+
+def test_deepseek_v3_s_published_hours_are_three_times_those_of_its_products():
+    """The planner lays out no experts; what can be set beside this run is the bound on its products.
+
+    Source: DeepSeek-AI 2024 (arXiv:2412.19437), section 1: 180,000 hours of an H800 for each 10^12 tokens. An H800 has
+    an H100's rates; most of the run's products are in float8, whose peak is twice bfloat16's.
+    """
+    flops = 6 * config_json.sizes(config_json.QUOTED["DeepSeek-V3"]).in_products * 1e12
+    published_s = 180_000 * 3600
+    assert flops / (published_s * SHEET.peak_flops_per_s("bfloat16")) == pytest.approx(0.343, abs=0.001)
+    assert flops / (published_s * SHEET.peak_flops_per_s("float8")) == pytest.approx(0.171, abs=0.001)

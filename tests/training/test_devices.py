@@ -11,12 +11,14 @@ import torch
 from rich.console import Console
 from tiny_translation import TINY, run, some_pairs
 
+from softlookup.model import Config
+from softlookup.model.transformer import Transformer
 from softlookup.model.translator import load_translator
 from softlookup.model.weights import read_tensors
 from softlookup.training import command_frame
 from softlookup.training.command import TrainingRefused, train_command
 from softlookup.training.data import PlainBatches, make_batch
-from softlookup.training.devices import RankLostError, agreed, run_on_ranks, share_of
+from softlookup.training.devices import RankLostError, agreed, run_on_ranks, shard, share_of
 from softlookup.training.loop import DivergedError, train
 
 SAME = replace(TINY, dropout=0.0, consistency=0.0)
@@ -116,6 +118,25 @@ def test_what_a_rank_raises_is_raised(rank):
         run_on_ranks(partial(raising, DivergedError("the loss is nan"), rank), 2, "cpu", lines.append)
     assert f"On rank {rank}:" in caught.value.__notes__[0]
     assert not multiprocessing.active_children() and lines in ([], ["a line"])
+
+
+def sizes_when_cut(device, tell):
+    """Work of a rank: how many numbers a model has, how many of them are on this rank, and so of its optimizer."""
+    model = Transformer(Config(40, d_model=16, n_heads=2, n_layers=2, d_hidden=24))
+    whole = sum(parameter.numel() for parameter in model.parameters())
+    shard(model)
+    optimizer = torch.optim.Adam(model.parameters())
+    ids = torch.ones(2, 3, dtype=torch.long)
+    model(ids, ids).sum().backward()
+    optimizer.step()
+    states = [state["exp_avg"].to_local().numel() for state in optimizer.state.values()]
+    return whole, sum(parameter.to_local().numel() for parameter in model.parameters()), sum(states)
+
+
+@pytest.mark.slow
+def test_a_rank_has_its_part_of_cut_weights_and_states_alone():
+    whole, weights, states = run_on_ranks(sizes_when_cut, 2, "cpu", lambda content: None)
+    assert weights == states == whole // 2
 
 
 @pytest.fixture

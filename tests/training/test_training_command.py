@@ -104,6 +104,7 @@ def test_without_a_folder_the_grammar_is_taken(here, monkeypatch):
     assert status == 0 and "generated grammar" in output and "a report" in output
     assert arguments["recipe"] == grammar_recipe() and str(arguments["out"]) == "translator-grammar"
     assert arguments["device"] == "cpu" and arguments["every"] == 4
+    assert arguments["devices"] == 1 and arguments["sharded"] is False
     status, output = call(recipe="tiny.json", out="mine")
     assert arguments["recipe"] == TINY and str(arguments["out"]) == "mine"
 

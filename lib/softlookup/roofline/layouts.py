@@ -3,7 +3,7 @@
 The counts are those of ``counts`` and ``memory``: a card has the operations of a model with fewer heads, hidden units,
 words and layers. Each operation takes the longer of its arithmetic and its bytes (the roofline), each message its bytes
 over the link. Nothing else is in it: no straggler, no kernel's start, no clock that falls when a card is hot. A plan is
-a bound from below, and tells layouts apart; it promises no time.
+a bound from below, and tells layouts apart; it promises no time. Experts and a context cut among cards are not planned.
 
 Source: Narayanan et al. 2021 (arXiv:2104.04473) for the pipeline; Korthikanti et al. 2022 (arXiv:2205.05198) for
 tensor parallelism with sequence parallelism; Rajbhandari et al. 2020 (arXiv:1910.02054) for the ZeRO stages.
@@ -42,6 +42,8 @@ class Layout:
         chunks: Pieces of layers on each stage; above 1 the pipeline is interleaved.
         recompute: What runs forward again in the backward pass and is not kept: "nothing", "elementwise" (outputs of
             norms and activations) or "layers" (all but a layer's input).
+
+    Book: 12_counting.html#counting-memory.
     """
 
     data: int
@@ -57,16 +59,10 @@ class Layout:
         return self.data * self.tensor * self.pipeline
 
     def __str__(self) -> str:
-        extras = (f"ZeRO {self.zero}" * (self.zero > 0), f"{self.chunks} chunks" * (self.chunks > 1))
-        return ", ".join(
-            part
-            for part in (
-                f"data {self.data} x tensor {self.tensor} x pipeline {self.pipeline}",
-                *extras,
-                f"recompute {self.recompute}" * (self.recompute != "nothing"),
-            )
-            if part
-        )
+        text = f"data {self.data} x tensor {self.tensor} x pipeline {self.pipeline}"
+        text += f", ZeRO {self.zero}" if self.zero else ""
+        text += f", {self.chunks} chunks" if self.chunks > 1 else ""
+        return text + (f", recompute {self.recompute}" if self.recompute != "nothing" else "")
 
 
 @dataclass(frozen=True)
@@ -86,6 +82,8 @@ class LayoutCost:
         hidden_s: The part of that traffic that is hidden.
         model_flops: Operations of products in one step of the whole model, without what is computed again.
         reasons: What decides, in sentences.
+
+    Book: 12_counting.html#counting-memory.
     """
 
     layout: Layout
@@ -135,6 +133,8 @@ class TrainingCluster:
         between: The link between nodes, a port for each card.
         node: Cards of a node.
         dtype: What products are done in.
+
+    Book: 12_counting.html#counting-memory.
     """
 
     card: Hardware
@@ -149,6 +149,9 @@ class TrainingCluster:
         Args:
             ranks: How many cards are in it.
             stride: How far apart their numbers are.
+
+        Returns:
+            That within a node where the whole ring is in one, else that between nodes.
         """
         return self.within if ranks * stride <= self.node else self.between
 
@@ -157,6 +160,9 @@ class TrainingCluster:
 
         Args:
             operations: In the room's counts.
+
+        Returns:
+            Seconds.
         """
         return sum(
             operation.times * predicted_time_s(self.card, operation.product_flops, operation.bytes, self.dtype)
@@ -193,6 +199,8 @@ def plan(
     Raises:
         ValueError: If cards is below 1, tokens are no multiple of sequence, or the model has two stacks.
         KeyError: If there is no such recipe.
+
+    Book: 12_counting.html#counting-memory.
     """
     if cards < 1:
         raise ValueError(f"cards is {cards}; wanted at least 1")
@@ -247,6 +255,8 @@ def layout_cost(
     Raises:
         ValueError: If sizes or the sequences do not divide, or the model has two stacks.
         KeyError: If there is no such recipe.
+
+    Book: 12_counting.html#counting-memory.
     """
     micro = _micro_batches(sizes, layout, tokens, sequence)
     t, p, d = layout.tensor, layout.pipeline, layout.data

@@ -20,6 +20,8 @@ class LinkSheet:
 
     Raises:
         ValueError: If the bandwidth is not above 0, the latency below 0, or the kind another.
+
+    Book: 11_roofline.html#roofline-links.
     """
 
     name: str
@@ -118,4 +120,7 @@ _ALL = (
     LinkSheet("Ethernet 400 Gbit/s", 50e9, "network", "IEEE 802.3, 400 Gbit/s of data"),
 )
 LINKS: dict[str, LinkSheet] = {sheet.name: sheet for sheet in _ALL}
-"""Links by name, a port each."""
+"""Links by name, a port each.
+
+Book: 11_roofline.html#roofline-links.
+"""

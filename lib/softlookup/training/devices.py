@@ -143,6 +143,8 @@ def agreed(value: float) -> float:
 def run_on_ranks(work: Work, world: int, device: str, hear: Callable[[Any], None]) -> Any:
     """Run work on several processes of this machine, with gloo between CPUs and nccl between GPUs.
 
+    nccl has not been tried: no machine with two GPUs was at hand.
+
     Args:
         work: Called on each rank with its device and with tell; it can be pickled. What rank 0 tells is heard here.
         world: How many processes.
@@ -214,10 +216,17 @@ def _rank(
     torch.set_num_threads(threads)
     if sys.platform in ("linux", "darwin"):  # all ranks are here, whatever the machine's name resolves to
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
-    place = torch.device(device, rank) if device == "cuda" else torch.device(device)
-    if place.type == "cuda":
+    on_cards = device == "cuda"
+    place = torch.device(device, rank) if on_cards else torch.device(device)
+    if on_cards:
         torch.cuda.set_device(place)
-    dist.init_process_group("nccl" if device == "cuda" else "gloo", init_method=store, rank=rank, world_size=world)
+    dist.init_process_group(
+        "nccl" if on_cards else "gloo",
+        init_method=store,
+        rank=rank,
+        world_size=world,
+        device_id=place if on_cards else None,
+    )
 
     def send(kind: str, content: Any) -> None:
         with lock:
