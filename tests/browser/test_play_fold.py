@@ -64,8 +64,8 @@ def test_program_is_run_when_the_fold_opens_and_then_played(opened):
     page.get_by_text("See its messages").click()
     expect(page.get_by_text("On the question “four ranks”:")).to_be_visible()
     expect(page.locator(".rpl-words")).to_contain_text("Program ring_all_reduce, on 4 ranks.")
-    sent = page.evaluate("globalThis.requests")
-    assert sent == [{"task_id": "19.all-reduce", "cells": [], "do": "play", "chapter": 19}]
+    requests = page.evaluate("globalThis.requests")
+    assert requests == [{"task_id": "19.all-reduce", "cells": [], "do": "play", "chapter": 19}]
     page.locator(".rpl-on").click()
     shown = read(Hands(page), "rpl")
     assert (shown["step"], shown["steps"], shown["counts"]["all-busiest"]) == ("2", 6, 48)
