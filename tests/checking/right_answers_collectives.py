@@ -103,7 +103,7 @@ def reduce_scatter_blocking(x, dist):
 
 
 def reduce_scatter_by_accumulator(x, dist):
-    """Only the travelling sum is held_bytes; the rank's numbers are added when it comes by."""
+    """A rank stores only the sum that travels; the rank's numbers are added when it comes by."""
     rank, world = dist.get_rank(), dist.get_world_size()
     cut = np.split(x, world)
     total = np.zeros_like(cut[0])
