@@ -346,10 +346,10 @@ def pipeline_time(orders, forward_s, backward_s):
     idle = 1 - work / (stages * seconds)  # variant 19.bubble:idle
     most = 0
     for order in orders:
-        kept = 0
+        alive = 0
         for step in order:
-            kept += 1 if step[0] == "F" else -1
-            most = max(most, kept)
+            alive += 1 if step[0] == "F" else -1
+            most = max(most, alive)
     return seconds, idle, most
     ### END SOLUTION
 

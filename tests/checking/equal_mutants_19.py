@@ -55,6 +55,8 @@ COLLECTIVES = [
 
 ALIKE = "both arrays have the same shape and dtype"
 BROADCAST = "numpy spreads zeros over what is added to them"
+ONE_LENGTH = "there are as many labels as examples"
+ONE_NUMBER = "of one number the first is the last"
 LAST_OF_TWO = "of two axes 1 is the last one"
 FIRST_IS_ZERO = "micro-batches are counted from 0 in the published notebook"
 
@@ -134,6 +136,47 @@ PARALLEL = [
     ("19.ring-attention", "total = total * fade + weights.sum(axis=--1, keepdims=True)", LAST_OF_TWO),
     ("19.ring-attention", "out = out * fade + weights @ pair[-1]", "of two arrays the second is the last"),
     ("19.ring-attention", "sent = dist.isend(pair, (1 + rank) % world)", NO_ORDER),
+    (
+        "19.two-by-two",
+        "groups = {tuple(pair): dist.new_group(pair) for pair in same_half + same_batch}",
+        "all ranks make the groups in one order",
+    ),
+    (
+        "19.two-by-two",
+        "batch_group = next((groups[tuple(pair)] for pair in groups if rank in pair))",
+        "the first group with a rank is that of its batch",
+    ),
+    ("19.two-by-two", "rows = np.arange(len(labels))", ONE_LENGTH),
+    ("19.two-by-two", "count = np.array([len(labels)], np.float64)", ONE_LENGTH),
+    ("19.two-by-two", "count = np.array([len(rows)], np.float64)", ONE_LENGTH),
+    ("19.two-by-two", "logits = logits - logits.max(axis=1, keepdims=True)", LAST_OF_TWO),
+    ("19.two-by-two", "logits = logits - logits.max(axis=--1, keepdims=True)", LAST_OF_TWO),
+    ("19.two-by-two", "shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)", LAST_OF_TWO),
+    ("19.two-by-two", "shares = np.exp(logits) / np.exp(logits).sum(axis=--1, keepdims=True)", LAST_OF_TWO),
+    ("19.two-by-two", "loss = -np.log(shares[rows, labels]).sum() / count[-1]", ONE_NUMBER),
+    ("19.two-by-two", "slope = shares / count[-1]", ONE_NUMBER),
+    ("19.two-by-two", "slope[rows, labels] -= 1 / count[-1]", ONE_NUMBER),
+    ("19.two-by-two", "d_in = x.T @ ((hidden > 0) * (slope @ w_out.T))", NO_ORDER),
+    ("19.two-by-two", "sums = np.concatenate([d_in.reshape(-2), d_out.reshape(-1), [loss]])", ANY_NEGATIVE),
+    ("19.two-by-two", "sums = np.concatenate([d_in.reshape(-1), d_out.reshape(-2), [loss]])", ANY_NEGATIVE),
+    *(
+        ("19.two-by-two", f"d_in, d_out = (sums[{first}].reshape({a}.shape), sums[{second}].reshape({b}.shape))", ALIKE)
+        for first, a, second, b in (
+            (":w_in.size", "d_in", "w_in.size:-1", "w_out"),
+            (":w_in.size", "w_in", "w_in.size:-1", "d_out"),
+            (":d_in.size", "w_in", "w_in.size:-1", "w_out"),
+            (":w_in.size", "w_in", "d_in.size:-1", "w_out"),
+        )
+    ),
+    *(
+        ("19.two-by-two", f"w_{end} = w_{end} - {step}", NO_ORDER)
+        for end in ("in", "out")
+        for step in (
+            f"(d_{end} + decay * w_{end}) * rate",
+            f"rate * (decay * w_{end} + d_{end})",
+            f"rate * (d_{end} + w_{end} * decay)",
+        )
+    ),
 ]
 
 EQUAL: list[tuple[str, str, str]] = [*COLLECTIVES, *PARALLEL]

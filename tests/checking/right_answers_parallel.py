@@ -118,15 +118,15 @@ def schedule_queue(stage, stages, micro_batches):
 
 
 def time_recursive(orders, forward_s, backward_s):
-    """When a step ends, waiting from its end; one that needs itself waits for ever."""
+    """When a step ends, looked for from its end; a step that waits for itself waits for ever."""
     last = len(orders) - 1
-    ends, waiting = {}, set()
+    ends, pending = {}, set()
 
     def end(stage, position):
-        if (stage, position) in waiting:
+        if (stage, position) in pending:
             raise ValueError("for ever")
         if (stage, position) not in ends:
-            waiting.add((stage, position))
+            pending.add((stage, position))
             kind, number = orders[stage][position][0], orders[stage][position][1:]
             begin = end(stage, position - 1) if position else 0.0
             if kind == "F" and stage:
@@ -136,7 +136,7 @@ def time_recursive(orders, forward_s, backward_s):
             elif kind == "B":
                 begin = max(begin, end(stage + 1, orders[stage + 1].index("B" + number)))
             ends[stage, position] = begin + {"F": forward_s, "B": backward_s}[kind]
-            waiting.remove((stage, position))
+            pending.remove((stage, position))
         return ends[stage, position]
 
     try:
@@ -185,7 +185,7 @@ def time_relaxed(orders, forward_s, backward_s):
 def time_by_events(orders, forward_s, backward_s):
     """Always the step that can begin first."""
     stages, at, free, ends = len(orders), [0] * len(orders), [0.0] * len(orders), {}
-    busy = kept_most = 0
+    busy = most_alive = 0
     alive = [0] * stages
     while True:
         can = []
@@ -206,10 +206,10 @@ def time_by_events(orders, forward_s, backward_s):
         at[stage] += 1
         busy += time
         alive[stage] += 1 if kind == "F" else -1
-        kept_most = max(kept_most, alive[stage])
+        most_alive = max(most_alive, alive[stage])
     if any(position < len(order) for position, order in zip(at, orders, strict=True)):
         return math.inf, 1.0, 0
-    return max(free), 1 - busy / max(free) / stages, kept_most
+    return max(free), 1 - busy / max(free) / stages, most_alive
 
 
 def experts_sorted(x, w_router, w_in, w_out, capacity, dist):
@@ -276,12 +276,12 @@ def ring_reversed(q, k, v, dist):
     """Round the other way, receiving first; keys and values in two messages."""
     rank, world = dist.get_rank(), dist.get_world_size()
     n, h = q.shape
-    at = np.arange(rank * n, rank * n + n)
+    rows = np.arange(rank * n, rank * n + n)
     logarithm, out = np.full(n, -np.inf), np.zeros((n, h))
     k, v = k.copy(), v.copy()
     for step in range(world):
-        keys_at = (rank + step) % world * n + np.arange(n)
-        scores = (q / math.sqrt(h)) @ k.T + np.where(keys_at[None, :] > at[:, None], -np.inf, 0)
+        cols = (rank + step) % world * n + np.arange(n)
+        scores = (q / math.sqrt(h)) @ k.T + np.where(cols[None, :] > rows[:, None], -np.inf, 0)
         with np.errstate(divide="ignore"):
             both = np.logaddexp(logarithm, np.logaddexp.reduce(scores, axis=1))
         out = out * np.exp(logarithm - both)[:, None] + np.exp(scores - both[:, None]) @ v
@@ -420,7 +420,7 @@ def train_mean_of_weighted_means(x, labels, w_in, w_out, rate, steps, dist):
         hidden *= hidden > 0
         logits = hidden @ w_out
         dist.all_reduce(logits, group=batches[rank // 2])
-        e = np.exp(logits - logits.max())
+        e = np.exp(logits - logits.max(axis=1)[:, None])
         p = e / e.sum(axis=1)[:, None]
         loss = -np.mean(np.log(p[range(len(x)), labels]))
         d_logits = (p - (labels[:, None] == np.arange(p.shape[1]))) / len(x)

@@ -1,5 +1,7 @@
 """A sequence cut into blocks: keys and values travel round the ring, past queries that stay."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from softlookup.checking.inside.case import Case
@@ -21,7 +23,9 @@ def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
         q, k, v = (np.split(each.astype(np.float32), world) for each in (whole_q, whole_k, whole_v))
         # Keys and values of all other ranks come by each link once.
         limits = ((world - 1) * 2 * b * h * 4, None, None) if limited else None
-        return ask_world(label, (q, k, v), world, limits=limits)
+        case = ask_world(label, (q, k, v), world, limits=limits)
+        # In float32 the logarithm of such a sum is rounded to a thousandth.
+        return replace(case, tolerance=4e-3) if is_low else case
 
     return [
         ask("two ranks", 2, 3, 4),

@@ -122,10 +122,10 @@ def _pipeline_time(
     seconds = max(ends.values())
     work = sum(seconds_of[step[0]] for _, step in ends)
     room = seconds * len(orders)
-    alive = max(
+    most = max(
         int(np.cumsum([1 if step[0] == "F" else -1 for step in order]).max(initial=0)) for order in orders
     )  # fmt: skip
-    return seconds, (room - work) / (room if fraction == _OF_ALL else work), alive
+    return seconds, (room - work) / (room if fraction == _OF_ALL else work), most
 
 
 _OF_ALL, _OF_WORK = "the time of all stages", "the time in which stages work"

@@ -25,17 +25,21 @@ def _train_cases(rng: Rng, decay: float) -> list[Case]:
         steps: int,
         rate: float,
         limited: bool = False,
+        is_large: bool = False,
     ) -> Case:
         d, f, c = sizes
         x: PerRank = [np.empty(0)] * 4
         labels, w_in, w_out = list(x), list(x), list(x)
         for pair, count in zip(_SAME_BATCH, batches, strict=True):
-            some, classes = normal(rng, count, d, dtype="float64"), rng.integers(0, c, count)
+            some, classes = normal(rng, count, d, dtype="float64"), rng.integers(is_large, c, count)
             for rank in pair:
                 x[rank], labels[rank] = some, classes
         for pair in _SAME_HALF:
             half_in = normal(rng, d, f, dtype="float64", scale=d**-0.5)
             half_out = normal(rng, f, c, dtype="float64", scale=f**-0.5)
+            if is_large:  # logits of a thousand and more, and class 0, which no example has, far below the others
+                half_out += 400.0
+                half_out[:, 0] -= 2400.0
             for rank in pair:
                 w_in[rank], w_out[rank] = half_in, half_out
         # In each step the logits cross one link and the gradients another, with a few single numbers.
@@ -53,6 +57,7 @@ def _train_cases(rng: Rng, decay: float) -> list[Case]:
         ask("two steps, batches of five and three", (5, 3), (3, 2, 4), 2, 0.5),
         ask("three steps, batches of two and six", (2, 6), (4, 3, 3), 3, 0.3),
         ask("batches of four each", (4, 4), (2, 3, 2), 2, 0.4),
+        ask("logits of some thousands", (4, 3), (3, 3, 4), 2, 0.1, is_large=True),
         ask("one step", (3, 1), (2, 1, 3), 1, 1.0),
         ask("bytes where the logits are most", (9, 7), (5, 2, 4), 2, 0.2, limited=True),
         ask("bytes where the gradients are most", (2, 3), (6, 4, 3), 2, 0.2, limited=True),
