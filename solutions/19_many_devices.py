@@ -169,7 +169,7 @@ except ProcessError as error:
 # %% [markdown]
 # [[task 19.gradient]]
 #
-# **Data parallel.** Every rank has the same weights `w` (D,) and a batch of its own: examples `x` (B, D) and targets `y` (B,). `B` differs between ranks, and may be 0 on some of them. The loss is [[19.gradient:loss]] with the mean over the examples of **all** ranks. Return its gradient for `w`, on every rank. Here `dist` has `all_reduce(array)`, which replaces an array by the sum over all ranks, in place. Two all-reduces are allowed; one is enough.
+# **Data parallel.** Every rank has the same weights `w` (D,) and a batch of its own: examples `x` (B, D) and targets `y` (B,). `B` may differ between ranks, and may be 0 on some of them. The loss is [[19.gradient:loss]] with the mean over the examples of **all** ranks. Return its gradient for `w`, on every rank. Here `dist` has `all_reduce(array)`, which replaces an array by the sum over all ranks, in place. Two all-reduces are allowed; one is enough.
 
 
 # %% 19-gradient
@@ -360,9 +360,9 @@ def pipeline_time(orders, forward_s, backward_s):
 # %% [markdown]
 # [[task 19.experts]]
 #
-# Spread a mixture of experts: rank `r` has expert `r`, with `w_in` (D, F) and `w_out` (F, D), and computes `relu(t @ w_in) @ w_out` for each token `t` that comes to it. Each rank has tokens of its own, `x` (T, D), with T different on different ranks; the router `w_router` (D, P) is the same on all. A token goes to the expert with its highest score. Of each rank's tokens, an expert takes the first `capacity` that choose it, in their order. Return `y` (T, D) for the rank's own tokens: the expert's output times **[[19.experts:gate]]**, and zeros for a token that found its expert full.
+# Spread a mixture of experts: rank `r` has expert `r`, with `w_in` (D, F) and `w_out` (F, D), and computes `relu(t @ w_in) @ w_out` for each token `t` that comes to it. Each rank has tokens of its own, `x` (T, D), where T may differ between ranks; the router `w_router` (D, P) is the same on all. A token goes to the expert with its highest score. Of each rank's tokens, an expert takes the first `capacity` that choose it, in their order. Return `y` (T, D) for the rank's own tokens: the expert's output times **[[19.experts:gate]]**, and zeros for a token that found its expert full.
 #
-# `dist` has `all_to_all_single(output, input)`: cut along their first axis into P equal parts, part `j` of the input goes to rank `j` and comes to lie in part `i` of its output, where `i` is the sender. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers for each expert: places that stay empty hold zeros.
+# `dist` has `all_to_all_single(output, input)`: cut along their first axis into P equal parts, part `j` of the input goes to rank `j` and comes to lie in part `i` of its output, where `i` is the sender. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers in float32 for each expert: places that stay empty hold zeros.
 
 
 # %% 19-experts
@@ -401,7 +401,7 @@ def experts(x, w_router, w_in, w_out, capacity, dist):
 #
 # Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones. Return the output (B, H) of the rank's own queries.
 #
-# Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers in float32. A block may be masked altogether for some queries, or for all.
+# Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry, and each rank may send and receive, the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers in float32. A block may be masked altogether for some queries, or for all.
 
 
 # %% 19-ring-attention
@@ -445,7 +445,7 @@ def ring_attention(q, k, v, dist):
 # %% [markdown]
 # [[task 19.two-by-two]]
 #
-# Train a small classifier on four ranks, two by two. Rank `2 * data + tensor` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
+# Train a small classifier on four ranks, two by two. Rank `2 * data + tensor` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches may differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
 #
 # Do `steps` steps of SGD with weight decay, `w -= rate * (gradient + decay * w)` with `decay = [[19.two-by-two:decay]]`, and write the gradients out. The decay is not part of the loss. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, and has to agree with training on one device to 0.00001.
 #

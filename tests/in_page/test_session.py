@@ -34,8 +34,8 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
     assert page.load(chapter) == [task.id for task in chosen(chapter)]
     for task in chosen(chapter):
         cases = [case for case in questions_at_home(variant_of(task)).cases if not case.gradients]
-        if any(case.grid for case in cases):
-            continue  # the judge makes a kernel's results
+        if any(case.grid or case.world for case in cases):
+            continue  # the judge makes the results of kernels and ranks
         shown = [mistake.slug for mistake in task.mistakes if mistake.symptom is None]
         for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
             function = answer(variant_of(task), slugs)
@@ -56,14 +56,18 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
                 assert any(case.gradients for case in questions_at_home(variant_of(task)).cases), (task.id, slugs)
 
 
+BY_SOURCE = [task for chapter in (18, 19) for task in tasks(chapter) if not why_not(task)]
+
+
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("task", [task for task in tasks(18) if not why_not(task)], ids=lambda task: task.id)
-def test_kernels_written_in_a_page_have_the_verdicts_of_check(task, page):
-    page.load(18)
+@pytest.mark.parametrize("task", BY_SOURCE, ids=lambda task: task.id)
+def test_kernels_and_ranks_written_in_a_page_have_the_verdicts_of_check(task, page):
+    page.load(task.chapter)
+    set_up = ("", published(task.chapter).cells[f"{task.chapter}-setup"])
     shown = [mistake.slug for mistake in task.mistakes]
     for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
         source, variant = planted(variant_of(task), slugs), variant_of(task)
-        record = page.check(task.id, source, ("", published(18).cells["18-setup"]))["record"]
+        record = page.check(task.id, source, set_up)["record"]
         with calm_torch():
             home = check(task.id, answer(variant, slugs)).record()
         for name in ("verdict", "points", "diagnosis"):

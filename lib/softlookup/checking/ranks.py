@@ -16,7 +16,8 @@ from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.limits import RANKS_WITHIN_LIMITS, excess
 from softlookup.checking.protocols import Student, StudentApart
-from softlookup.ranks.inside.packing import Record
+from softlookup.ranks.inside.dist import MESSAGES
+from softlookup.ranks.inside.packing import NAMES, Record
 from softlookup.ranks.records import WorldError
 from softlookup.ranks.world import WorldOutcome, run
 
@@ -88,6 +89,7 @@ def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
 
     try:
         outcome = run(ask, case.world)
+        _check_offers(case, outcome)
         arrays = _arrays(case, outcome, count)
     except _RankFailed as failed:
         return RanksAnswer(Answer(None, failed.failure, _first(printed)))
@@ -155,6 +157,15 @@ def on_all_ranks(*per_rank: Sequence[np.ndarray]) -> Arrays:
         *per_rank: For each result the list of what the ranks return.
     """
     return (*(array for of_rank in zip(*per_rank, strict=True) for array in of_rank), RANKS_WITHIN_LIMITS)
+
+
+def _check_offers(case: Case, outcome: WorldOutcome) -> None:
+    """Refuse messages of a kind that is not offered, where no collective sends them."""
+    if set(case.offers) <= set(MESSAGES):
+        for rank, (rows, _) in enumerate(outcome.records):
+            names = {NAMES[number] for number in rows[:, 0]}
+            if others := sorted(names & set(MESSAGES) - set(case.offers)):
+                raise WorldError("record", f"rank {rank} calls {', '.join(others)}, which `dist` does not offer here")
 
 
 def _arrays(case: Case, outcome: WorldOutcome, count: int) -> Arrays:

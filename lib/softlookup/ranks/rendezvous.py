@@ -4,10 +4,13 @@ A ``send`` ends only when its receive has begun, as torch.distributed says: a pr
 one machine and stand still on another. ``isend`` and ``irecv`` end at their ``wait``.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+
+import numpy as np
 
 from softlookup.ranks.records import RankOperation, WorldError
 
@@ -121,6 +124,13 @@ def settle(programs: Sequence[Sequence[RankOperation]]) -> LinkTraffic:
     return meeting.traffic()
 
 
+def _bytes_of(array: np.ndarray) -> int:
+    """What a message carries: an empty array says something by its other axes, which then count."""
+    if array.size or array.ndim < 2:
+        return array.nbytes
+    return array.itemsize * math.prod(length for length in array.shape if length)
+
+
 def _compare_groups(programs: Sequence[Sequence[RankOperation]]) -> None:
     """Refuse groups that not all ranks make in the same order: torch.distributed waits for all of them there."""
     made = [
@@ -232,7 +242,7 @@ class _Meeting:
         # Messages of one link go one after the other.
         before = self._messages[channel.meetings[-1]].step if channel.meetings else 0
         step = 1 + max(sent.clock, received.clock, before)
-        n_bytes = 0 if a.array is None else a.array.nbytes
+        n_bytes = 0 if a.array is None else _bytes_of(a.array)
         channel.meetings.append(len(self._messages))
         self._messages.append(SentMessage(step, *link, n_bytes, (sent.moment, received.moment)))
 

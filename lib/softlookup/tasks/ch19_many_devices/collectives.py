@@ -23,7 +23,8 @@ def _broadcast_cases(rng: Rng) -> list[Case]:
         ask("five ranks, from rank 3", 5, 3, 4),
         ask("three ranks, from the last one", 3, 2, 2),
         ask("one rank", 1, 0, 3),
-        ask("messages of six ranks", 6, 4, 2, limited=True),
+        # With fewer ranks, trees that are too high fit into the limit.
+        ask("messages of seven ranks", 7, 4, 2, limited=True),
     ]
 
 
@@ -118,6 +119,7 @@ def _all_reduce_cases(rng: Rng, which: str, both: str) -> list[Case]:
         ask("five ranks, three numbers", 5, 3),
         ask("one rank", 1, 3),
         ask("bytes of four ranks", 4, 8, limited=True),
+        ask("bytes of three ranks", 3, 6, limited=True),
     ]
 
 

@@ -22,7 +22,8 @@ def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
             whole_q, whole_k = far_below(whole_q, whole_k)
         q, k, v = (np.split(each.astype(np.float32), world) for each in (whole_q, whole_k, whole_v))
         # Keys and values of all other ranks come by each link once.
-        limits = ((world - 1) * 2 * b * h * 4, None, None) if limited else None
+        n_bytes = (world - 1) * 2 * b * h * 4
+        limits = (n_bytes, None, None, n_bytes) if limited else None
         case = ask_world(label, (q, k, v), world, limits=limits)
         # In float32 the logarithm of such a sum is rounded to a thousandth.
         return replace(case, tolerance=4e-3) if is_low else case

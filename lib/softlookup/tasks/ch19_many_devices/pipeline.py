@@ -24,6 +24,7 @@ def _schedule_cases(rng: Rng, first: int) -> list[Case]:
         "as many micro-batches as stages": (0, 3, 3),
         "fewer micro-batches than stages": (0, 5, 2),
         "fewer than the warm-up, in a later stage": (2, 6, 2),
+        "as many micro-batches as the stages before": (3, 5, 4),
         "one stage": (0, 1, 3),
         "one micro-batch": (1, 3, 1),
         "eleven micro-batches": (2, 5, 11),
