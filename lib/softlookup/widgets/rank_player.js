@@ -56,7 +56,7 @@ function render({ model, el }) {
   };
   const [programBox, programLabel] = choice("program", "Program", programs.map(({ name, title }) => [name, title]), (name) =>
     choose(programs.find((each) => each.name === name), film.world, size));
-  const [linkBox, linkLabel] = choice("link", "Links", links.map((name, i) => [i, name]), (value) => { link = Number(value); say(); draw(); });
+  const [, linkLabel] = choice("link", "Links", links.map((name, i) => [i, name]), (value) => { link = Number(value); say(); draw(); });
   const slider = (name, title, set) => {
     const value = make(name === "step" ? "span" : "output", { class: "rpl-value" }); // an output would be read out at each step that is played
     const input = make("input", { type: "range", id: `${id}-${name}`, min: 0, step: 1, oninput: () => set(Number(input.value)) });
