@@ -284,7 +284,7 @@ def attention_by_heads(x, w_q, w_k, w_v, w_o, heads, dist):
 # %% [markdown]
 # [[task 19.schedule]]
 #
-# A plain function, no rank: the order of work of one stage of a pipeline by the schedule **1F1B** (one forward, one backward). A stage warms up with one forward for each stage behind it, then does a forward and a backward by turns, and ends with the backwards that are left. With few micro-batches there are fewer forwards to warm up with.
+# A plain function, no rank: the order of work of one stage of a pipeline by the schedule **1F1B** (one forward, one backward). A stage warms up with one forward for each later stage, then does a forward and a backward by turns, and ends with the backwards that are left. With few micro-batches there are fewer forwards to warm up with.
 #
 # Return the order as a list: `"F2"` is the forward pass of micro-batch 2, `"B2"` its backward pass. Stages are counted from 0, micro-batches from **[[19.schedule:first]]**; both kinds of pass go in the order of the micro-batches.
 
@@ -399,7 +399,7 @@ def experts(x, w_router, w_in, w_out, capacity, dist):
 # %% [markdown]
 # [[task 19.ring-attention]]
 #
-# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones. Return the output (B, H) of the rank's own queries.
+# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H. Return the output (B, H) of the rank's own queries.
 #
 # Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry, and each rank may send and receive, the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers in float32. A block may be masked altogether for some queries, or for all.
 

@@ -43,7 +43,7 @@ class Layout:
         recompute: What runs forward again in the backward pass and is not kept: "nothing", "elementwise" (outputs of
             norms and activations) or "layers" (all but a layer's input).
 
-    Book: 12_counting.html#counting-memory.
+    Book: 19_many_devices.html#many-devices-together.
     """
 
     data: int
@@ -83,7 +83,7 @@ class LayoutCost:
         model_flops: Operations of products in one step of the whole model, without what is computed again.
         reasons: What decides, in sentences.
 
-    Book: 12_counting.html#counting-memory.
+    Book: 19_many_devices.html#many-devices-together.
     """
 
     layout: Layout
@@ -134,7 +134,7 @@ class TrainingCluster:
         node: Cards of a node.
         dtype: What products are done in.
 
-    Book: 12_counting.html#counting-memory.
+    Book: 19_many_devices.html#many-devices-together.
     """
 
     card: Hardware
@@ -200,7 +200,7 @@ def plan(
         ValueError: If cards is below 1, tokens are no multiple of sequence, or the model has two stacks.
         KeyError: If there is no such recipe.
 
-    Book: 12_counting.html#counting-memory.
+    Book: 19_many_devices.html#many-devices-together.
     """
     if cards < 1:
         raise ValueError(f"cards is {cards}; wanted at least 1")
@@ -256,7 +256,7 @@ def layout_cost(
         ValueError: If sizes or the sequences do not divide, or the model has two stacks.
         KeyError: If there is no such recipe.
 
-    Book: 12_counting.html#counting-memory.
+    Book: 19_many_devices.html#many-devices-together.
     """
     micro = _micro_batches(sizes, layout, tokens, sequence)
     t, p, d = layout.tensor, layout.pipeline, layout.data

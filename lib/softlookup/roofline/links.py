@@ -21,7 +21,7 @@ class LinkSheet:
     Raises:
         ValueError: If the bandwidth is not above 0, the latency below 0, or the kind another.
 
-    Book: 11_roofline.html#roofline-links.
+    Book: 19_many_devices.html#many-devices-messages.
     """
 
     name: str
@@ -122,5 +122,5 @@ _ALL = (
 LINKS: dict[str, LinkSheet] = {sheet.name: sheet for sheet in _ALL}
 """Links by name, a port each.
 
-Book: 11_roofline.html#roofline-links.
+Book: 19_many_devices.html#many-devices-messages.
 """
