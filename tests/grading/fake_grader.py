@@ -41,7 +41,7 @@ class FakeExaminer:
 
     Attributes:
         settings: As for the real one.
-        calls: A file named calls that gets a line at the end of each call; begun beside it gets one at its beginning.
+        calls: A file that gets a line at the end of each call; begun beside it gets one at its beginning.
         sleep_s: How long a call takes.
         kills: Students whose grading always kills the process.
         kills_once: Students whose grading kills the first process that tries.
@@ -78,10 +78,10 @@ class FakeExaminer:
         self._note(student)
         return graded
 
-    def _note(self, what: str, file: str = "calls") -> None:
+    def _note(self, what: str, beside: str = "") -> None:
         if self.calls:
-            with open(self.calls.with_name(file), "a", encoding="utf-8") as lines:
-                lines.write(f"{what}\n")
+            with open(self.calls.with_name(beside) if beside else self.calls, "a", encoding="utf-8") as file:
+                file.write(f"{what}\n")
 
     def _misbehave(self, student: str) -> None:
         if student in self.kills:
