@@ -236,8 +236,9 @@ WAYS = {
         # The first of them changes what is shown also while it plays by itself, and ends that.
         [("input[id$=world]", 0.95, 0.5), ".rpl-on", ".rpl-back", ("input[id$=step]", 0.6, 0.5)]
         + [("input[id$=size]", 0.95, 0.5)],
-        [("input[id$=world]", "ArrowLeft"), ("input[id$=step]", "ArrowLeft"), (".rpl-on", "Enter"), LIST]
-        + [("input[id$=size]", "Home"), (".rpl-choice + .rpl-choice select", "ArrowDown"), ("input[id$=step]", "Home")]
+        # Where it has played to its end, the button for a step is no Tab stop until the slider goes back.
+        [("input[id$=world]", "ArrowLeft"), ("input[id$=step]", "ArrowLeft"), ("input[id$=size]", "Home")]
+        + [(".rpl-on", "Enter"), LIST, (".rpl-choice + .rpl-choice select", "ArrowDown"), ("input[id$=step]", "Home")]
         + [(".rpl-play", "Enter")],
         [slider("input[id$=step]"), slider("input[id$=size]", 0.9, 0.1)],
         ".rpl-words",
