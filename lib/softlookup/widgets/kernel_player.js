@@ -27,12 +27,8 @@ function readLaunch(launch) {
   return { ...launch, steps, cells };
 }
 
-function kplRate(rate) {
-  const [size, prefix] = [[1e12, "T"], [1e9, "G"], [1e6, "M"]].find(([limit]) => rate >= 0.9995 * limit) ?? [1, ""];
-  return `${three(rate / size)} ${prefix}FLOP/s`;
-}
+const kplRate = (rate) => inUnit(rate, [[1e12, "TFLOP/s"], [1e9, "GFLOP/s"], [1e6, "MFLOP/s"], [1, "FLOP/s"]]);
 const kplBytes = (bytes) => `${whole(bytes)} ${bytes === 1 ? "byte" : "bytes"}`;
-const kplSentence = (text) => text[0].toUpperCase() + text.slice(1);
 const kplList = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
 
 function render({ model, el }) {
@@ -41,29 +37,32 @@ function render({ model, el }) {
   const kernels = model.get("kernels").map((kernel) => ({ ...kernel, launches: kernel.launches.map(readLaunch) }));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let kernel = kernels[0];
-  let [launch, at, timer] = [null, 0, 0];
+  let [launch, at] = [null, 0];
   let stage = null; // the drawing of this launch: cells by array, and where things lie
 
   const kernelBox = make("select", { id: `${id}-kernel`, onchange: () => {
     choose(kernels.find(({ name }) => name === kernelBox.value), launch.tile);
   } }, kernels.map(({ name, title }) => make("option", { value: name }, title)));
   const tileName = make("span", {});
-  const tileValue = make("output", { class: "kpl-value", for: `${id}-tile` });
-  const tileSlider = make("input", { type: "range", id: `${id}-tile`, min: 0, step: 1, oninput: () => choose(kernel, kernel.launches[tileSlider.value].tile) });
-  const tileLabel = make("label", { class: "kpl-slider", for: tileSlider.id }, tileName, tileSlider, tileValue);
-  const back = make("button", { type: "button", class: "kpl-back", onclick: () => goTo(at - 1) }, "Back");
-  const play = make("button", { type: "button", class: "kpl-play", onclick: () => (timer ? pause() : start()) }, "Play");
-  const on = make("button", { type: "button", class: "kpl-on", onclick: () => goTo(at + 1, true) }, "Step");
-  const stepValue = make("span", { class: "kpl-value" }); // an output would be read out at each step that is played
-  const stepSlider = make("input", { type: "range", id: `${id}-step`, min: 0, step: 1, oninput: () => goTo(Number(stepSlider.value)) });
-  const stepLabel = make("label", { class: "kpl-slider", for: stepSlider.id }, make("span", {}, "step"), stepSlider, stepValue);
-  const picture = make("svg:svg", { class: "kpl-stage", role: "img" });
-  const key = make("p", { class: "kpl-key", "aria-hidden": "true" }, [["loaded", "loaded (stronger: more often)"], ["computed", "computed"], ["written", "written"]]
-    .map(([mark, title]) => make("span", {}, make("span", { class: `kpl-mark-of kpl-${mark}-mark` }), title)));
+  const [tileSlider, tileValue, tileLabel] = slider(`${id}-tile`, "kpl", tileName, (i) => choose(kernel, kernel.launches[i].tile));
   const sentence = make("p", { class: "kpl-now", "aria-live": "polite", "aria-atomic": "true" });
+  const back = make("button", { type: "button", class: "kpl-back", onclick: () => goTo(at - 1) }, "Back");
+  const { play, pause } = player("kpl", {
+    root: () => root,
+    sentence,
+    wait: () => Math.min(700, Math.max(90, 15000 / launch.steps.length)),
+    isAtEnd: () => at === launch.steps.length,
+    rewind: () => { at = 0; },
+    goOn: (ms) => { at += 1; draw(true, 0.8 * ms); },
+  });
+  const on = make("button", { type: "button", class: "kpl-on", onclick: () => goTo(at + 1, true) }, "Step");
+  const [stepSlider, stepValue, stepLabel] = slider(`${id}-step`, "kpl", "step", (step) => goTo(step), true);
+  const picture = make("svg:svg", { class: "kpl-stage", role: "img" });
+  const key = make("p", { class: "slf-key", "aria-hidden": "true" }, [["loaded", "loaded (stronger: more often)"], ["computed", "computed"], ["written", "written"]]
+    .map(([mark, title]) => make("span", {}, make("span", { class: `slf-mark kpl-${mark}-mark` }), title)));
   const words = make("p", { class: "slf-words kpl-words", "aria-live": "polite", "aria-atomic": "true" });
   const counts = make("tbody", {});
-  const table = make("table", { class: "slf-table kpl-table" }, make("thead", {}, make("tr", {}, make("td", {}),
+  const table = make("table", { class: "slf-table slf-counts" }, make("thead", {}, make("tr", {}, make("td", {}),
     ["so far", "whole launch"].map((head) => make("th", { scope: "col" }, head)))), counts);
   const roof = make("svg:svg", { class: "kpl-roof", viewBox: `0 0 ${KPL_ROOF.wide} ${KPL_ROOF.high}`, role: "img" });
   const code = make("pre", { class: "kpl-text", tabindex: 0, role: "group", "aria-label": "Text of the kernel" });
@@ -97,38 +96,12 @@ function render({ model, el }) {
     draw(isMoving);
   }
 
-  function start() {
-    if (at === launch.steps.length) at = 0;
-    const wait = Math.min(700, Math.max(90, 15000 / launch.steps.length));
-    const next = () => {
-      if (!el.isConnected) return;
-      at += 1;
-      draw(true, 0.8 * wait);
-      if (at < launch.steps.length) timer = setTimeout(next, wait);
-      else pause();
-    };
-    sentence.setAttribute("aria-live", "off");
-    root.dataset.playing = "true";
-    play.textContent = "Pause";
-    timer = setTimeout(next, 0);
-  }
-
-  function pause() {
-    clearTimeout(timer);
-    timer = 0;
-    if (!("playing" in root.dataset)) return;
-    delete root.dataset.playing;
-    play.textContent = "Play";
-    sentence.setAttribute("aria-live", "polite");
-    sentence.replaceChildren(...sentence.childNodes); // now it is read
-  }
-
   function say() {
     const { read, written, least, flops, intensity, bound, rate, tile } = launch;
     const limit = { memory: "Memory-bound", compute: "Compute-bound", both: "Exactly at the ridge" }[bound];
     const times = least ? `, ${show(read / least)} times the least (${whole(least)})` : "";
     const most = rate < machine.peak ? `${kplRate(rate)} of ${kplRate(machine.peak)}` : `${kplRate(machine.peak)}, its peak`;
-    words.replaceChildren(strong(kplSentence(tile ? `${kernel.title}, ${kernel.tile_name}: ${tile}.` : `${kernel.title}.`)),
+    words.replaceChildren(strong(capitalised(tile ? `${kernel.title}, ${kernel.tile_name}: ${tile}.` : `${kernel.title}.`)),
       ` It reads ${kplBytes(read)}${times}, and writes ${whole(written)}. With ${whole(flops)} operations, that makes ${three(intensity)} FLOP/B. `,
       strong(`${limit} on the ${machine.name}`), `, whose ridge is at ${three(machine.ridge)} FLOP/B: at most ${most}.`);
   }
@@ -276,7 +249,7 @@ function render({ model, el }) {
       return list.length ? `${isStored ? "write" : "read"}${many ? "" : "s"} ${kplList(list)}` : "";
     });
     const computes = step?.flops ? `${many ? "do" : "does"} ${whole(step.flops)} operations on chip (${step.names.replaceAll("_", " ")})` : "";
-    sentence.replaceChildren(step ? `${kplSentence(who)} ${kplList([reads, computes, writes].filter(Boolean))}.` : "Nothing has moved yet.");
+    sentence.replaceChildren(step ? `${capitalised(who)} ${kplList([reads, computes, writes].filter(Boolean))}.` : "Nothing has moved yet.");
     picture.setAttribute("aria-label", `Arrays in main memory, and the tiles of a program on chip. ${sentence.textContent}`);
     stepSlider.value = at;
     stepValue.textContent = `${at} of ${launch.steps.length}`;
@@ -322,14 +295,14 @@ function render({ model, el }) {
   }
 
   const root = make("div", { class: "slf slf-buttons kpl", role: "group", "aria-label": "A kernel, played" },
-    make("div", { class: "kpl-bar" }, make("label", { class: "kpl-kernel", for: kernelBox.id }, "Kernel ", kernelBox), tileLabel),
+    make("div", { class: "slf-bar" }, make("label", { class: "slf-choice", for: kernelBox.id }, "Kernel ", kernelBox), tileLabel),
     make("div", { class: "kpl-board" }, make("div", { class: "kpl-left" }, picture, key),
-      make("div", { class: "kpl-steps" }, sentence, make("div", { class: "kpl-bar" }, make("div", { class: "kpl-buttons" }, back, play, on), stepLabel)),
+      make("div", { class: "kpl-steps" }, sentence, make("div", { class: "slf-bar" }, make("div", { class: "kpl-buttons" }, back, play, on), stepLabel)),
       make("div", { class: "kpl-right" }, table, roof)), words, fold);
   kernelBox.parentElement.hidden = kernels.length < 2;
   el.replaceChildren(root);
   choose(kernel, model.get("starting_tile"));
-  return () => clearTimeout(timer);
+  return pause;
 }
 
 export default { render };

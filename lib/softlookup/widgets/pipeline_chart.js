@@ -24,22 +24,24 @@ function render({ model, el }) {
   const [schedules, stages, micros] = ["schedule", "stages", "micro"].map(values);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let choice = { schedule: schedules.at(-1), stages: stages[Math.min(1, stages.length - 1)], micro: micros[Math.min(3, micros.length - 1)] };
-  let [run, at, timer, wide] = [null, 0, 0, 640];
+  let [run, at, wide] = [null, 0, 640];
 
   const scheduleBox = make("select", { id: `${id}-schedule`, onchange: () => choose({ schedule: scheduleBox.value }) },
     schedules.map((name) => make("option", { value: name }, name)));
-  const slider = (name, title, set) => {
-    const value = make(name === "time" ? "span" : "output", { class: "ppl-value" });
-    const input = make("input", { type: "range", id: `${id}-${name}`, min: 0, step: 1, oninput: () => set(Number(input.value)) });
-    return [input, value, make("label", { class: "ppl-slider", for: input.id }, make("span", {}, title), input, value)];
-  };
-  const [stageSlider, stageValue, stageLabel] = slider("stages", "stages", (i) => choose({ stages: stages[i] }));
-  const [microSlider, microValue, microLabel] = slider("micro", "micro-batches", (i) => choose({ micro: micros[i] }));
-  const [timeSlider, timeValue, timeLabel] = slider("time", "time", (time) => { pause(); at = time; draw(); });
-  const play = make("button", { type: "button", class: "ppl-play", onclick: () => (timer ? pause() : start()) }, "Play");
+  const [stageSlider, stageValue, stageLabel] = slider(`${id}-stages`, "ppl", "stages", (i) => choose({ stages: stages[i] }));
+  const [microSlider, microValue, microLabel] = slider(`${id}-micro`, "ppl", "micro-batches", (i) => choose({ micro: micros[i] }));
+  const [timeSlider, timeValue, timeLabel] = slider(`${id}-time`, "ppl", "time", (time) => { pause(); at = time; draw(); }, true);
+  const { play, pause } = player("ppl", {
+    root: () => root,
+    wait: () => (still.matches ? 400 : Math.min(400, Math.max(80, 9000 / run.length))),
+    waitsFirst: true,
+    isAtEnd: () => at >= run.length,
+    rewind: () => { at = 0; draw(); },
+    goOn: () => { at += 1; draw(); },
+  });
   const picture = make("svg:svg", { class: "ppl-chart", role: "img" });
-  const key = make("p", { class: "ppl-key", "aria-hidden": "true" }, [["forward", `forward, ${forward}`], ["backward", `backward, ${backward}`], ["idle", "idle"]]
-    .map(([mark, title]) => make("span", {}, make("span", { class: `ppl-mark ppl-${mark}-mark` }), title)));
+  const key = make("p", { class: "slf-key ppl-key", "aria-hidden": "true" }, [["forward", `forward, ${forward}`], ["backward", `backward, ${backward}`], ["idle", "idle"]]
+    .map(([mark, title]) => make("span", {}, make("span", { class: `slf-mark ppl-${mark}-mark` }), title)));
   const words = make("p", { class: "slf-words ppl-words", "aria-live": "polite", "aria-atomic": "true" });
 
   function choose(change) {
@@ -61,29 +63,6 @@ function render({ model, el }) {
       ` The step takes ${whole(run.length)} units, of which each stage works ${whole(run.micro * (forward + backward))}. `,
       strong(`Stage 0 holds the activations of ${run.alive[0]} ${run.alive[0] === 1 ? "micro-batch" : "micro-batches"} at a time`), `, the last stage ${run.alive.at(-1)}${most > run.alive[0] ? `, and the most of any is ${most}` : ""}.`);
     draw();
-  }
-
-  function start() {
-    if (at >= run.length) at = 0;
-    const wait = still.matches ? 400 : Math.min(400, Math.max(80, 9000 / run.length));
-    const next = () => {
-      if (!el.isConnected) return;
-      at += 1;
-      draw();
-      if (at < run.length) timer = setTimeout(next, wait);
-      else pause();
-    };
-    root.dataset.playing = "true";
-    play.textContent = "Pause";
-    timer = setTimeout(next, wait);
-    draw();
-  }
-
-  function pause() {
-    clearTimeout(timer);
-    timer = 0;
-    delete root.dataset.playing;
-    play.textContent = "Play";
   }
 
   function draw() {
@@ -124,19 +103,12 @@ function render({ model, el }) {
   }
 
   const root = make("div", { class: "slf slf-buttons ppl", role: "group", "aria-label": "A pipeline as a Gantt chart" },
-    make("div", { class: "ppl-bar" }, make("label", { class: "ppl-choice", for: scheduleBox.id }, "Schedule ", scheduleBox), stageLabel, microLabel),
-    picture, key, make("div", { class: "ppl-bar" }, play, timeLabel), words);
+    make("div", { class: "slf-bar" }, make("label", { class: "slf-choice", for: scheduleBox.id }, "Schedule ", scheduleBox), stageLabel, microLabel),
+    picture, key, make("div", { class: "slf-bar" }, play, timeLabel), words);
   el.replaceChildren(root);
   choose({});
-  // It is drawn as wide as it stands, so that letters keep their size on a phone.
-  const watcher = new ResizeObserver(([{ contentRect }]) => {
-    const next = Math.max(PPL.least, Math.round(contentRect.width));
-    if (next === wide) return;
-    wide = next;
-    draw();
-  });
-  watcher.observe(picture);
-  return () => { clearTimeout(timer); watcher.disconnect(); };
+  const unwatch = keepWide(picture, PPL.least, (width) => { wide = width; draw(); });
+  return () => { pause(); unwatch(); };
 }
 
 export default { render };

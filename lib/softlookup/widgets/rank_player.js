@@ -5,14 +5,8 @@ const RPL_SIDES = [[2, 118], [4, 86], [8, 58], [16, 32]]; // ranks, and the side
 
 const rplNumbers = (text) => text.split(" ").map(Number);
 
-function rplUnit(value, units) {
-  const [size, name] = units.find(([limit]) => value >= 0.9995 * limit) ?? units.at(-1);
-  return `${three(value / size)} ${name}`;
-}
-const rplBytes = (bytes) => rplUnit(bytes, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, bytes === 1 ? "byte" : "bytes"]]);
-const rplSeconds = (seconds) => (seconds ? rplUnit(seconds, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]) : "0 s");
+const rplSeconds = (seconds) => (seconds ? inUnit(seconds, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]) : "0 s");
 const rplMany = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
-const rplSentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** A film as Python wrote it down (rank_recording), with what has happened after each step; its bytes are those it was played with. */
 function readFilm(film) {
@@ -47,33 +41,35 @@ function render({ model, el }) {
   const programs = model.get("programs").map((program) => ({ ...program, films: program.films.map(readFilm) }));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let [program, film, size, link] = [programs[0], null, 0, 0];
-  let [at, timer, isTouched] = [1, 0, false];
+  let [at, isTouched] = [1, false];
   let stage = null; // the drawing of this film: where ranks are, and their cells
 
   const choice = (name, title, options, set) => {
     const box = make("select", { id: `${id}-${name}`, onchange: () => set(box.value) }, options.map(([value, label]) => make("option", { value }, label)));
-    return [box, make("label", { class: "rpl-choice", for: box.id }, `${title} `, box)];
+    return [box, make("label", { class: "slf-choice rpl-choice", for: box.id }, `${title} `, box)];
   };
   const [programBox, programLabel] = choice("program", "Program", programs.map(({ name, title }) => [name, title]), (name) =>
     choose(programs.find((each) => each.name === name), film.world, size));
   const [, linkLabel] = choice("link", "Links", links.map((name, i) => [i, name]), (value) => { link = Number(value); say(); draw(); });
-  const slider = (name, title, set) => {
-    const value = make(name === "step" ? "span" : "output", { class: "rpl-value" }); // an output would be read out at each step that is played
-    const input = make("input", { type: "range", id: `${id}-${name}`, min: 0, step: 1, oninput: () => set(Number(input.value)) });
-    return [input, value, make("label", { class: "rpl-slider", for: input.id }, make("span", {}, title), input, value)];
-  };
-  const [worldSlider, worldValue, worldLabel] = slider("world", "ranks", (i) => choose(program, program.films[i].world, size));
-  const [sizeSlider, sizeValue, sizeLabel] = slider("size", "array", (i) => choose(program, film.world, i, at));
-  const [stepSlider, stepValue, stepLabel] = slider("step", "step", (step) => goTo(step));
+  const [worldSlider, worldValue, worldLabel] = slider(`${id}-world`, "rpl", "ranks", (i) => choose(program, program.films[i].world, size));
+  const [sizeSlider, sizeValue, sizeLabel] = slider(`${id}-size`, "rpl", "array", (i) => choose(program, film.world, i, at));
+  const [stepSlider, stepValue, stepLabel] = slider(`${id}-step`, "rpl", "step", (step) => goTo(step), true);
+  const sentence = make("p", { class: "rpl-now", "aria-live": "polite", "aria-atomic": "true" });
   const back = make("button", { type: "button", class: "rpl-back", onclick: () => goTo(at - 1) }, "Back");
-  const play = make("button", { type: "button", class: "rpl-play", onclick: () => (timer ? pause() : start()) }, "Play");
+  const { play, start, pause } = player("rpl", {
+    root: () => root,
+    sentence,
+    wait: () => Math.min(900, Math.max(350, 8000 / film.steps)),
+    isAtEnd: () => at === film.steps,
+    rewind: () => { at = 0; },
+    goOn: (ms) => { at += 1; draw(true, 0.75 * ms); },
+  });
   const on = make("button", { type: "button", class: "rpl-on", onclick: () => goTo(at + 1, true) }, "Step");
   const picture = make("svg:svg", { class: "rpl-stage", viewBox: `0 0 ${RPL.wide} ${RPL.high}`, role: "img" });
-  const key = make("p", { class: "rpl-key", "aria-hidden": "true" });
-  const sentence = make("p", { class: "rpl-now", "aria-live": "polite", "aria-atomic": "true" });
+  const key = make("p", { class: "slf-key rpl-key", "aria-hidden": "true" });
   const words = make("p", { class: "slf-words rpl-words", "aria-live": "polite", "aria-atomic": "true" });
   const counts = make("tbody", {});
-  const table = make("table", { class: "slf-table rpl-table" }, make("thead", {}, make("tr", {}, make("td", {}),
+  const table = make("table", { class: "slf-table slf-counts" }, make("thead", {}, make("tr", {}, make("td", {}),
     ["so far", "whole"].map((head) => make("th", { scope: "col" }, head)))), counts);
 
   const real = (bytes) => Math.round((bytes * film.sizes[size]) / film.unit);
@@ -93,8 +89,8 @@ function render({ model, el }) {
     worldLabel.hidden = program.films.length < 2;
     sizeSlider.max = film.sizes.length - 1;
     sizeSlider.value = size;
-    sizeValue.textContent = rplBytes(film.sizes[size]);
-    sizeSlider.setAttribute("aria-valuetext", rplBytes(film.sizes[size]));
+    sizeValue.textContent = inBytes(film.sizes[size]);
+    sizeSlider.setAttribute("aria-valuetext", inBytes(film.sizes[size]));
     sizeLabel.hidden = film.sizes.length < 2;
     stepSlider.max = film.steps;
     say();
@@ -108,37 +104,11 @@ function render({ model, el }) {
     draw(isMoving);
   }
 
-  function start() {
-    if (at === film.steps) at = 0;
-    const wait = Math.min(900, Math.max(350, 8000 / film.steps));
-    const next = () => {
-      if (!el.isConnected) return;
-      at += 1;
-      draw(true, 0.75 * wait);
-      if (at < film.steps) timer = setTimeout(next, wait);
-      else pause();
-    };
-    sentence.setAttribute("aria-live", "off");
-    root.dataset.playing = "true";
-    play.textContent = "Pause";
-    timer = setTimeout(next, 0);
-  }
-
-  function pause() {
-    clearTimeout(timer);
-    timer = 0;
-    if (!("playing" in root.dataset)) return;
-    delete root.dataset.playing;
-    play.textContent = "Play";
-    sentence.setAttribute("aria-live", "polite");
-    sentence.replaceChildren(...sentence.childNodes); // now it is read
-  }
-
   function say() {
     const times = film.times[size][links[link]];
     const arrays = (bytes) => `${show(bytes / film.unit)} times`;
-    words.replaceChildren(strong(`${rplSentence(program.title)}, on ${rplMany(film.world, "rank")}.`),
-      ` The longest chain of messages has ${rplMany(film.steps, "step")}. The busiest link carries ${arrays(film.busiest)} ${program.array} (${rplBytes(film.sizes[size])}), and no rank sends more than ${arrays(film.most)} that. `,
+    words.replaceChildren(strong(`${capitalised(program.title)}, on ${rplMany(film.world, "rank")}.`),
+      ` The longest chain of messages has ${rplMany(film.steps, "step")}. The busiest link carries ${arrays(film.busiest)} ${program.array} (${inBytes(film.sizes[size])}), and no rank sends more than ${arrays(film.most)} that. `,
       strong(`Messages alone take ${rplSeconds(times.at(-1))}`), ` on each link with ${links[link].split(": ").at(-1)}.`);
   }
 
@@ -167,7 +137,7 @@ function render({ model, el }) {
     const moving = make("svg:g", {});
     picture.replaceChildren(title, ...parts, moving);
     stage = { side, places, cells, moving, title };
-    const swatch = (mark, label) => make("span", {}, make("span", { class: `rpl-mark rpl-${mark}-mark` }), label);
+    const swatch = (mark, label) => make("span", {}, make("span", { class: `slf-mark rpl-${mark}-mark` }), label);
     key.replaceChildren(...(rows ? [swatch("own", "its own"), swatch("come", "arrived"), swatch("new", "arriving"),
       make("span", {}, rows > 1 ? "row: whose numbers; column: which part of the array" : "column: which part of the array")]
       : [make("span", {}, "whose numbers a message brings cannot be told here")]));
@@ -214,7 +184,7 @@ function render({ model, el }) {
       const { line, head, points, t } = arrow(from, to);
       nodes.push(make("svg:path", { class: "rpl-arrow", d: line, "data-from": from, "data-to": to, "data-bytes": real(bytes) }), make("svg:polygon", { class: "rpl-head", points: head }));
       const [x, y] = points[1];
-      if (moved.length <= 4) nodes.push(make("svg:text", { class: "rpl-bytes", x, y: y + 4, "text-anchor": "middle" }, rplBytes(real(bytes))));
+      if (moved.length <= 4) nodes.push(make("svg:text", { class: "rpl-bytes", x, y: y + 4, "text-anchor": "middle" }, inBytes(real(bytes))));
       flights.push([make("svg:circle", { class: "rpl-packet", cx: x, cy: y, r: 5 }), points, t]);
     }
     moving.replaceChildren(...nodes);
@@ -226,7 +196,7 @@ function render({ model, el }) {
       }
     }
     const sizes = [...new Set(moved.map(({ bytes }) => real(bytes)))].sort((a, b) => a - b);
-    const each = sizes.length > 1 ? `${rplBytes(sizes[0])} to ${rplBytes(sizes.at(-1))} each` : `${rplBytes(sizes[0] ?? 0)}${moved.length > 1 ? " each" : ""}`;
+    const each = sizes.length > 1 ? `${inBytes(sizes[0])} to ${inBytes(sizes.at(-1))} each` : `${inBytes(sizes[0] ?? 0)}${moved.length > 1 ? " each" : ""}`;
     title.textContent = at ? `step ${at} of ${film.steps}: ${rplMany(moved.length, "message")}, ${each}` : "before the first message";
     const pairs = moved.slice(0, 4).map(({ from, to }) => `${from} to ${to}`).join(", ");
     sentence.textContent = at
@@ -240,15 +210,15 @@ function render({ model, el }) {
     stepSlider.setAttribute("aria-valuetext", `${at} of ${film.steps}`);
     [back.disabled, on.disabled] = [at === 0, at === film.steps];
     const times = film.times[size][links[link]];
-    const rows = [["count", "messages", state.count, film.messages.length, whole], ["busiest", "on the busiest link", real(state.busiest), real(film.busiest), rplBytes],
-      ["most", "most that a rank sends", real(state.most), real(film.most), rplBytes], ["time", "time on the links", at ? times[at - 1] : 0, times.at(-1), rplSeconds]];
+    const rows = [["count", "messages", state.count, film.messages.length, whole], ["busiest", "on the busiest link", real(state.busiest), real(film.busiest), inBytes],
+      ["most", "most that a rank sends", real(state.most), real(film.most), inBytes], ["time", "time on the links", at ? times[at - 1] : 0, times.at(-1), rplSeconds]];
     counts.replaceChildren(...rows.map(([name, head, value, all, show_]) => make("tr", {}, make("th", { scope: "row" }, head),
       make("td", { "data-count": name, "data-value": value }, show_(value)), make("td", { "data-count": `all-${name}`, "data-value": all }, show_(all)))));
     Object.assign(root.dataset, { program: program.name, world: film.world, size: film.sizes[size], link: links[link], step: at });
   }
 
   const root = make("div", { class: "slf slf-buttons rpl", role: "group", "aria-label": "A parallel program, played" },
-    make("div", { class: "rpl-bar" }, programLabel, linkLabel), make("div", { class: "rpl-bar" }, worldLabel, sizeLabel),
+    make("div", { class: "slf-bar" }, programLabel, linkLabel), make("div", { class: "slf-bar" }, worldLabel, sizeLabel),
     make("div", { class: "rpl-board" }, make("div", { class: "rpl-left" }, picture, key),
       make("div", { class: "rpl-right" }, sentence, make("div", { class: "rpl-buttons" }, back, play, on), stepLabel, table)), words);
   programLabel.hidden = programs.length < 2;
@@ -264,7 +234,7 @@ function render({ model, el }) {
     if (!isTouched && !still.matches) start();
   }, { threshold: 0.6 });
   watcher.observe(picture);
-  return () => { clearTimeout(timer); watcher.disconnect(); };
+  return () => { pause(); watcher.disconnect(); };
 }
 
 export default { render };

@@ -3,11 +3,6 @@
 const SHM = { left: 84, right: 6, top: 22, high: 250, gap: 8, most: 8, least: 280 };
 const SHM_KINDS = ["weights", "gradients", "optimizer"];
 
-function shmBytes(bytes) {
-  const [size, name] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"]].find(([limit]) => bytes >= 0.9995 * limit) ?? [1e3, "kB"];
-  return `${three(bytes / size)} ${name}`;
-}
-
 function render({ model, el }) {
   const id = nextId("shm");
   const rows = model.get("rows");
@@ -16,9 +11,8 @@ function render({ model, el }) {
   let [stage, world, wide] = [0, worlds.includes(4) ? 4 : worlds[0], 640];
 
   const buttons = says.map((_, i) => make("button", { type: "button", "data-stage": i, onclick: () => choose(i, world) }, `stage ${i}`));
-  const worldValue = make("output", { class: "shm-value", for: `${id}-world` });
-  const worldSlider = make("input", { type: "range", id: `${id}-world`, min: 0, max: worlds.length - 1, step: 1, oninput: () => choose(stage, worlds[worldSlider.value]) });
-  const worldLabel = make("label", { class: "shm-slider", for: worldSlider.id }, make("span", {}, "ranks"), worldSlider, worldValue);
+  const [worldSlider, worldValue, worldLabel] = slider(`${id}-world`, "shm", "ranks", (i) => choose(stage, worlds[i]));
+  worldSlider.max = worlds.length - 1;
   const picture = make("svg:svg", { class: "shm-picture", role: "img" });
   const words = make("p", { class: "slf-words shm-words", "aria-live": "polite", "aria-atomic": "true" });
 
@@ -31,9 +25,9 @@ function render({ model, el }) {
     worldSlider.value = worlds.indexOf(world);
     worldValue.textContent = String(world);
     worldSlider.setAttribute("aria-valuetext", `${world} ranks`);
-    words.replaceChildren(strong(`Stage ${stage}: ${says[stage]}. A rank holds ${shmBytes(total)}`), total < whole_ ? ` of ${shmBytes(whole_)}` : "",
-      `: ${SHM_KINDS.map((kind, i) => `${shmBytes(row.bytes[i])} ${kind === "optimizer" ? "of optimizer states" : `of ${kind}`}`).join(", ")}. `,
-      !row.sent ? "It has nobody to send to." : !stage ? `In a step it sends ${shmBytes(row.sent)}.` : `In a step it sends ${shmBytes(row.sent)}, ${row.sent === before.sent ? "" : `${three(row.sent / before.sent)} times `}as much as in stage 0.`);
+    words.replaceChildren(strong(`Stage ${stage}: ${says[stage]}. A rank holds ${inBytes(total)}`), total < whole_ ? ` of ${inBytes(whole_)}` : "",
+      `: ${SHM_KINDS.map((kind, i) => `${inBytes(row.bytes[i])} ${kind === "optimizer" ? "of optimizer states" : `of ${kind}`}`).join(", ")}. `,
+      !row.sent ? "It has nobody to send to." : !stage ? `In a step it sends ${inBytes(row.sent)}.` : `In a step it sends ${inBytes(row.sent)}, ${row.sent === before.sent ? "" : `${three(row.sent / before.sent)} times `}as much as in stage 0.`);
     Object.assign(root.dataset, { stage, world, total, sent: row.sent });
     draw();
   }
@@ -49,7 +43,7 @@ function render({ model, el }) {
     let y = top;
     SHM_KINDS.forEach((kind, i) => {
       const tall = (whole_[i] / sum) * high;
-      const label = [kind, shmBytes(whole_[i])];
+      const label = [kind, inBytes(whole_[i])];
       label.forEach((line, n) => nodes.push(make("svg:text", { x: left - 10, y: y + tall / 2 + 5 + (n - 0.5) * 15, "text-anchor": "end", class: n ? "shm-small" : null }, line)));
       for (let rank = 0; rank < shown; rank += 1) {
         const x = left + rank * (column + gap);
@@ -66,23 +60,15 @@ function render({ model, el }) {
     picture.setAttribute("viewBox", `0 0 ${wide} ${top + high + 24}`);
     picture.replaceChildren(...nodes);
     const cut = SHM_KINDS.filter((_, i) => row.sharded[i]);
-    picture.setAttribute("aria-label", `${shown} ranks as columns. ${cut.length ? `Of ${cut.join(", ")} each holds one part of ${world}` : "Each holds everything"}; a rank holds ${shmBytes(row.bytes.reduce((a, b) => a + b, 0))}.`);
+    picture.setAttribute("aria-label", `${shown} ranks as columns. ${cut.length ? `Of ${cut.join(", ")} each holds one part of ${world}` : "Each holds everything"}; a rank holds ${inBytes(row.bytes.reduce((a, b) => a + b, 0))}.`);
   }
 
   const root = make("div", { class: "slf slf-buttons shm", role: "group", "aria-label": "Who holds what" },
-    make("div", { class: "shm-bar" }, make("div", { class: "shm-stages", role: "group", "aria-label": "Stage of ZeRO" }, buttons), worldLabel), picture, words);
+    make("div", { class: "slf-bar" }, make("div", { class: "shm-stages", role: "group", "aria-label": "Stage of ZeRO" }, buttons), worldLabel), picture, words);
   worldLabel.hidden = worlds.length < 2;
   el.replaceChildren(root);
   choose(stage, world);
-  // It is drawn as wide as it stands, so that letters keep their size on a phone.
-  const watcher = new ResizeObserver(([{ contentRect }]) => {
-    const next = Math.max(SHM.least, Math.round(contentRect.width));
-    if (next === wide) return;
-    wide = next;
-    draw();
-  });
-  watcher.observe(picture);
-  return () => watcher.disconnect();
+  return keepWide(picture, SHM.least, (width) => { wide = width; draw(); });
 }
 
 export default { render };

@@ -20,6 +20,64 @@ const whole = (number) => number.toLocaleString("en-GB");
 /** Three digits, with commas at thousands. */
 const three = (number) => Number(number.toPrecision(3)).toLocaleString("en-GB", { maximumSignificantDigits: 3 });
 
+/** Three digits in the largest unit of which there is one, or nearly. */
+function inUnit(value, units) {
+  const [size, name] = units.find(([limit]) => value >= 0.9995 * limit) ?? units.at(-1);
+  return `${three(value / size)} ${name}`;
+}
+const inBytes = (bytes) => inUnit(bytes, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, bytes === 1 ? "byte" : "bytes"]]);
+const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** A slider, what shows its value, and the label around both. What is played has no output, which would be read out at each step. */
+function slider(id, letters, title, set, isPlayed = false) {
+  const value = isPlayed ? make("span", { class: `slf-value ${letters}-value` }) : make("output", { class: `slf-value ${letters}-value`, for: id });
+  const input = make("input", { type: "range", id, min: 0, step: 1, oninput: () => set(Number(input.value)) });
+  return [input, value, make("label", { class: `slf-slider ${letters}-slider`, for: id }, make("span", {}, title), input, value)];
+}
+
+/** What plays the steps of a figure: its button, and what starts and pauses; a sentence is read out while nothing plays. */
+function player(letters, { root, sentence = null, wait, waitsFirst = false, isAtEnd, rewind, goOn }) {
+  let timer = 0;
+  const play = make("button", { type: "button", class: `slf-play ${letters}-play`, onclick: () => (timer ? pause() : start()) }, "Play");
+  function start() {
+    if (isAtEnd()) rewind();
+    const ms = wait();
+    const next = () => {
+      if (!root().isConnected) return;
+      goOn(ms);
+      if (isAtEnd()) pause();
+      else timer = setTimeout(next, ms);
+    };
+    sentence?.setAttribute("aria-live", "off");
+    root().dataset.playing = "true";
+    play.textContent = "Pause";
+    timer = setTimeout(next, waitsFirst ? ms : 0);
+  }
+  function pause() {
+    clearTimeout(timer);
+    timer = 0;
+    if (!("playing" in root().dataset)) return;
+    delete root().dataset.playing;
+    play.textContent = "Play";
+    sentence?.setAttribute("aria-live", "polite");
+    sentence?.replaceChildren(...sentence.childNodes); // now it is read
+  }
+  return { play, start, pause };
+}
+
+/** Draw a picture as wide as it stands, so that letters keep their size on a phone; returns what ends that. */
+function keepWide(picture, least, setWidth) {
+  let wide = 0;
+  const watcher = new ResizeObserver(([{ contentRect }]) => {
+    const next = Math.max(least, Math.round(contentRect.width));
+    if (next === wide) return;
+    wide = next;
+    setWidth(wide);
+  });
+  watcher.observe(picture);
+  return () => watcher.disconnect();
+}
+
 /** What no control shows, such as a step: a hidden input, so that a link to the figure has it too (widgets.js of the book). */
 const unseen = (id, set) => make("input", { type: "hidden", id, onchange: ({ target }) => set(target.value) });
 
