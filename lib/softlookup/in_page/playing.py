@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from softlookup.checking.inside.case import CORE, Case
+from softlookup.checking.ranks import rank_question
+from softlookup.ranks.inside.packing import pack_inbox
 from softlookup.ranks.inside.recording import RankError
 from softlookup.ranks.records import WorldError
 from softlookup.widgets.rank_recording import LINKS, readers_program
@@ -26,7 +28,7 @@ def figure_of(function: Callable[..., Any], cases: Sequence[Case]) -> dict[str, 
         nothing to play.
     """
     case = max((each for each in cases if is_playable(each)), key=lambda each: each.world)
-    inputs = [[arg[rank] if isinstance(arg, list) else arg for arg in case.args] for rank in range(case.world)]
+    inputs = [rank_question(case, rank, pack_inbox({})).args for rank in range(case.world)]
     try:
         program = readers_program(function, inputs, LINKS, case.offers)
     except (WorldError, RankError, ValueError) as error:

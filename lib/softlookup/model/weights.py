@@ -161,7 +161,7 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], header: Mappi
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Copies: tensors that share their memory, or are views of more, cannot be written as they are.
-    copies = {name: _whole(tensor.detach()).to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
+    copies = {name: whole(tensor.detach()).to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
     if torch.distributed.is_available() and torch.distributed.is_initialized() and torch.distributed.get_rank() > 0:
         return
     text = json.dumps(header, allow_nan=False)
@@ -197,7 +197,12 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, json.loads(text)
 
 
-def _whole(tensor: Tensor) -> Tensor:
+def whole(tensor: Tensor) -> Tensor:
+    """Give all of a tensor, gathered from all ranks where it is cut among them; all of them call this then.
+
+    Args:
+        tensor: A DTensor, or any other, which stays as it is.
+    """
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 

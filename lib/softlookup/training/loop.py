@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from softlookup.model.objectives import cross_entropy, teacher_forcing
+from softlookup.model.weights import whole
 from softlookup.training.ahead import ahead
 from softlookup.training.averaging import MovingAverage
 from softlookup.training.captured import CapturedStep, make_capturable, set_rate
@@ -285,7 +286,7 @@ class _SharedStep(_Step):
     def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
         with own_dropout(group[0].target_ids.device):
             total, norm = super().gradients(group, tokens)
-        return mean_over_ranks(total), norm.full_tensor() if hasattr(norm, "full_tensor") else norm
+        return mean_over_ranks(total), whole(norm)
 
 
 def _finite(total: Tensor, norm: Tensor, where: str) -> tuple[float, float]:

@@ -99,7 +99,7 @@ def train_translator(
 
         state = run_on_ranks(partial(_on_a_rank, run), devices, str(device), hear)
     model = Transformer(recipe.config(tokenizer))
-    load_weights(model, folder / "run" / "best.safetensors")
+    load_weights(model, run.checkpoints.best_path)
     save_weights(model, folder / "model.safetensors", torch.float16)
     write_json(folder / "config.json", asdict(model.config))
     write_json(folder / "recipe.json", asdict(recipe))
@@ -151,6 +151,11 @@ class _Run:
     devices: int
     sharded: bool
 
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """Where the run's states are."""
+        return Checkpoints(self.folder / "run", every=self.every, settings=fixed(self.recipe))
+
     def optimised(self, device: torch.device, on_step: Callable[[Progress], None], say: Say) -> TrainingState:
         """Train on this device, alone or as one rank of several, and leave the run's states in its folder."""
         recipe, pad_id = self.recipe, self.tokenizer.pad_id
@@ -190,9 +195,8 @@ class _Run:
             say(f"validation loss {loss:.4f}")
             return loss
 
-        checkpoints = Checkpoints(self.folder / "run", every=self.every, settings=fixed(recipe))
-        if checkpoints.paths:
-            say(f"going on from {checkpoints.paths[-1].name}")
+        if self.checkpoints.paths:
+            say(f"going on from {self.checkpoints.paths[-1].name}")
         return train(
             model,
             batches,
@@ -205,7 +209,7 @@ class _Run:
             average=MovingAverage(model, recipe.average),
             evaluate=evaluate,
             on_step=on_step,
-            checkpoint=checkpoints,
+            checkpoint=self.checkpoints,
             shared=self.devices > 1,
         )
 

@@ -10,8 +10,6 @@ from softlookup.checking.published import described
 from softlookup.checking.variant import Expression
 from softlookup.tasks.draws import Rng
 
-_FINISHED = ("softlookup.ranks.schedules",)
-
 DEADLOCK = "deadlock"
 """The part of questions whose orders wait for each other for ever."""
 
@@ -54,7 +52,6 @@ SCHEDULE = described(
     cases=_schedule_cases,
     oracle=_one_forward_one_backward,
     frame="text",
-    forbids=_FINISHED,
     variants=({"first": 0}, {"first": 1}),
 )
 
@@ -136,7 +133,6 @@ BUBBLE = described(
     cases=_bubble_cases,
     oracle=_pipeline_time,
     frame="plain",
-    forbids=_FINISHED,
     parts={CORE: 0.8, DEADLOCK: 0.2},
     variants=(
         {"fraction": _OF_ALL, "idle": Expression("1 - work / (stages * seconds)")},
