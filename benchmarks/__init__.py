@@ -25,6 +25,7 @@ BENCHES = {
     "norms": ("benchmarks.norms:bench_norms", ("device", "quick")),
     "long-attention": ("benchmarks.long_attention:bench_long", ("device", "quick")),
     "changed": ("benchmarks.changed:bench_changed", ("root", "quick", "runs_file", "say")),
+    "after-pretraining": ("benchmarks.after_pretraining:bench_after", ("quick", "say")),
     "inside": ("benchmarks.looking_inside:bench_inside", ("quick", "runs_file", "say")),
     "positions": ("benchmarks.positions:bench_positions", ("quick",)),
     "schedules": ("benchmarks.schedules:bench_schedules", ("quick", "runs_file", "say")),

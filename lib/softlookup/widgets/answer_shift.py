@@ -1,0 +1,140 @@
+"""How the probabilities of answers to a prompt move when rewards count: the optimum under a KL penalty, or step by step.
+
+Letters of its own: M answers.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from softlookup.post_training.bandit import grpo_path, kl_optimum
+from softlookup.widgets.interactive import InteractiveFigure
+
+ANSWERS = (
+    ("The sea.", 0.56, 1.0, 0),
+    ("The king.", 0.17, 0.0, 0),
+    ("The sea, my lord.", 0.18, 1.0, 1),
+    ("The king, my lord.", 0.06, 0.0, 1),
+    ("The sea, my lord, my lord.", 0.02, 0.0, 2),
+    ("My lord, my lord, my lord!", 0.01, 0.0, 3),
+)
+"""Answers to a question of which the first word, sea, is right: text, probability before, whether right, courtesies."""
+BONUS = 0.5
+"""What the flawed reward adds for each courtesy."""
+BETAS = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08)
+STEPS = 60
+REWARDS = ("for right answers", "with a bonus for courtesy")
+
+
+def flawed_rewards(answers: Sequence[tuple[str, float, float, int]] = ANSWERS) -> list[float]:
+    """What the flawed reward gives each answer: 1 if it begins with the right one, and a bonus for each courtesy.
+
+    Args:
+        answers: Text, probability before, true reward and courtesies of each.
+
+    Returns:
+        Rewards (M,).
+
+    Book: 20_after_pretraining.html#after-pretraining-figure.
+    """
+    begins = next((text.rstrip(".!") for text, _, true, _ in answers if true), "")
+    return [float(bool(begins) and text.startswith(begins)) + BONUS * count for text, _, _, count in answers]
+
+
+def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, true: np.ndarray) -> dict[str, Any]:
+    """What a policy's answers are worth, and how far it has moved.
+
+    Args:
+        reference: Probabilities before (M,).
+        policy: Probabilities now (M,).
+        rewards: What training counts (M,).
+        true: What it should count (M,).
+
+    Returns:
+        ``policy`` (M,), ``reward`` and ``true`` (means), ``kl`` (of the policy from the reference, in nats).
+
+    Book: 20_after_pretraining.html#after-pretraining-figure.
+    """
+    log_ratios = np.log(np.where(policy > 0, policy, 1.0) / reference)
+    return {
+        "policy": [float(p) for p in policy],
+        "reward": float(policy @ rewards),
+        "true": float(policy @ true),
+        "kl": float(policy @ log_ratios),
+    }
+
+
+def static_table(texts: Sequence[str], reference: np.ndarray, paths: Sequence[dict[str, Any]]) -> str:
+    """Write where the probabilities begin and end as HTML, for readers whose browser runs no script."""
+    head = ("answer", "before", *(f"{path['title']}, {REWARDS[path['reward']]}" for path in paths))
+    body = "".join(
+        f'<tr><th scope="row">{escape(text)}</th><td>{reference[i]:.0%}</td>'
+        + "".join(f"<td>{path['states'][-1]['policy'][i]:.0%}</td>" for path in paths)
+        + "</tr>"
+        for i, text in enumerate(texts)
+    )
+    return (
+        "<p>Probabilities of answers before training, and at the end of it.</p>"
+        f"<table><thead><tr>{''.join(f'<th scope=col>{escape(word)}</th>' for word in head)}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+class AnswerShift(InteractiveFigure):
+    """Show how rewards move the probabilities of answers: the best policy for each KL penalty, or GRPO's steps.
+
+    Args:
+        answers: Text, probability before, true reward (0 or 1), and how many courtesies it has.
+        betas: KL penalties to choose from, the strongest first.
+        steps: How many steps of GRPO.
+
+    Raises:
+        ValueError: If there are fewer than two answers, the probabilities do not sum to 1, or a penalty is not above 0.
+
+    Book: 20_after_pretraining.html#after-pretraining-figure.
+    """
+
+    texts = traitlets.List(traitlets.Unicode(), help="the answers").tag(sync=True)
+    reference = traitlets.List(traitlets.Float(), help="probabilities before").tag(sync=True)
+    rewards = traitlets.List(traitlets.List(traitlets.Float()), help="true and flawed, for each answer").tag(sync=True)
+    reward_names = traitlets.List(traitlets.Unicode(), help="what each reward counts").tag(sync=True)
+    paths = traitlets.List(traitlets.Dict(), help="states by beta or by step, for both rewards").tag(sync=True)
+
+    def __init__(
+        self,
+        answers: Sequence[tuple[str, float, float, int]] = ANSWERS,
+        betas: Sequence[float] = BETAS,
+        steps: int = STEPS,
+    ) -> None:
+        reference = np.array([probability for _, probability, _, _ in answers])
+        if len(answers) < 2 or abs(reference.sum() - 1) > 1e-6:
+            raise ValueError(
+                f"got {len(answers)} answers with probabilities that sum to {reference.sum():g}; wanted two at least, "
+                "and a sum of 1"
+            )
+        if any(beta <= 0 for beta in betas):
+            raise ValueError(f"got the penalties {list(betas)}; wanted numbers above 0")
+        true = np.array([reward for _, _, reward, _ in answers])
+        both = [true, np.array(flawed_rewards(answers))]
+        paths: list[dict[str, Any]] = []
+        for index, rewards in enumerate(both):
+            optima = [reference, *(kl_optimum(reference, rewards, beta) for beta in betas)]
+            paths.append({"mode": "beta", "title": "the optimum", "reward": index,
+                          "labels": ["before", *(f"{beta:g}" for beta in betas)],
+                          "states": [describe(reference, policy, rewards, true) for policy in optima]})
+            walked = grpo_path(reference, rewards, steps=steps)
+            paths.append({"mode": "steps", "title": f"{steps} steps", "reward": index,
+                          "labels": [str(step) for step in range(steps + 1)],
+                          "states": [describe(reference, policy, rewards, true) for policy in walked]})  # fmt: skip
+        texts = [text for text, _, _, _ in answers]
+        super().__init__(
+            texts=texts,
+            reference=reference.tolist(),
+            rewards=[rewards.tolist() for rewards in both],
+            reward_names=list(REWARDS),
+            paths=paths,
+            fallback=static_table(texts, reference, paths),
+        )
