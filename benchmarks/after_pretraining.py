@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, one_thread
 from softlookup.model.generate import generate
 from softlookup.model.language import DecoderLM
 from softlookup.model.writer import load_writer
@@ -47,11 +47,11 @@ class _Plan:
     sft_batch: int = 32
     sft_rate: float = 5e-4
     polite: float = 0.25
-    dpo_steps: int = 48
+    dpo_steps: int = 60
     dpo_batch: int = 16
     dpo_rate: float = 5e-5
     dpo_beta: float = 0.1
-    dpo_kept: int = 8
+    dpo_kept: int = 12
     grpo_steps: int = 80
     grpo_prompts: int = 16
     group: int = 8
@@ -269,7 +269,7 @@ class Lesson:
                 before = [answer_log_probs(reference(ids), ids, mask) for ids, mask in pairs]
             now = [answer_log_probs(self.model(ids), ids, mask) for ids, mask in pairs]
             if step % plan.dpo_kept == 0:
-                gains = [round(float((a - b).mean()), 3) for a, b in zip(now, before, strict=True)]
+                gains = [round((a - b).mean().item(), 3) for a, b in zip(now, before, strict=True)]
                 preferred.append(Preferred(self.scores(step, reference), *gains))
                 if step == plan.dpo_kept:
                     first = copy.deepcopy(self.model)
@@ -326,22 +326,22 @@ def bench_after(plan: _Plan, *, say: Callable[[str], None] = lambda line: None) 
         A record: scores on new questions before, during and after each stage. ``ratio`` is the share of right answers
         after GRPO with the exact reward over that with the reward that can be cheated.
     """
-    torch.manual_seed(plan.seed)
-    lesson = Lesson(plan)
-    before = lesson.scores(0, lesson.model)
-    say(f"before: {before.samples[0]!r}")
-    sft = lesson.fine_tune()
-    say(f"fine-tuned: {sft[-1].right:.0%} right, {sft[-1].samples[0]!r}")
-    dpo = lesson.prefer()
-    say(
-        f"DPO: {dpo[1].scores.polite:.0%} polite after {dpo[1].scores.step} steps, {dpo[-1].scores.right:.0%} right at last"
-    )
-    tempting = partial(polite_reward, bonus=plan.bonus)
-    ways = {"exact": (exact_reward, 0.0), "tempting": (tempting, 0.0), "tempting, KL": (tempting, plan.kl_weight)}
-    grpo = {}
-    for name, (reward, kl_weight) in ways.items():
-        grpo[name] = lesson.reinforce(reward, kl_weight)
-        say(f"GRPO, {name}: {grpo[name][-1].sampled_right:.0%} right, {grpo[name][-1].samples[0]!r}")
+    with one_thread():
+        torch.manual_seed(plan.seed)
+        lesson = Lesson(plan)
+        before = lesson.scores(0, lesson.model)
+        say(f"before: {before.samples[0]!r}")
+        sft = lesson.fine_tune()
+        say(f"fine-tuned: {sft[-1].right:.0%} right, {sft[-1].samples[0]!r}")
+        dpo = lesson.prefer()
+        polite, last = dpo[1].scores, dpo[-1].scores
+        say(f"DPO: {polite.polite:.0%} polite after {polite.step} steps, {last.right:.0%} right at last")
+        tempting = partial(polite_reward, bonus=plan.bonus)
+        ways = {"exact": (exact_reward, 0.0), "tempting": (tempting, 0.0), "tempting, KL": (tempting, plan.kl_weight)}
+        grpo = {}
+        for name, (reward, kl_weight) in ways.items():
+            grpo[name] = lesson.reinforce(reward, kl_weight)
+            say(f"GRPO, {name}: {grpo[name][-1].sampled_right:.0%} right, {grpo[name][-1].samples[0]!r}")
     return AfterPretrainingResult(
         ratio=grpo["exact"][-1].sampled_right / max(grpo["tempting"][-1].sampled_right, 1 / plan.questions),
         ratio_of="share of right answers after GRPO, exact / tempting reward",

@@ -1,4 +1,4 @@
-"""How the probabilities of answers to a prompt move when rewards count: the optimum under a KL penalty, or step by step.
+"""How rewards move the probabilities of answers to a prompt: the optimum under a KL penalty, or step by step.
 
 Letters of its own: M answers.
 """
@@ -122,9 +122,15 @@ class AnswerShift(InteractiveFigure):
         paths: list[dict[str, Any]] = []
         for index, rewards in enumerate(both):
             optima = [reference, *(kl_optimum(reference, rewards, beta) for beta in betas)]
-            paths.append({"mode": "beta", "title": "the optimum", "reward": index,
-                          "labels": ["before", *(f"{beta:g}" for beta in betas)],
-                          "states": [describe(reference, policy, rewards, true) for policy in optima]})
+            paths.append(
+                {
+                    "mode": "beta",
+                    "title": "the optimum",
+                    "reward": index,
+                    "labels": ["before", *(f"{beta:g}" for beta in betas)],
+                    "states": [describe(reference, policy, rewards, true) for policy in optima],
+                }
+            )
             walked = grpo_path(reference, rewards, steps=steps)
             paths.append({"mode": "steps", "title": f"{steps} steps", "reward": index,
                           "labels": [str(step) for step in range(steps + 1)],
