@@ -1,6 +1,6 @@
 """A language model that has been taught to answer: questions in its format, answers piece by piece, attention maps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import torch
@@ -15,8 +15,39 @@ from softlookup.model.stepping import check_length
 from softlookup.model.trace import Trace
 from softlookup.text.byte_level import ByteLevelTokenizer
 
-_TURN, _END = "<|im_start|>", "<|im_end|>"
+TURN_TOKEN, END_TOKEN = "<|im_start|>", "<|im_end|>"
+"""The special tokens of ChatML: a turn begins with the first, and ends with the second."""
+
 _HALF_A_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+
+
+def write_turn(role: str, text: str, names: Sequence[str]) -> str:
+    """Write a turn of a conversation in ChatML.
+
+    Args:
+        role: Who speaks.
+        text: What is said.
+        names: The special tokens of the tokenizer that reads it.
+
+    Returns:
+        The turn, from its first token to the line end behind its last one.
+
+    Raises:
+        ValueError: If the text holds the name of a special token, which would end the turn; the message names it.
+    """
+    if matches := [name for name in names if name in text]:
+        first = min(matches, key=text.index)
+        raise ValueError(f"the text of the {role} holds {first}, which the model takes for a token of its own")
+    return f"{begin_turn(role)}{text}{END_TOKEN}\n"
+
+
+def begin_turn(role: str) -> str:
+    """Write how a turn begins in ChatML, up to where its text stands.
+
+    Args:
+        role: Who is to speak.
+    """
+    return f"{TURN_TOKEN}{role}\n"
 
 
 class ChatModel:
@@ -80,11 +111,8 @@ class ChatModel:
                 names it.
         """
         turns = (("system", self.system if system is None else system), ("user", question))
-        for role, text in turns:
-            if names := [name for name in self.tokenizer.names if name in text]:
-                first = min(names, key=text.index)
-                raise ValueError(f"the text of the {role} holds {first}, which the model takes for a token of its own")
-        return "".join(f"{_TURN}{role}\n{text}{_END}\n" for role, text in turns) + f"{_TURN}assistant\n"
+        written = [write_turn(role, text, self.tokenizer.names) for role, text in turns]
+        return "".join([*written, begin_turn("assistant")])
 
     @torch.no_grad()
     def next_logits(self, text: str) -> Float[Tensor, " V"]:
