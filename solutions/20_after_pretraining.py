@@ -56,8 +56,8 @@ def pass_at_k(n, c, k):
     ### BEGIN SOLUTION
     wrong = n - c
     misses = np.ones(len(c))
-    for taken in range(k):
-        misses = misses * (wrong - taken) / (n - taken)
+    for earlier in range(k):
+        misses = misses * (wrong - earlier) / (n - earlier)
     return 1 - misses.mean()
     ### END SOLUTION
 

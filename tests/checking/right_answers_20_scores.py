@@ -1,4 +1,4 @@
-"""Chapter 20: right answers written otherwise: loops, exact whole numbers, logarithms, sorting."""
+"""Chapter 20, scores of models: right answers written otherwise: loops, exact whole numbers, logarithms, sorting."""
 
 import math
 from collections import Counter
@@ -48,8 +48,8 @@ def pass_at_k_in_fractions(n, c, k):
     total = Fraction(0)
     for correct in c:
         miss = Fraction(1)
-        for drawn in range(k):
-            miss *= Fraction(max(n - int(correct) - drawn, 0), n - drawn)
+        for before in range(k):
+            miss *= Fraction(max(n - int(correct) - before, 0), n - before)
         total += 1 - miss
     return float(total / len(c))
 
@@ -91,11 +91,11 @@ def contaminated_by_counters(problem, documents, n):
         words = text.lower().split()
         return Counter(zip(*(words[i:] for i in range(n)), strict=False))
 
-    asked_for = count(problem)
-    if not asked_for:
+    problem_grams = count(problem)
+    if not problem_grams:
         return 0.0
     trained = set().union(*map(count, documents))
-    return sum(times for gram, times in asked_for.items() if gram in trained) / sum(asked_for.values())
+    return sum(times for gram, times in problem_grams.items() if gram in trained) / sum(problem_grams.values())
 
 
 def contaminated_by_strings(problem, documents, n):
@@ -122,7 +122,7 @@ def choose_by_sorting(log_probs, lengths):
     return np.column_stack(columns)
 
 
-RIGHT = {
+SCORES = {
     "20.bits-per-byte": (bits_in_base_two, bits_by_a_loop, bits_from_a_dot_product),
     "20.pass-at-k": (pass_at_k_by_subsets, pass_at_k_of_chen, pass_at_k_in_logarithms, pass_at_k_in_fractions),
     "20.paired": (interval_by_loops, interval_of_two_means, interval_from_counts),
