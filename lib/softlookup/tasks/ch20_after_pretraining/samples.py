@@ -43,9 +43,7 @@ PASS_AT_K = described(
 
 
 def _paired_cases(rng: Rng, tail: float, level: str) -> list[Case]:
-    def ask(
-        label: str, first: np.ndarray, second: np.ndarray, resamples: int, tolerance: float | None = None
-    ) -> Case:
+    def ask(label: str, first: np.ndarray, second: np.ndarray, resamples: int, tolerance: float | None = None) -> Case:
         n = len(first)
         args = (first, second, rng.integers(n, size=(resamples, n)))
         return Case(label, args, frame="numpy", tolerance=tolerance)
