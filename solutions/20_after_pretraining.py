@@ -89,6 +89,7 @@ def paired_interval(first, second, draws):
 # %% 20-contamination
 def contaminated(problem, documents, n):
     """A str, a list of str, the words of an n-gram -> the fraction of the problem's n-grams in any document."""
+
     ### BEGIN SOLUTION
     def ngrams(text):
         words = text.lower().split()

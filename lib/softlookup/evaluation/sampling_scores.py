@@ -1,7 +1,7 @@
 """pass@k: how likely a problem is solved by one of k sampled answers."""
 
 from dataclasses import dataclass
-from math import comb
+from math import exp, lgamma, log, log1p
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,7 +92,7 @@ def expected_pass_at_k(probability: float, n: int, k: int) -> PassEstimates:
     if not 0 <= probability <= 1:
         raise ValueError(f"the probability is {probability}; wanted is a number from 0 to 1")
     counts = _counts(n, range(n + 1), k)
-    weights = [comb(n, c) * probability**c * (1 - probability) ** (n - c) for c in counts]
+    weights = [_binomial(n, c, probability) for c in counts]
     unbiased, plain = (
         float(np.dot(weights, estimates))
         for estimates in (
@@ -109,6 +109,14 @@ def _without_replacement(n: int, correct: int, k: int) -> float:
     for earlier in range(k):
         miss *= max(wrong - earlier, 0) / (n - earlier)
     return 1 - miss
+
+
+def _binomial(n: int, correct: int, probability: float) -> float:
+    """The probability of so many correct samples of n; in logarithms, since comb(n, correct) may exceed any float."""
+    if probability in (0, 1):
+        return float(correct == n * probability)
+    ways = lgamma(n + 1) - lgamma(correct + 1) - lgamma(n - correct + 1)
+    return exp(ways + correct * log(probability) + (n - correct) * log1p(-probability))
 
 
 def _counts(n: int, correct: ArrayLike, k: int) -> list[int]:
