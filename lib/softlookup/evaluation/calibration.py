@@ -86,7 +86,7 @@ def calibration_error(confidences: ArrayLike, correct: ArrayLike, bins: int = 10
     Raises:
         ValueError: If ``reliability_table`` refuses the inputs.
 
-    Source: Guo et al. 2017 (arXiv:1706.04599), equation 3.
+    Source: Guo et al. 2017 (arXiv:1706.04599), section 2.
     Book: 20_after_pretraining.html#after-pretraining-calibration.
     """
     return reliability_table(confidences, correct, bins).error

@@ -59,8 +59,8 @@ def detection_rates(
     Raises:
         ValueError: If a probability or a count makes no sense.
 
-    Source: Card et al. 2020 (With Little Power Comes Great Responsibility), section 3; Miller 2024 (Adding Error Bars
-    to Evals), section 4, for paired differences. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: Card et al. 2020 (With Little Power Comes Great Responsibility) for the power of a benchmark; Miller 2024
+    (Adding Error Bars to Evals) for paired differences. Book: 20_after_pretraining.html#after-pretraining-intervals.
     """
     for accuracy in accuracies:
         check_range(accuracy, "an accuracy", 0, 1)

@@ -44,7 +44,7 @@ def ngram_overlap(problem: str, documents: Sequence[str], n: int = 13) -> float:
     Raises:
         ValueError: If n is below 1, or the documents are one str.
 
-    Source: Brown et al. 2020 (GPT-3), appendix C, where n is 13.
+    Source: Brown et al. 2020 (GPT-3), appendix C, where n is 8 to 13.
     Book: 20_after_pretraining.html#after-pretraining-contamination.
 
     >>> ngram_overlap("the cat sat down", ["A cat sat here."], n=2)

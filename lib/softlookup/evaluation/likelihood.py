@@ -51,7 +51,7 @@ def choose(log_probs: ArrayLike, lengths: ArrayLike) -> np.ndarray:
         ValueError: If the shapes differ or are not (P, C), a length is not positive, or a log-probability is NaN or
             above 0.
 
-    Source: Brown et al. 2020 (GPT-3), section 2.4; Gao et al. 2021 (lm-evaluation-harness), acc and acc_norm.
+    Source: Brown et al. 2020 (GPT-3), section 2.4; Gao 2021 (Multiple Choice Normalization in LM Evaluation).
     Book: 20_after_pretraining.html#after-pretraining-choices.
 
     >>> choose([[-6.0, -8.0]], [[4, 16]]).tolist()

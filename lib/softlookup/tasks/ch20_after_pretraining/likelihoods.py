@@ -80,10 +80,10 @@ def _choose(log_probs: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """By sorting, problem by problem; of equal scores the first stays first."""
     rows = []
     for scores, sizes in zip(log_probs.tolist(), lengths.tolist(), strict=True):
-        places = range(len(scores))
-        by_sum = sorted(places, key=lambda i, scores=scores: -scores[i])
-        by_byte = sorted(places, key=lambda i, scores=scores, sizes=sizes: -scores[i] / sizes[i])
-        rows.append((by_sum[0], by_byte[0]))
+        by_sum = sorted((-score, place) for place, score in enumerate(scores))
+        per_byte = [-score / size for score, size in zip(scores, sizes, strict=True)]
+        by_byte = sorted((bits, place) for place, bits in enumerate(per_byte))
+        rows.append((by_sum[0][1], by_byte[0][1]))
     return np.array(rows)
 
 
