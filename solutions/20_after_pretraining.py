@@ -13,17 +13,20 @@
 # %% [markdown]
 # # 20 · After pre-training
 #
-# You will write what turns a language model into an assistant: the text of a conversation, the labels and the loss of supervised fine-tuning, packed batches, a low-rank adapter, and distillation. All in numpy.
+# You will write what turns a language model into an assistant: the text of a conversation, the labels and the loss of supervised fine-tuning, packed batches, a low-rank adapter and distillation; the losses of preferences and rewards; and the scores by which models are compared. All in numpy.
 #
 # [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *After pre-training* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
+# | 20-explain | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` examples in a batch, `T` tokens, `V` tokens of the vocabulary, `D` and `F` the widths before and after a linear layer, `r` the rank of an adapter.
+# **Letters.** `B` examples in a batch, `T` tokens, `V` tokens of the vocabulary, `D` and `F` the widths before and after a linear layer, `r` the rank of an adapter, `P` prompts or problems, `G` answers to a prompt, `S` samples.
 
 # %% 20-setup
+import math
+
 import numpy as np
 
 from softlookup import check, hint
@@ -147,3 +150,237 @@ def distill_loss(student, teacher, tau):
     divergence = (np.exp(log_p) * (log_p - log_q)).sum(axis=-1)
     return tau**2 * divergence.mean()
     ### END SOLUTION
+
+
+# %% [markdown]
+# ## Preferences
+
+# %% [markdown]
+# [[task 20.answer-log-probs]]
+#
+# Return the log-probability of each row's answer, in nats: the **sum** over its tokens. `logits[b, t]` are the model's scores for the token at `t + 1`, given all tokens up to `t`. `is_answer` is `True` for the answer's tokens. Nothing predicts the token at position 0, so it never counts. A row without an answer has the sum 0. Logits may be in the thousands, so compute the logarithm of the softmax without overflow.
+
+
+# %% 20-answer-log-probs
+def answer_log_probs(logits, ids, is_answer):
+    """logits (B, T, V), ids (B, T) integers, is_answer (B, T) booleans -> log-probabilities (B,)."""
+    ### BEGIN SOLUTION
+    scores, labels = logits[:, :-1], ids[:, 1:]
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    of_tokens = np.take_along_axis(log_p, labels[..., None], axis=-1)[..., 0]
+    return np.where(is_answer[:, 1:], of_tokens, 0.0).sum(axis=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.reward]]
+#
+# A reward model gave the preferred answers of B pairs the rewards `chosen`, and the others `rejected`. Return its loss, the mean over the pairs of $-\log \sigma(\mathtt{chosen} - \mathtt{rejected})$ with the logistic function $\sigma(x) = 1 / (1 + e^{-x})$, and the gradient of this loss with respect to `chosen`. Differences may be in the thousands: both results stay finite and right.
+
+
+# %% 20-reward
+def reward_loss(chosen, rejected):
+    """chosen (B,), rejected (B,) -> the loss, a number, and its gradient with respect to chosen (B,)."""
+    ### BEGIN SOLUTION
+    difference = chosen - rejected
+    losses = np.logaddexp(0.0, -difference)
+    in_order = np.exp(-losses)  # the probability that the model gives to the preference
+    gradient = (in_order - 1) / len(chosen)
+    return losses.mean(), gradient
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.dpo]]
+#
+# Direct preference optimisation: given are the log-probabilities of B chosen and B rejected answers under the policy, and under the reference. The margin of a pair is `beta` times the difference of two log-ratios: $\log \pi(\text{chosen}) - \log \pi_\text{ref}(\text{chosen})$ less the same for the rejected answer. Return the loss, the mean of $-\log \sigma(\text{margin})$, and the margins. Margins may be in the thousands.
+
+
+# %% 20-dpo
+def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
+    """Log-probabilities (B,) four times, beta > 0 -> the loss, a number, and margins (B,)."""
+    ### BEGIN SOLUTION
+    gained = chosen - reference_chosen
+    lost = rejected - reference_rejected
+    margins = beta * (gained - lost)
+    losses = np.logaddexp(0.0, -margins)
+    return losses.mean(), margins
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Rewards
+
+# %% [markdown]
+# [[task 20.advantages]]
+#
+# Each of P prompts was answered G times, and each answer has a reward. Return the advantages: a reward less the mean of its prompt's rewards, divided by their standard deviation (the root of the mean squared difference, with G in the denominator). Where all rewards of a prompt are equal, the advantages are exactly 0. Add no small number to the standard deviation: rewards may differ by a millionth.
+
+
+# %% 20-advantages
+def group_advantages(rewards):
+    """rewards (P, G) -> advantages (P, G)."""
+    ### BEGIN SOLUTION
+    mean = rewards.mean(axis=1, keepdims=True)
+    spread = np.sqrt(((rewards - mean) ** 2).mean(axis=1, keepdims=True))
+    differs = (rewards != rewards[:, :1]).any(axis=1, keepdims=True)
+    return np.where(differs, (rewards - mean) / np.where(differs, spread, 1.0), 0.0)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.grpo]]
+#
+# Return the loss of GRPO for B answers. `new` and `old` are log-probabilities of the tokens under the policy that learns and under the one that wrote them, and `ratio` is the probability under `new` divided by that under `old`. A token's gain is the smaller of `ratio` times the advantage of its answer, and the ratio clipped to [1 − clip, 1 + clip] times that advantage. The loss is **minus** the mean of the gains over all answer tokens of the batch together. Only tokens where `is_answer` is `True` count; there is one at least.
+
+
+# %% 20-grpo
+def grpo_loss(new, old, advantages, is_answer, clip):
+    """new, old (B, T), advantages (B,), is_answer (B, T) booleans, 0 < clip < 1 -> the loss, a number."""
+    ### BEGIN SOLUTION
+    ratio = np.exp(new - old)
+    weight = advantages[:, None]
+    clipped = np.clip(ratio, 1 - clip, 1 + clip)
+    gains = np.minimum(ratio * weight, clipped * weight)
+    return -gains[is_answer].mean()
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.kl]]
+#
+# Estimate $\mathrm{KL}(\text{policy} \,\|\, \text{reference})$ from samples that were drawn from the policy. `policy` and `reference` are their log-probabilities under both, in nats. With $r$, the probability under the reference divided by that under the policy, return the means over the samples of $k_1 = -\log r$, $k_2 = \frac12 (\log r)^2$ and $k_3 = r - 1 - \log r$, in this order, as one array.
+
+
+# %% 20-kl
+def kl_estimates(policy, reference):
+    """policy (S,), reference (S,), log-probabilities -> the means of k1, k2 and k3 (3,)."""
+    ### BEGIN SOLUTION
+    log_r = reference - policy
+    k1 = -log_r
+    k2 = 0.5 * log_r**2
+    k3 = np.exp(log_r) - 1 - log_r
+    return np.array([k1.mean(), k2.mean(), k3.mean()])
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.best-of-n]]
+#
+# `rewards` are the rewards of S answers to one prompt. If `n` of them are drawn without replacement, each set of `n` being equally probable, what is the expected reward of the best? Return it, and the bound $\log n - (n - 1) / n$ on how far the best of `n` moves from the model, in nats. Sort the rewards, and ask for each how many sets there are in which it is the largest. S may be 1,200: whole numbers of Python (`math.comb`) never overflow, but divide them before you make floats of them.
+
+
+# %% 20-best-of-n
+def best_of_n(rewards, n):
+    """rewards (S,), 1 <= n <= S -> the expected largest reward and the bound, two numbers."""
+    ### BEGIN SOLUTION
+    rising = np.sort(rewards)
+    sets = math.comb(len(rising), n)
+    # The other n - 1 are among the i that are smaller.
+    probabilities = [math.comb(i, n - 1) / sets for i in range(len(rising))]
+    expected = (rising * probabilities).sum()
+    return expected, math.log(n) - (n - 1) / n
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Evaluation
+
+# %% [markdown]
+# [[task 20.bits-per-byte]]
+#
+# A language model gave each token of a text a probability. `log_probs` (T,) are the natural logarithms of these probabilities, and `text` is the text itself, a str of one character or more. Return how many **bits** the model needs for each **byte** of the text in UTF-8. Models with different tokenizers can be compared by this number. `text.encode()` gives the bytes; a letter may have up to four.
+
+
+# %% 20-bits-per-byte
+def bits_per_byte(log_probs, text):
+    """log_probs (T,) of all tokens, a str -> bits for each byte of the text, a number."""
+    ### BEGIN SOLUTION
+    bits = -log_probs.sum() / math.log(2)
+    return bits / len(text.encode())
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.pass-at-k]]
+#
+# A model wrote `n` programs for each of `P` problems, and `c` (P,) of them passed the tests. **pass@k** is the probability that at least one of `k` programs passes, where the `k` are drawn from the `n` without replacement. Return its mean over the problems. `k` is at most `n`, and the answer has to be right for `n = 200` and more, too, where numbers of subsets are far too large for int64.
+
+
+# %% 20-pass-at-k
+def pass_at_k(n, c, k):
+    """n samples of each problem, c (P,) of them correct, k <= n -> the mean pass@k, a number."""
+    ### BEGIN SOLUTION
+    wrong = n - c
+    misses = np.ones(len(c))
+    for earlier in range(k):
+        misses = misses * (wrong - earlier) / (n - earlier)
+    return 1 - misses.mean()
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.paired]]
+#
+# Two models answered the same `P` problems: `first` (P,) and `second` (P,) are their scores. How certain is the difference? Compute a **paired bootstrap** interval. Each row of `draws` (R, P) is a resample: the numbers of `P` problems, drawn with replacement. Both models are judged on the same resampled problems. Return three numbers: the mean of `second - first` over the `P` problems, and the two ends of the [[20.paired:level]] interval: the quantiles [[20.paired:tail]] and 1 - [[20.paired:tail]] of the `R` resampled means. Take the quantiles of `np.quantile`, which interpolates linearly.
+
+
+# %% 20-paired
+def paired_interval(first, second, draws):
+    """Scores of two models (P,) and (P,), resampled problems (R, P) -> mean difference, low end, high end (3,)."""
+    ### BEGIN SOLUTION
+    tail = 0.025  # variant 20.paired:tail
+    gains = second - first
+    means = gains[draws].mean(axis=1)
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return np.array([gains.mean(), low, high])
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.contamination]]
+#
+# A benchmark's problem may have been in the training data. Words are what `str.split()` gives of a text in lower case (`str.lower()`), so punctuation stays with its word. An n-gram is a run of `n` words, one behind the other in one text. Return the fraction of the problem's n-grams that occur in at least one of the `documents`. All n-grams of the problem count, those that come several times as often as they come. A problem with fewer than `n` words has none: return 0.0.
+
+
+# %% 20-contamination
+def contaminated(problem, documents, n):
+    """A str, a list of str, the words of an n-gram -> the fraction of the problem's n-grams in any document."""
+
+    ### BEGIN SOLUTION
+    def ngrams(text):
+        words = text.lower().split()
+        return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+
+    trained = {gram for document in documents for gram in ngrams(document)}
+    grams = ngrams(problem)
+    return sum(gram in trained for gram in grams) / max(len(grams), 1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 20.choice]]
+#
+# A multiple-choice problem is given to a language model as text, and the continuation to which it gives the highest log-probability is its choice. `log_probs` (P, C) are the log-probabilities of `C` continuations for each of `P` problems, summed over their tokens, and `lengths` (P, C) are their bytes. Return two choices for each problem, (P, 2): first the continuation with the highest sum, then that with the highest sum **per byte**. Of equal scores, take the first.
+
+
+# %% 20-choice
+def choose(log_probs, lengths):
+    """Summed log_probs (P, C), lengths (P, C) in bytes -> the choices by sum and by sum per byte (P, 2)."""
+    ### BEGIN SOLUTION
+    by_sum = log_probs.argmax(axis=1)
+    by_byte = (log_probs / lengths).argmax(axis=1)
+    return np.stack([by_sum, by_byte], axis=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## In your own words
+#
+# Task 20-explain · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/20_after_pretraining.html#after-pretraining-intervals)
+#
+# A report says: "Before reinforcement learning our model solved 58.0 % of the 200 problems of a benchmark, and now it solves 61.5 %. Its mean reward rose from 0.4 to 0.9. Forty of the problems were later found in the training data, and left in." What does this show, and what does it not show? Name three figures that you would ask for, and say what each would tell you. Five to eight sentences.
+
+# %% 20-explain [markdown] points=3
+# The difference is 7 problems of 200. With independent answers, the standard error of such a difference is about 5 points, so that 3.5 points alone show no gain. Both models answered the same problems, so I ask first for the paired comparison: how many problems did only the new model solve, and how many only the old one? Seven against none would be convincing, 27 against 20 would not. I ask second for the scores on the 160 problems that are not in the training data: if the gain stands in the other 40, the model has learned these by heart. That the reward rose says that training worked as an optimisation; the score grew much less, so that the reward may have been cheated. So I ask third for the length of the answers and the KL divergence from the model before, or for a reward by people on a sample of answers: they would tell whether the answers became better or only look so to the reward. (The size of the difference against chance, the dirty problems, and the reward as no evidence by itself are a point each; other figures are as good if the reason is given, such as several seeds of training.)

@@ -31,8 +31,9 @@ SLOW = (
     "gpt2",
     "llama",
     "main",
+    "run_on_torch",
 )
-"""Beginnings of names of what trains, measures, takes no end, or ends the process: such a thing answers no task."""
+"""Beginnings of names of what trains, measures, takes no end, or starts or ends processes: it answers no task."""
 
 
 def callables():

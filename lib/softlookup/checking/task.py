@@ -12,7 +12,7 @@ from softlookup.checking.inside.case import CORE, Arrays, Case, LayerAnswer
 
 LIBRARY = (
     *("softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training", "softlookup.roofline"),
-    *("softlookup.widgets", "softlookup.ranks.schedules", "softlookup.post_training"),
+    *("softlookup.widgets", "softlookup.ranks.schedules", "softlookup.post_training", "softlookup.evaluation"),
 )
 """Parts of the library that compute what some task asks for: no answer may use them."""
 
