@@ -1,3 +1,50 @@
 """Mutants of chapter 20's tasks on preferences and rewards that are right: task, changed statement, and why."""
 
-REWARDS: list[tuple[str, str, str]] = []
+AXIS = "the array has two axes, so that axis 1 is the last one"
+NO_ORDER = "sums, products, minima and squares do not depend on the order of their operands, or on a sign"
+EQUAL_SIZES = "both arrays have as many entries"
+ZERO_OVER = "where rewards are equal, their difference from the mean is 0, whatever divides it"
+
+REWARDS: list[tuple[str, str, str]] = [
+    (
+        "20.answer-log-probs",
+        "of_tokens = np.take_along_axis(log_p, labels[..., None])[..., 0]",
+        "-1 is the default axis",
+    ),
+    (
+        "20.answer-log-probs",
+        "of_tokens = np.take_along_axis(log_p, labels[..., None], axis=-1)[..., -1]",
+        "the last axis has one entry",
+    ),
+    ("20.answer-log-probs", "return np.where(is_answer[:, 1:], of_tokens, 0.0).sum(axis=-1)", AXIS),
+    ("20.reward", "gradient = (in_order - 1) / len(difference)", EQUAL_SIZES),
+    ("20.reward", "gradient = (in_order - 1) / len(in_order)", EQUAL_SIZES),
+    ("20.reward", "gradient = (in_order - 1) / len(losses)", EQUAL_SIZES),
+    ("20.reward", "gradient = (in_order - 1) / len(rejected)", EQUAL_SIZES),
+    ("20.dpo", "margins = (gained - lost) * beta", NO_ORDER),
+    ("20.advantages", "mean = rewards.mean(axis=-1, keepdims=True)", AXIS),
+    ("20.advantages", "spread = np.sqrt(((rewards - mean) ** 2).mean(axis=-1, keepdims=True))", AXIS),
+    ("20.advantages", "spread = np.sqrt(((mean - rewards) ** 2).mean(axis=1, keepdims=True))", NO_ORDER),
+    ("20.advantages", "differs = (rewards != rewards[:, :1]).any(axis=-1, keepdims=True)", AXIS),
+    *[
+        (
+            "20.advantages",
+            f"return np.where({outer}, (rewards - mean) / np.where({inner}, spread, {one}), 0.0)",
+            ZERO_OVER,
+        )
+        for outer, inner, one in [
+            ("spread", "differs", "1.0"),
+            ("differs", "spread", "1.0"),
+            ("differs", "differs", "2.0"),
+            ("differs", "differs", "0.5"),
+        ]
+    ],
+    ("20.grpo", "clipped = np.clip(ratio, 1 - clip, clip + 1)", NO_ORDER),
+    ("20.grpo", "gains = np.minimum(weight * ratio, clipped * weight)", NO_ORDER),
+    ("20.grpo", "gains = np.minimum(ratio * weight, weight * clipped)", NO_ORDER),
+    ("20.kl", "k2 = log_r ** 2 * 0.5", NO_ORDER),
+    ("20.kl", "k2 = 0.5 * k1 ** 2", NO_ORDER),
+    ("20.best-of-n", "sets = math.comb(len(rewards), n)", EQUAL_SIZES),
+    ("20.best-of-n", "probabilities = [math.comb(i, n - 1) / sets for i in range(len(rewards))]", EQUAL_SIZES),
+    ("20.best-of-n", "expected = (probabilities * rising).sum()", NO_ORDER),
+]

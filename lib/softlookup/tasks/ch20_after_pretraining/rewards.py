@@ -19,6 +19,7 @@ def _advantage_cases(rng: Rng) -> list[Case]:
     return [
         case("two prompts with four answers", [[1, 0, 0, 1], [0, 0, 1, 0]]),
         case("a group in which all answers are right", [[1, 1, 1], [1, 0, 1], [0, 0, 0]]),
+        case("rewards whose mean is 0", [[1, -1, 0, 0], [3, -1, -4, 2]]),
         case("rewards of any size", normal(rng, 3, 5, dtype="float64", scale=4.0)),
         case("prompts of unequal difficulty", normal(rng, 4, 3, dtype="float64") + level),
         case("rewards that differ by a millionth", 2.0 + 1e-6 * rng.permutation(6).reshape(2, 3)),
