@@ -249,6 +249,14 @@ WAYS = {
         [slider("input[id$=world]")],
         ".shm-words",
     ),
+    "ans": Ways(
+        ["button[data-reward='1']", ("input[id$=at]", 0.95, 0.5), "button[data-mode=steps]"]
+        + [("input[id$=at]", 0.4, 0.5), "button[data-reward='0']"],
+        [("button[data-reward='1']", "Enter"), ("input[id$=at]", "ArrowRight"), ("button[data-mode=steps]", " ")]
+        + [("input[id$=at]", "End")],
+        [slider("input[id$=at]")],
+        ".ans-words",
+    ),
     "ppl": Ways(
         [("input[id$=time]", 0.3, 0.5), ("input[id$=stages]", 0.95, 0.5), ("input[id$=micro]", 0.05, 0.5)],
         [("input[id$=time]", "ArrowLeft"), ("input[id$=micro]", "ArrowRight"), ("select", "ArrowUp")]

@@ -4,15 +4,18 @@ import json
 from functools import cache
 from typing import Any
 
+import numpy as np
 from book_browser import ROOT
 from oracles import Oracle, near, widget_state
 
+from softlookup import post_training
 from softlookup import roofline as rl
 from softlookup.roofline import config_json
 from softlookup.serving import Guest, timeline
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Vocabulary, WordTokenizer
 from softlookup.widgets import (
     Learned,
+    answer_shift,
     beam_tree,
     cache_growth,
     config_reader,
@@ -324,6 +327,26 @@ def shards(shown: dict[str, Any]) -> None:
         near(shown["filled"][kind], [height] * min(world, 8), kind)
 
 
+def shifted(shown: dict[str, Any]) -> None:
+    texts, reference, right, _ = zip(*answer_shift.ANSWERS, strict=True)
+    index, at = int(shown["reward"]), int(shown["at"])
+    rewards = np.array([right, answer_shift.flawed_rewards()][index])
+    if shown["mode"] == "beta":
+        weights = np.array(reference) * np.exp(rewards / answer_shift.BETAS[at - 1] if at else 0 * rewards)
+        policy = weights / weights.sum()
+        assert shown["shown"] == (f"{answer_shift.BETAS[at - 1]:g}" if at else "before")
+    else:
+        policy = post_training.grpo_path(reference, rewards, steps=at, rate=answer_shift.RATE)[-1]
+        assert shown["shown"] == str(at)
+    room = shown["room"]
+    near(shown["bars"], [max(0.5, room * round(p, 6)) for p in policy], "probabilities")
+    near(shown["before"][: len(texts)], [shown["room"] * p for p in reference], "probabilities before")
+    mean = float(shown["words"].removeprefix("Mean reward ").split(",")[0])
+    assert abs(mean - policy @ rewards) < 0.0051, shown["words"]
+    assert f"“{texts[int(policy.argmax())]}”" in shown["words"]
+    assert answer_shift.REWARDS[index] in shown["pressed"] and len(shown["pressed"]) == 2
+
+
 MACHINES = [
     Oracle("bat", COUNTING, batching_explorer),
     Oracle("cav", COUNTING, steps_of_a_layer),
@@ -342,6 +365,7 @@ MACHINES = [
     Oracle("rpl", MANY_DEVICES, ranks),
     Oracle("shm", MANY_DEVICES, shards),
     Oracle("ppl", MANY_DEVICES, pipeline),
+    Oracle("ans", "book/20_after_pretraining.html", shifted),
     Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]
 """The other figures."""

@@ -172,6 +172,11 @@
       ...one.dataset, words: text(one, ".shm-words"), pressed: all(one, "button[aria-pressed=true]").map(({ dataset }) => Number(dataset.stage)),
       filled: byKey(["weights", "gradients", "optimizer"], (kind) => kind, (kind) => all(one, `.shm-${kind}`).map((part) => Number(part.getAttribute("height")))),
     }),
+    ans: (one) => ({
+      ...one.dataset, words: text(one, ".ans-words"), pressed: all(one, "button[aria-pressed=true]").map((button) => button.textContent),
+      bars: all(one, ".ans-now").map((bar) => Number(bar.getAttribute("width"))), before: all(one, ".ans-picture > line").map((line) => Number(line.getAttribute("x1"))),
+      room: Number(one.querySelector(".ans-room").getAttribute("width")), shown: text(one, ".ans-value"),
+    }),
     slt: (one) => ({
       source: chosen(one, 1), text: one.querySelector("textarea").value, said: text(one, ".slt-told"),
       cut: all(one, "input[type=radio]").findIndex((radio) => radio.checked), merges: one.querySelector("input[type=range]").value,

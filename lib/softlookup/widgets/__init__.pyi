@@ -1,6 +1,7 @@
 # The names of the package; `softlookup.lazily` reads them here, and so do type checkers.
 
 from softlookup.widgets.alignment_lines import AlignmentLines as AlignmentLines
+from softlookup.widgets.answer_shift import AnswerShift as AnswerShift
 from softlookup.widgets.attention_steps import AttentionSteps as AttentionSteps
 from softlookup.widgets.attention_steps import Example as Example
 from softlookup.widgets.batching_explorer import BatchingExplorer as BatchingExplorer

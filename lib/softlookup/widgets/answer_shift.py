@@ -25,7 +25,8 @@ ANSWERS = (
 BONUS = 0.5
 """What the flawed reward adds for each courtesy."""
 BETAS = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08)
-STEPS = 60
+STEPS, RATE = 80, 2.0
+"""How many steps of GRPO, and their learning rate."""
 REWARDS = ("for right answers", "with a bonus for courtesy")
 
 
@@ -60,10 +61,10 @@ def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, tru
     """
     log_ratios = np.log(np.where(policy > 0, policy, 1.0) / reference)
     return {
-        "policy": [float(p) for p in policy],
-        "reward": float(policy @ rewards),
-        "true": float(policy @ true),
-        "kl": float(policy @ log_ratios),
+        "policy": policy.round(6).tolist(),
+        "reward": round(float(policy @ rewards), 6),
+        "true": round(float(policy @ true), 6),
+        "kl": round(float(policy @ log_ratios), 6),
     }
 
 
@@ -131,7 +132,7 @@ class AnswerShift(InteractiveFigure):
                     "states": [describe(reference, policy, rewards, true) for policy in optima],
                 }
             )
-            walked = grpo_path(reference, rewards, steps=steps)
+            walked = grpo_path(reference, rewards, steps=steps, rate=RATE)
             paths.append({"mode": "steps", "title": f"{steps} steps", "reward": index,
                           "labels": [str(step) for step in range(steps + 1)],
                           "states": [describe(reference, policy, rewards, true) for policy in walked]})  # fmt: skip
