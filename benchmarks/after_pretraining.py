@@ -47,11 +47,11 @@ class _Plan:
     sft_batch: int = 32
     sft_rate: float = 5e-4
     polite: float = 0.25
-    dpo_steps: int = 60
+    dpo_steps: int = 64
     dpo_batch: int = 16
     dpo_rate: float = 5e-5
     dpo_beta: float = 0.1
-    dpo_kept: int = 12
+    dpo_kept: int = 16
     grpo_steps: int = 80
     grpo_prompts: int = 16
     group: int = 8
