@@ -21,9 +21,9 @@ PAGES = Matcher(["book/[0-9][0-9]_*"])
 """Pages whose words are linked without being marked: the chapters."""
 
 ORDINARY = frozenset(
-    "activation,batch,batch size,bucket,cache,chain rule,context,depth,frame,gradient,hyperparameter,inference,key,"
-    "latency,leak,memory,operation,patch,projection,ridge,score,sequence,throughput,tile,transpose,value,variance,"
-    "vocabulary".split(",")
+    "activation,advantage,batch,batch size,bucket,cache,chain rule,context,depth,frame,gradient,hyperparameter,"
+    "inference,key,latency,leak,memory,operation,packing,patch,projection,ridge,score,sequence,throughput,tile,transpose,value,"
+    "variance,vocabulary".split(",")
 )
 """Entries that are everyday words too, or words of other trades: linked only where an author says so."""
 

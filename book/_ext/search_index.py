@@ -75,6 +75,22 @@ number of parameters, how many parameters, parameter count
 FLOP, operations
 Adam, optimiser, optimizer
 memory-bound, bandwidth-bound
+supervised fine-tuning, SFT, instruction tuning, instruction fine-tuning
+reward model, RLHF, reinforcement learning from human feedback, reward modelling, reward modeling
+LoRA, low-rank adaptation, low-rank adapter, PEFT, parameter-efficient fine-tuning
+chat template, prompt template, chat format
+DPO, direct preference optimisation, direct preference optimization, preference optimisation
+GRPO, group relative policy optimisation, group relative policy optimization, RLVR, verifiable rewards
+KL divergence, Kullback-Leibler, relative entropy, KL penalty
+distillation, knowledge distillation, teacher and student
+reward hacking, reward overoptimisation, reward overoptimization, Goodhart
+calibration, ECE, expected calibration error
+contamination, data leakage, train-test overlap, benchmark leakage
+pass@k, pass at k
+best-of-n, best of n
+bits per byte, BPB
+loss mask, label mask, ignore index, completion-only loss
+packing, sequence packing, sample packing
 """.strip()
 """Names of one thing, a line each, beside those that share a definition in the glossary."""
 

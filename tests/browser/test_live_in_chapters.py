@@ -210,7 +210,7 @@ def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
 
 
 @pytest.mark.one_in(6)
-@pytest.mark.parametrize("chapter", range(20))
+@pytest.mark.parametrize("chapter", range(21))
 def test_something_to_see_begins_on_the_first_screen_and_something_can_be_operated(html, visit, chapter):
     page = min(html.glob(f"book/{chapter:02}_*.html"), key=lambda path: len(path.name))
     with visit(page.as_uri()) as seen:

@@ -1,8 +1,8 @@
-"""Every answer of chapters 8 to 19 once more, by another way; and the table of all of them."""
+"""Every answer of chapters 8 to 20 once more, by another way; and the table of all of them."""
 
 from fractions import Fraction
-from itertools import pairwise, product
-from math import floor, log2, sqrt
+from itertools import combinations, pairwise, product
+from math import exp, floor, log, log2, sqrt
 
 import numpy as np
 from second_ways_early import EARLY, shares
@@ -315,6 +315,27 @@ def staggered(stages, micro, piece):
     return ends[-1][-1], ends[-1][-1] - piece * micro
 
 
+def low_rank(rows, columns, rank):
+    b, a = np.ones((rows, rank)), np.ones((rank, columns))
+    return b.size + a.size, (np.zeros((rows, columns)) + b @ a).size
+
+
+def any_passes(samples, correct, k):
+    subsets = list(combinations([1] * correct + [0] * (samples - correct), k))
+    return Fraction(sum(any(subset) for subset in subsets), len(subsets))
+
+
+def within_group(group, correct):
+    rewards = np.array([1.0] * correct + [0.0] * (group - correct))
+    scaled = (rewards - rewards.mean()) / rewards.std()
+    return scaled[0], scaled[-1]
+
+
+def odds_moved(chosen, rejected, chosen_reference, rejected_reference, beta):
+    odds_now, odds_before = exp(chosen) / exp(rejected), exp(chosen_reference) / exp(rejected_reference)
+    return log((odds_now / odds_before) ** beta)
+
+
 SECOND = EARLY | {
     "08/combine": combine,
     "08/cached": cached,
@@ -365,5 +386,9 @@ SECOND = EARLY | {
     "18/online": summed_online,
     "19/ring": round_the_ring,
     "19/bubble": staggered,
+    "20/adapter": low_rank,
+    "20/pass-at-k": any_passes,
+    "20/advantages": within_group,
+    "20/margin": odds_moved,
 }
 """The id of each question with numbers, and its answer from what was drawn, by another way."""

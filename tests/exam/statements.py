@@ -11,6 +11,7 @@ from softlookup.ranks import run_here
 from softlookup.tiles import jit, tl
 
 RNG = np.random.default_rng(4)
+SKEWED = np.array([[0.9, 0.1], [0.5, 0.5]])
 
 
 def softmax(x):
@@ -260,6 +261,46 @@ def exchange_twice():
     return all(np.allclose(out, x) for (out,), (x,) in zip(run_here(exchange, inputs).results, inputs, strict=True))
 
 
+def gradient_of_a_question():
+    x = torch.randn(5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    hidden = torch.full((5, 5), -torch.inf, dtype=torch.float64).triu(1)
+    logits = torch.softmax(x @ x.T / 2 + hidden, dim=-1) @ x
+    losses = torch.nn.functional.cross_entropy(logits, torch.tensor([1, 2, 3, 0, 1]), reduction="none")
+    loss = losses[3:].mean()  # the first three positions belong to the question
+    return bool((torch.autograd.grad(loss, x)[0][:3] == 0).all())
+
+
+def divergence(p, q):
+    return float((p * np.log(p / q)).sum())
+
+
+def kl_of_a_draw():
+    pairs = [softmax(RNG.normal(size=(2, 5))) for _ in range(50)]
+    return all(divergence(p, q) >= 0 and (np.log(p) < np.log(q)).any() for p, q in pairs)
+
+
+def copy_has_no_long_run():
+    def runs(words):
+        return {tuple(words[i : i + 13]) for i in range(len(words) - 12)}
+
+    question = [f"word{i}" for i in range(60)]
+    copy = ["changed" if i % 10 == 9 else word for i, word in enumerate(question)]
+    is_a_copy = np.mean([a == b for a, b in zip(question, copy, strict=True)]) == 0.9
+    return bool(runs(question) & runs(copy)) or not is_a_copy
+
+
+def difference_beyond_chance():
+    first = np.arange(200) < 120
+    second = np.arange(200) < 132  # right on all that the first has right, and on twelve more
+
+    def interval(x):
+        half = 1.96 * x.std(ddof=1) / len(x) ** 0.5
+        return x.mean() - half, x.mean() + half
+
+    overlap = interval(first)[1] > interval(second)[0]
+    return bool(overlap and interval(second.astype(float) - first)[0] > 0)
+
+
 TRIED = {
     "fewer-than-plain": lambda: any(8 * t * d * d + 4 * t * t * d < 4 * t * d * d for t in (1, 10) for d in (4, 64)),
     "far-gradient": far_gradient,
@@ -319,6 +360,11 @@ TRIED = {
     "columns-first": columns_first,
     "bias-everywhere": bias_on_each,
     "all-to-all-twice": exchange_twice,
+    "masked-no-gradient": gradient_of_a_question,
+    "kl-symmetric": lambda: np.isclose(*(divergence(*pair) for pair in (SKEWED, SKEWED[::-1]))),
+    "kl-of-a-draw": kl_of_a_draw,
+    "no-run-not-seen": copy_has_no_long_run,
+    "overlap-no-difference": difference_beyond_chance,
     "causal-half": lambda: all(len({s // 4 for s in range(t + 1)}) == 4 for t in range(12, 16)),
     "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
 }

@@ -23,6 +23,7 @@ NAMES: dict[int, str] = {
     17: "Looking inside",
     18: "Kernels",
     19: "Many devices",
+    20: "After pre-training",
     90: "The capstone",
 }
 """Chapters by number, by a short name. Number 90 is the capstone."""
@@ -103,6 +104,9 @@ EDGES: tuple[Edge, ...] = (
     Edge(19, 11, "bytes, bandwidth, and who waits for whom"),
     Edge(19, 18, "the online softmax", strict=False),
     Edge(19, 15, "experts", strict=False),
+    Edge(20, 9, "the loss, its mask and the steps"),
+    Edge(20, 10, "answers that are sampled from a model"),
+    Edge(20, 3, "tokens, special tokens among them", strict=False),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -163,6 +167,7 @@ PLACES: dict[int, tuple[float, float]] = {
     17: (7, 3),
     18: (8, 5),
     19: (9, 4),
+    20: (8, 1),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

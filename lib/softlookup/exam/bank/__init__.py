@@ -1,6 +1,7 @@
 """The bank: questions on every chapter, one module for each."""
 
 from softlookup.exam.bank import (
+    after_pretraining,
     beyond_text,
     counting,
     decoder_and_masks,
@@ -41,5 +42,6 @@ QUESTIONS: tuple[ExamQuestion, ...] = (
     *looking_inside.QUESTIONS,
     *kernels.QUESTIONS,
     *many_devices.QUESTIONS,
+    *after_pretraining.QUESTIONS,
 )
 """All questions, by chapter."""
