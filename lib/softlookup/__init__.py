@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _SUBMODULES = (
     *("checking", "figures", "model", "notation", "ranks", "reference", "roofline", "text", "tiles", "training"),
-    *("post_training", "widgets"),
+    *("evaluation", "post_training", "widgets"),
 )
 
 __all__ = ["__version__", "check", "hint", "in_numpy", *_SUBMODULES]

@@ -38,6 +38,7 @@ FIGURE_SAYS = {
     "SamplingExplorer": "temperature, top-k, top-p",
     "ServingTimeline": "a batch, served",
     "ShardedMemory": "who holds what",
+    "AnswerShift": "how rewards move answers",
     "TokenizerFigure": "a tokenizer to type into",
     "WorkAndBytes": "work against bytes",
 }
