@@ -106,7 +106,6 @@ EDGES: tuple[Edge, ...] = (
     Edge(19, 15, "experts", strict=False),
     Edge(20, 9, "the loss, its mask and the steps"),
     Edge(20, 10, "answers that are sampled from a model"),
-    Edge(20, 3, "tokens, special tokens among them", strict=False),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -167,7 +166,7 @@ PLACES: dict[int, tuple[float, float]] = {
     17: (7, 3),
     18: (8, 5),
     19: (9, 4),
-    20: (8, 1),
+    20: (7, 5.6),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""
