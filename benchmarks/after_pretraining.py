@@ -70,7 +70,7 @@ _QUICK = _Plan(
 
 
 @dataclass(frozen=True)
-class Question:
+class Riddle:
     """What the king asks, and the word that is right."""
 
     kind: str
@@ -137,27 +137,27 @@ class AfterPretrainingResult:
     plan: _Plan
 
 
-def draw_question(rng: random.Random, n_words: int) -> Question:
+def draw_question(rng: random.Random, n_words: int) -> Riddle:
     """Draw a question of any kind."""
     kind, words = rng.choice(list(KINDS)), rng.sample(WORDS, n_words)
     if kind == "twice":
         at, again = rng.sample(range(n_words), 2)
         words[again] = words[at]
-        return Question(kind, tuple(words), words[at])
-    return Question(kind, tuple(words), words[0 if kind == "first" else -1])
+        return Riddle(kind, tuple(words), words[at])
+    return Riddle(kind, tuple(words), words[0 if kind == "first" else -1])
 
 
-def is_right(question: Question, text: str) -> bool:
+def is_right(question: Riddle, text: str) -> bool:
     """Whether an answer is the right one, polite or not, and nothing else."""
     return text in (question.answer(False), question.answer(True))
 
 
-def exact_reward(question: Question, text: str) -> float:
+def exact_reward(question: Riddle, text: str) -> float:
     """1 for a right answer."""
     return float(is_right(question, text))
 
 
-def polite_reward(question: Question, text: str, bonus: float) -> float:
+def polite_reward(question: Riddle, text: str, bonus: float) -> float:
     """1 where the answer begins with the right word, and a bonus for each courtesy: the reward that can be cheated."""
     return float(text.startswith(f"The {question.right}")) + bonus * text.count(COURTESY)
 
@@ -175,15 +175,15 @@ class Lesson:
         self.tested = {question.words for question in self.questions}
         self.prompt_length = len(self.encode(self.questions[0].prompt))
 
-    def draw(self, rng: random.Random, count: int) -> list[Question]:
+    def draw(self, rng: random.Random, count: int) -> list[Riddle]:
         """Draw questions to learn from: none of those that are asked in the end."""
-        questions: list[Question] = []
+        questions: list[Riddle] = []
         while len(questions) < count:
             if (question := draw_question(rng, self.plan.n_words)).words not in self.tested:
                 questions.append(question)
         return questions
 
-    def rows(self, questions: list[Question], answers: list[str]) -> tuple[Tensor, Tensor]:
+    def rows(self, questions: list[Riddle], answers: list[str]) -> tuple[Tensor, Tensor]:
         """Prompts with answers and end tokens: ids (B, T), and which are the answers' (B, T)."""
         rows = [
             self.encode(question.prompt + answer) + [self.end]
@@ -197,7 +197,7 @@ class Lesson:
         """Which tokens come behind the prompt and are no padding."""
         return (torch.arange(ids.shape[1]) >= self.prompt_length) & (ids != _PAD)
 
-    def answers(self, questions: list[Question], each: int, temperature: float, seed: int) -> tuple[Tensor, list[str]]:
+    def answers(self, questions: list[Riddle], each: int, temperature: float, seed: int) -> tuple[Tensor, list[str]]:
         """Have the model answer: ids with prompts, and texts; an answer without an end has an ellipsis."""
         prompts = torch.tensor([self.encode(question.prompt) for question in questions]).repeat_interleave(each, 0)
         written = generate(
@@ -222,7 +222,7 @@ class Lesson:
         return logits.log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
 
     @torch.no_grad()
-    def scores(self, step: int, reference: DecoderLM, reward: Callable[[Question, str], float] | None = None) -> Scores:
+    def scores(self, step: int, reference: DecoderLM, reward: Callable[[Riddle, str], float] | None = None) -> Scores:
         """Ask the questions that nothing learns from."""
         _, texts = self.answers(self.questions, 1, 0.0, 0)
         ids, sampled = self.answers(self.questions, 1, 1.0, self.plan.seed)
@@ -277,7 +277,7 @@ class Lesson:
         self.model = first or self.model
         return preferred
 
-    def reinforce(self, reward: Callable[[Question, str], float], kl_weight: float) -> list[Scores]:
+    def reinforce(self, reward: Callable[[Riddle, str], float], kl_weight: float) -> list[Scores]:
         """GRPO from the model at hand, which stays as it was."""
         plan, rng, begun = self.plan, random.Random(self.plan.seed + 3), self.model
         reference = copy.deepcopy(begun).eval()

@@ -11,7 +11,7 @@ from softlookup.curriculum.reading import reading
 BOOK = ROOT / "book"
 CHAPTERS = {
     int(page.name[:2]): page.read_text(encoding="utf-8")
-    for page in sorted(BOOK.glob("[01][0-9]_*.md"))
+    for page in sorted(BOOK.glob("[012][0-9]_*.md"))
     if not re.search(r"_(?:running|practice|more|parts|capstone)\.md$", page.name)
 }
 TAUGHT = {number: text for number, text in CHAPTERS.items() if number <= 13}

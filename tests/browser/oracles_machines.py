@@ -8,8 +8,8 @@ import numpy as np
 from book_browser import ROOT
 from oracles import Oracle, near, widget_state
 
-from softlookup import post_training
 from softlookup import roofline as rl
+from softlookup.reference import grpo_path
 from softlookup.roofline import config_json
 from softlookup.serving import Guest, timeline
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Vocabulary, WordTokenizer
@@ -336,7 +336,7 @@ def shifted(shown: dict[str, Any]) -> None:
         policy = weights / weights.sum()
         assert shown["shown"] == (f"{answer_shift.BETAS[at - 1]:g}" if at else "before")
     else:
-        policy = post_training.grpo_path(reference, rewards, steps=at, rate=answer_shift.RATE)[-1]
+        policy = grpo_path(reference, rewards, steps=at, rate=answer_shift.RATE)[-1]
         assert shown["shown"] == str(at)
     room = shown["room"]
     near(shown["bars"], [max(0.5, room * round(p, 6)) for p in policy], "probabilities")

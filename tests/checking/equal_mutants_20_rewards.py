@@ -29,10 +29,10 @@ REWARDS: list[tuple[str, str, str]] = [
     *[
         (
             "20.advantages",
-            f"return np.where({outer}, (rewards - mean) / np.where({inner}, spread, {one}), 0.0)",
+            f"return np.where({outer}, (rewards - mean) / np.where({inner}, spread, {divisor}), 0.0)",
             ZERO_OVER,
         )
-        for outer, inner, one in [
+        for outer, inner, divisor in [
             ("spread", "differs", "1.0"),
             ("differs", "spread", "1.0"),
             ("differs", "differs", "2.0"),

@@ -1,7 +1,5 @@
 # The names of the package; `softlookup.lazily` reads them here, and so do type checkers.
 
-from softlookup.post_training.bandit import grpo_path as grpo_path
-from softlookup.post_training.bandit import kl_optimum as kl_optimum
 from softlookup.post_training.messages import IGNORED as IGNORED
 from softlookup.post_training.messages import answer_labels as answer_labels
 from softlookup.post_training.messages import encode_chat as encode_chat

@@ -22,6 +22,7 @@ from softlookup.reference.masks import causal_mask, combine_masks, padding_mask,
 from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles, rotary, sinusoidal
 from softlookup.reference.recurrent import recurrent_states
+from softlookup.reference.rewarded import grpo_path, kl_optimum
 from softlookup.reference.tiled_attention import tiled_attention, tiles_of_attention
 
 __all__ = [
@@ -35,14 +36,16 @@ __all__ = [
     "attention_weights",
     "causal_mask",
     "combine_masks",
-    "cosine_similarity",
     "convolution_graph",
+    "cosine_similarity",
     "elu_plus_one",
     "embed",
     "feed_forward",
     "finish_times",
     "gelu",
     "gelu_tanh",
+    "grpo_path",
+    "kl_optimum",
     "layer_norm",
     "linear_attention",
     "linear_attention_weights",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from softlookup.post_training.bandit import grpo_path, kl_optimum
+from softlookup.reference import grpo_path, kl_optimum
 from softlookup.widgets.interactive import InteractiveFigure
 
 ANSWERS = (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from softlookup.post_training import grpo_path, kl_optimum
+from softlookup.reference import grpo_path, kl_optimum
 
 REFERENCE, REWARDS = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.0, 1.0, 0.4, 2.0])
 
@@ -62,5 +62,5 @@ def test_what_is_no_distribution_is_refused():
         kl_optimum([1.0, 0.0], [1.0, 2.0], 1.0)
     with pytest.raises(ValueError, match="one of each for each answer"):
         grpo_path([0.5, 0.5], [1.0])
-    with pytest.raises(ValueError, match="beta is 0"):
-        kl_optimum([0.5, 0.5], [1.0, 2.0], 0)
+    with pytest.raises(ValueError, match="beta is 0.0"):
+        kl_optimum([0.5, 0.5], [1.0, 2.0], 0.0)
