@@ -159,6 +159,7 @@ def test_bad_settings_are_refused(tiny_chat) -> None:
         count_lora(model)
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of transformers, which peft calls
 def test_peft_reads_and_writes_the_same_adapters(tmp_path) -> None:
     peft = pytest.importorskip("peft")
     transformers = pytest.importorskip("transformers")

@@ -1,6 +1,6 @@
 """LoRA: a frozen model learns by two narrow matrices beside each of some weight matrices.
 
-Letters of its own: R rank, I inputs of a matrix, O outputs of a matrix.
+Letters of its own: R rank, I inputs of a matrix, O outputs of a matrix, A the matrix (R, I) of a change.
 """
 
 import json
@@ -52,9 +52,9 @@ class LoraChange(nn.Module):
         n_out, n_in = w.shape if is_linear else (w.shape[1], w.shape[0])
         self.rank, self.alpha, self.is_linear = rank, alpha, is_linear
         # In float32 also beside a matrix of half precision: small steps would be lost there.
-        kind = {"device": w.device, "dtype": torch.promote_types(w.dtype, torch.float32)}
-        self.a = nn.Parameter(torch.empty(rank, n_in, **kind))
-        self.b = nn.Parameter(torch.zeros(n_out, rank, **kind))
+        dtype = torch.promote_types(w.dtype, torch.float32)
+        self.a = nn.Parameter(torch.empty(rank, n_in, device=w.device, dtype=dtype))
+        self.b = nn.Parameter(torch.zeros(n_out, rank, device=w.device, dtype=dtype))
         nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
 
     def forward(self, w: Tensor) -> Tensor:
@@ -183,9 +183,8 @@ def merge_lora(model: nn.Module) -> None:
     Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     lora_changes(model)  # refuses a model without any
-    for module in [module for module in model.modules() if parametrize.is_parametrized(module)]:
-        for name in [name for name, changes in module.parametrizations.items() if isinstance(changes[0], LoraChange)]:
-            parametrize.remove_parametrizations(module, name, leave_parametrized=True)
+    for _, module, parameter, _ in list(_changed_matrices(model)):
+        parametrize.remove_parametrizations(module, parameter, leave_parametrized=True)
     model.requires_grad_(True)
 
 
@@ -335,16 +334,20 @@ def _matrices(model: nn.Module) -> dict[str, tuple[nn.Module, str]]:
 
 
 def _changes(model: nn.Module) -> dict[str, LoraChange]:
-    return dict(_named_changes(model))
+    return {name: change for name, _, _, change in _changed_matrices(model)}
 
 
-def _named_changes(model: nn.Module) -> Iterator[tuple[str, LoraChange]]:
+def _changed_matrices(model: nn.Module) -> Iterator[tuple[str, nn.Module, str, LoraChange]]:
+    """Give the full name, the module, the name there and the change of each changed matrix."""
     for path, module in model.named_modules():
-        if not parametrize.is_parametrized(module):
+        parametrizations = getattr(module, "parametrizations", None)
+        if not isinstance(parametrizations, nn.ModuleDict):
             continue
-        for name, changes in module.parametrizations.items():
-            if isinstance(change := changes[0], LoraChange):
-                yield (path if isinstance(module, nn.Linear) else f"{path}.{name}" if path else name), change
+        for name, changes in parametrizations.items():
+            change = next(changes.children(), None)
+            if isinstance(change, LoraChange):
+                full_name = path if isinstance(module, nn.Linear) else f"{path}.{name}" if path else name
+                yield full_name, module, name, change
 
 
 def _public_name(model: nn.Module, name: str) -> str:
