@@ -1,7 +1,8 @@
 """Commands for readers. Each imports what it needs when it runs."""
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,7 @@ from softlookup.cli.shared import FILE, refuse
 if TYPE_CHECKING:
     from softlookup.model import ChatModel
 
+_FOLDER = click.Path(path_type=Path)
 _ROWS, _LONGEST = 24, 512
 """Tokens of the answer that a map shows, and tokens of a text for which one is made at most."""
 
@@ -25,6 +27,7 @@ _ROWS, _LONGEST = 24, 512
     "--attention", nargs=2, type=int, metavar="LAYER HEAD", help="Show what one head attends to. Counted from 1."
 )
 @click.option("--figure", type=FILE, help="--attention: draw the map here (.svg or .png), instead of listing it.")
+@click.option("--adapter", type=_FOLDER, help="Talk with a model tuned by softlookup tune: the folder of its adapter.")
 def talk(
     text: str,
     tokens: int,
@@ -34,10 +37,12 @@ def talk(
     bare: bool,
     attention: tuple[int, int] | None,
     figure: Path | None,
+    adapter: Path | None,
 ) -> None:
     """Let SmolLM2 answer TEXT, run by the code of this course.
 
-    A published model of 135 million weights, small for its kind: check what it says.
+    A published model of 135 million weights, small for its kind: check what it says. With --adapter, the tuned model
+    answers; it may be of another kind.
     """
     if figure is not None and (attention is None or figure.suffix not in (".svg", ".png")):
         refuse(f"--figure {figure} needs --attention LAYER HEAD, and a name that ends in .svg or .png")
@@ -46,13 +51,13 @@ def talk(
     from softlookup.model import load_smollm2
 
     try:
-        chat = load_smollm2()
+        chat = load_smollm2() if adapter is None else _tuned(adapter)
         prompt = text if bare else chat.prompt(text, system=system)
         sizes = chat.model.config.n_layers, chat.model.config.n_heads
         if attention is not None and not all(1 <= at <= most for at, most in zip(attention, sizes, strict=True)):
             refuse(f"--attention {attention[0]} {attention[1]}: layers are 1 to {sizes[0]}, heads 1 to {sizes[1]}")
         stream = chat.stream(prompt, max_new_tokens=tokens, temperature=temperature, seed=seed)
-    except (ModuleNotFoundError, ValueError) as error:
+    except (FileNotFoundError, ModuleNotFoundError, ValueError) as error:
         refuse(str(error))
     pieces = []
     if bare:
@@ -63,6 +68,48 @@ def talk(
     click.echo()
     if attention is not None:
         _show_attention(chat, prompt, pieces, attention, figure)
+
+
+@click.command()
+@click.argument("file", metavar="EXAMPLES", type=FILE)
+@click.option("--out", required=True, type=_FOLDER, help="Where the adapter, the report and the run's states go.")
+@click.option("--model", default="smollm2", show_default=True, help="smollm2, or the folder of a model of its kind.")
+@click.option("--rank", default=8, show_default=True, type=click.IntRange(min=1), help="Rank of each change.")
+@click.option("--alpha", default=16.0, show_default=True, help="Each change is multiplied by alpha / rank.")
+@click.option("--epochs", default=3, show_default=True, type=click.IntRange(min=1), help="Passes over the examples.")
+@click.option("--steps", type=click.IntRange(min=1), help="Optimizer steps, instead of epochs.")
+@click.option("--learning-rate", default=1e-3, show_default=True, help="The highest; it rises and then falls to 0.")
+@click.option("--batch", default=4, show_default=True, type=click.IntRange(min=1), help="Examples in a step.")
+@click.option("--seed", default=0, show_default=True, help="Decides the held-out examples, their order and the start.")
+@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+def tune(file: Path, **options: Any) -> None:
+    """Tune a chat model on EXAMPLES by LoRA.
+
+    EXAMPLES holds JSON lines, each {"messages": [{"role": "user", "content": "..."}, {"role": "assistant", "content":
+    "..."}]}.
+
+    The loss is that of the assistant's tokens. A tenth of the examples is held out: at the end, the loss on them and
+    two sample answers are printed, before and after. The same command continues a run that was stopped or killed.
+    """
+    from softlookup.post_training.tune import tune_command
+    from softlookup.training.command_frame import TrainingRefused
+
+    try:
+        status = tune_command(file, **options)
+    except (TrainingRefused, ModuleNotFoundError) as refusal:
+        refuse(str(refusal))
+    sys.exit(status)
+
+
+def _tuned(folder: Path) -> "ChatModel":
+    """Load the model of an adapter, and merge the adapter into it."""
+    from softlookup.model.chat_folder import SMOLLM2, load_chat
+    from softlookup.model.lora import load_adapter, merge_lora, read_adapter_config
+
+    chat = load_chat(read_adapter_config(folder).get("base_model_name_or_path") or SMOLLM2)
+    load_adapter(chat.model, folder)
+    merge_lora(chat.model)
+    return chat
 
 
 def _show_attention(
@@ -94,4 +141,4 @@ def _show_attention(
         click.echo(f"  {word:{wide}}  " + ", ".join(f"{words[s]} {weights_S[s]:.2f}" for s in most))
 
 
-COMMANDS = (talk,)
+COMMANDS = (talk, tune)
