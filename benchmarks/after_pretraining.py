@@ -137,8 +137,8 @@ class AfterPretrainingResult:
     plan: _Plan
 
 
-def draw_question(rng: random.Random, n_words: int) -> Riddle:
-    """Draw a question of any kind."""
+def draw_riddle(rng: random.Random, n_words: int) -> Riddle:
+    """Draw a riddle of any kind."""
     kind, words = rng.choice(list(KINDS)), rng.sample(WORDS, n_words)
     if kind == "twice":
         at, again = rng.sample(range(n_words), 2)
@@ -171,7 +171,7 @@ class Lesson:
         self.encode, self.decode = writer.encode, writer.decode
         self.end = int(self.model.config.end_id)
         rng = random.Random(plan.seed)
-        self.questions = [draw_question(rng, plan.n_words) for _ in range(plan.questions)]
+        self.questions = [draw_riddle(rng, plan.n_words) for _ in range(plan.questions)]
         self.tested = {question.words for question in self.questions}
         self.prompt_length = len(self.encode(self.questions[0].prompt))
 
@@ -179,7 +179,7 @@ class Lesson:
         """Draw questions to learn from: none of those that are asked in the end."""
         questions: list[Riddle] = []
         while len(questions) < count:
-            if (question := draw_question(rng, self.plan.n_words)).words not in self.tested:
+            if (question := draw_riddle(rng, self.plan.n_words)).words not in self.tested:
                 questions.append(question)
         return questions
 

@@ -1,0 +1,119 @@
+"""Learning from rewards: against enumeration of all answers, and against differences."""
+
+import math
+from itertools import combinations
+
+import pytest
+import torch
+
+from softlookup.post_training import best_of, clipped_policy_loss, group_advantages, kl_penalty, policy_gradient_loss
+
+
+def drawn(seed, *shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def test_advantages_have_mean_zero_and_spread_one_in_each_group():
+    rewards = drawn(0, 4, 6) * torch.tensor([[1.0], [100.0], [1e-3], [5.0]]) + 7
+    advantages = group_advantages(rewards)
+    torch.testing.assert_close(advantages.mean(dim=1), torch.zeros(4, dtype=torch.float64))
+    torch.testing.assert_close(advantages.std(dim=1, unbiased=False), torch.ones(4, dtype=torch.float64))
+
+
+def test_equal_rewards_give_zeros_whatever_their_mean_rounds_to():
+    assert group_advantages(torch.tensor([[0.1, 0.1, 0.1], [0.3, 0.3, 0.3]])).tolist() == [[0.0] * 3] * 2
+
+
+def test_policy_gradient_is_the_gradient_of_the_expected_reward():
+    """All four answers of one token, each weighted by its probability: the exact gradient, with any baseline."""
+    rewards = torch.tensor([1.0, 0.0, 3.0, -2.0], dtype=torch.float64)
+    logits = drawn(1, 4).requires_grad_()
+    (expected,) = torch.autograd.grad(logits.softmax(0) @ rewards, logits)
+    for baseline in (0.0, 5.0):
+        log_probs = logits.log_softmax(0)
+        weights = log_probs.detach().exp()
+        losses = [
+            policy_gradient_loss(log_probs[i].view(1, 1), rewards[i].view(1) - baseline, torch.tensor([[True]]))
+            for i in range(4)
+        ]
+        (got,) = torch.autograd.grad(-(torch.stack(losses) @ weights), logits)
+        torch.testing.assert_close(got, expected)
+
+
+def test_clipped_loss_has_the_policy_gradient_where_nothing_has_moved():
+    new = drawn(2, 3, 4).requires_grad_()
+    mask = torch.tensor([[False, True, True, True], [False, True, False, False], [False, True, True, False]])
+    advantages = drawn(3, 3)
+    (got,) = torch.autograd.grad(clipped_policy_loss(new, new.detach(), advantages, mask), new)
+    expected = -torch.where(mask, advantages[:, None], 0.0) / 6
+    torch.testing.assert_close(got, expected)
+
+
+@pytest.mark.parametrize(
+    ("moved", "advantage", "is_flat"),
+    [(0.5, 1.0, True), (0.5, -1.0, False), (-0.5, -1.0, True), (-0.5, 1.0, False), (0.1, 1.0, False)],
+)
+def test_clip_stops_the_gradient_in_the_direction_of_the_advantage_alone(moved, advantage, is_flat):
+    new = torch.tensor([[moved]], dtype=torch.float64, requires_grad=True)
+    loss = clipped_policy_loss(
+        new, torch.zeros(1, 1).double(), torch.tensor([advantage]).double(), torch.tensor([[True]])
+    )
+    (slope,) = torch.autograd.grad(loss, new)
+    assert (slope.item() == 0) == is_flat
+
+
+def test_padding_of_minus_infinity_changes_nothing():
+    new, mask = torch.tensor([[-1.0, -math.inf]]), torch.tensor([[True, False]])
+    assert torch.isfinite(clipped_policy_loss(new, new, torch.tensor([1.0]), mask))
+
+
+@pytest.mark.parametrize("distance", [0.1, 1.0])
+def test_k1_and_k3_are_unbiased_and_k2_is_not(distance):
+    reference = drawn(4, 6).softmax(0)
+    policy = (reference.log() + distance * drawn(5, 6)).softmax(0)
+    exact = (policy * (policy / reference).log()).sum()
+
+    def mean_of(estimator):
+        each = [kl_penalty(policy[i].log().view(1), reference[i].log().view(1), estimator=estimator) for i in range(6)]
+        return (policy * torch.stack(each)).sum()
+
+    torch.testing.assert_close(mean_of("k1"), exact)
+    torch.testing.assert_close(mean_of("k3"), exact)
+    bias = abs(mean_of("k2") / exact - 1).item()
+    assert 1e-6 < bias < distance
+    assert kl_penalty(drawn(6, 50), drawn(7, 50), estimator="k3") > 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 6])
+def test_best_of_n_is_the_mean_over_all_sets(n):
+    rewards = drawn(8, 6).round(decimals=1)
+    sets = list(combinations(rewards.tolist(), n))
+    expected, bound = best_of(rewards, n)
+    assert expected == pytest.approx(sum(map(max, sets)) / len(sets))
+    assert bound == pytest.approx(math.log(n) - (n - 1) / n) and bound >= 0
+
+
+def test_divergence_of_the_best_of_n_stays_below_the_bound():
+    """Exactly, for answers of unequal probability: the best of n draws with replacement."""
+    probabilities = drawn(9, 7).softmax(0).sort().values
+    below = torch.cat([torch.zeros(1).double(), probabilities.cumsum(0)])
+    for n in (2, 5, 20):
+        best = below[1:] ** n - below[:-1] ** n
+        divergence = (best * (best / probabilities).log()).sum()
+        assert divergence <= best_of(torch.arange(25.0), n)[1] + 1e-12
+
+
+def test_what_does_not_fit_is_refused():
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    with pytest.raises(ValueError, match="an answer at least"):
+        group_advantages(torch.zeros(0, 3))
+    with pytest.raises(ValueError, match="no token is an answer's"):
+        policy_gradient_loss(torch.zeros(2, 3), torch.zeros(2), ~mask)
+    with pytest.raises(ValueError, match=r"the clip 0\.0"):
+        clipped_policy_loss(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), mask, clip=0.0)
+    with pytest.raises(ValueError, match="equal shapes and a sample"):
+        kl_penalty(torch.zeros(0), torch.zeros(0))
+    with pytest.raises(ValueError, match="no estimator 'k4'"):
+        kl_penalty(torch.zeros(2), torch.zeros(2), estimator="k4")
+    with pytest.raises(ValueError, match="from 1 to the 3 samples"):
+        best_of(torch.zeros(3), 4)

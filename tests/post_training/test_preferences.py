@@ -1,0 +1,73 @@
+"""Learning from comparisons: against sums by hand, torch's own losses, and gradients by differences."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from softlookup.post_training import answer_log_probs, dpo_loss, reward_loss
+
+
+def drawn(seed, *shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def test_log_probabilities_are_sums_over_the_answers_tokens():
+    logits, ids = drawn(0, 2, 5, 4), torch.tensor([[0, 3, 1, 2, 2], [1, 0, 0, 3, 1]])
+    mask = torch.tensor([[True, False, True, True, False], [False] * 5])
+    expected = -F.cross_entropy(logits[0, 1:3], ids[0, 2:4], reduction="sum")
+    torch.testing.assert_close(answer_log_probs(logits, ids, mask), torch.stack([expected, expected * 0]))
+
+
+def test_probabilities_of_all_answers_sum_to_one():
+    """With two tokens of four, all sixteen answers to one prompt; the model does not look at what it reads."""
+    row = drawn(1, 3, 4)
+    answers = torch.cartesian_prod(torch.arange(4), torch.arange(4))
+    ids = torch.cat([torch.zeros(16, 1, dtype=torch.long), answers], dim=1)
+    mask = torch.tensor([False, True, True]).expand(16, 3)
+    sums = answer_log_probs(row.expand(16, 3, 4), ids, mask)
+    torch.testing.assert_close(sums.exp().sum(), torch.tensor(1.0, dtype=torch.float64))
+
+
+def test_a_row_of_minus_infinity_outside_the_answer_spoils_nothing():
+    logits = drawn(2, 1, 3, 4)
+    logits[0, 0] = -math.inf
+    logits[0, 0, 1] = 0.0
+    sums = answer_log_probs(logits, torch.tensor([[0, 2, 3]]), torch.tensor([[False, False, True]]))
+    assert torch.isfinite(sums).all()
+
+
+def test_reward_loss_is_the_logistic_loss_and_its_accuracy_counts_pairs():
+    chosen, rejected = drawn(3, 6), drawn(4, 6)
+    result = reward_loss(chosen, rejected)
+    expected = F.binary_cross_entropy_with_logits(chosen - rejected, torch.ones(6, dtype=torch.float64))
+    torch.testing.assert_close(result.loss, expected)
+    assert result.accuracy == (chosen > rejected).double().mean().item()
+    assert not result.margins.requires_grad
+
+
+def test_dpo_begins_at_log_two_and_its_gradient_is_beta_times_the_doubt():
+    sums = [drawn(seed, 5).requires_grad_() for seed in (5, 6)]
+    result = dpo_loss(*sums, *(each.detach().clone() for each in sums), beta=0.3)
+    torch.testing.assert_close(result.loss, torch.tensor(math.log(2), dtype=torch.float64))
+    result.loss.backward()
+    torch.testing.assert_close(sums[0].grad, torch.full((5,), -0.3 * 0.5 / 5, dtype=torch.float64))
+    torch.testing.assert_close(sums[1].grad, -sums[0].grad)
+
+
+def test_dpo_margins_are_differences_of_implicit_rewards():
+    policy, reference = drawn(7, 2, 4), drawn(8, 2, 4).requires_grad_()
+    result = dpo_loss(*policy, *reference, beta=2)
+    rewards = 2 * (policy - reference)
+    torch.testing.assert_close(result.margins, (rewards[0] - rewards[1]).detach())
+    assert not result.loss.requires_grad  # the reference gets no gradient
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="a pair at least"):
+        reward_loss(torch.zeros(0), torch.zeros(0))
+    with pytest.raises(ValueError, match="beta is 0"):
+        dpo_loss(*[torch.zeros(2)] * 4, beta=0)
+    with pytest.raises(ValueError, match="T of 2 at least"):
+        answer_log_probs(torch.zeros(1, 1, 3), torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.bool))
