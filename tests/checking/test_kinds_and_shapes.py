@@ -158,6 +158,7 @@ SOME = {
     refuses_axes_of_one: {
         *{"01.pairs", "09.find-leak", "09.find-dropout", "10.beam", "90.greedy"},
         *{"19.all-reduce", "19.broadcast", "19.heads", "19.reduce-scatter"},
+        "20.loss-mask",
     },
     knows_the_first_sizes_alone: {"20.paired"},
     changes_an_input: {task.id for task in FUNCTIONS if asked_at_home(task).cases[0].world},

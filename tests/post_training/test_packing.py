@@ -125,17 +125,3 @@ def test_what_cannot_be_packed_is_refused(examples, size, facts, sentence):
 def test_an_unknown_way_with_long_examples_is_refused(unchecked):
     with pytest.raises(ValueError, match='too_long is \'drop\'; wanted "refuse" or "cut"'):
         pack(drawn(3), 4, pad_id=PAD, too_long="drop")
-
-
-def test_rows_are_those_of_trl():
-    """TRL's best-fit decreasing finds as few rows where lengths fit exactly."""
-    pytest.importorskip("trl")
-    datasets = pytest.importorskip("datasets")
-    from trl import pack_dataset
-
-    lengths = [7, 3, 5, 5, 8, 2, 4, 6]
-    rows = pack(drawn(*(n + 1 for n in lengths)), 10, pad_id=PAD)
-    trl_rows = pack_dataset(
-        datasets.Dataset.from_dict({"input_ids": [list(range(n)) for n in lengths]}), seq_length=10, strategy="bfd"
-    )
-    assert len(rows.ids) == len(trl_rows)

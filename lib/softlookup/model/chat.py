@@ -34,6 +34,8 @@ def write_turn(role: str, text: str, names: Sequence[str]) -> str:
 
     Raises:
         ValueError: If the text holds the name of a special token, which would end the turn; the message names it.
+
+    Book: 20_after_pretraining.html#after-pretraining-template.
     """
     if matches := [name for name in names if name in text]:
         first = min(matches, key=text.index)
@@ -46,6 +48,11 @@ def begin_turn(role: str) -> str:
 
     Args:
         role: Who is to speak.
+
+    Returns:
+        The first token of the turn, the role and a line end.
+
+    Book: 20_after_pretraining.html#after-pretraining-template.
     """
     return f"{TURN_TOKEN}{role}\n"
 

@@ -55,7 +55,7 @@ def encode_chat(messages: Sequence[Mapping[str, str]], tokenizer: ByteLevelToken
 
     Args:
         messages: Each with its "role" (system, user or assistant) and its "content", in their order.
-        tokenizer: The one of the model. It has the special tokens of ChatML.
+        tokenizer: The model's tokenizer, which has the special tokens of ChatML.
 
     Returns:
         The T ids, and for each whether the assistant wrote it: the text of its turns and their end token, but not the

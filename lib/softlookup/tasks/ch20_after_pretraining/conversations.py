@@ -33,7 +33,7 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
         ("a question that waits for its answer", [brief, question], True),
         ("no system message", [question], True),
         ("a question, and no answer asked for", [question], False),
-        ("an answer, and another one asked for", [question, answer], True),
+        ("an answer, and a further answer asked for", [question, answer], True),
         ("two questions in a row, two answers in a row", [*two_questions, _message("assistant", "You.")], False),
         ("contents that begin and end with spaces and line ends", spaced, True),
         ("contents without a character", [_message("system", ""), question, _message("assistant", "")], False),
