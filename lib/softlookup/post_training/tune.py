@@ -51,7 +51,7 @@ class TuneSettings:
     Raises:
         ValueError: If a number is out of range; the message names it.
 
-    Book: 20_after_pretraining.html#after-pretraining-tune.
+    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
 
     rank: int = 8
@@ -123,7 +123,7 @@ def answer_loss(model: nn.Module, batch: Batch, epsilon: float) -> Tensor:
     Returns:
         The sum over the labels, in nats.
 
-    Book: 20_after_pretraining.html#after-pretraining-tune.
+    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     assert isinstance(model, DecoderLM) and isinstance(batch, AnswerBatch)
     # Filling stands behind each text, where no token of the text looks.
@@ -181,7 +181,7 @@ def tune(
         DivergedError: If the loss is no longer a number.
 
     Source: Hu et al. 2021; Ouyang et al. 2022, section 3.5 (supervised fine-tuning).
-    Book: 20_after_pretraining.html#after-pretraining-tune.
+    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     settings, out = settings or TuneSettings(), Path(out)
     learned, apart = hold_out(examples, settings.seed)
@@ -295,7 +295,7 @@ def tune_command(
         TrainingRefused: If a setting, the file, the model or the folder is wrong, or the loss is no longer a number.
         ModuleNotFoundError: If the file of SmolLM2 is not installed.
 
-    Book: 20_after_pretraining.html#after-pretraining-tune.
+    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     with refusing():
         check_device(device, None)

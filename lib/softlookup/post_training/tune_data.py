@@ -51,7 +51,7 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
         ValueError: If the file is not UTF-8, holds no example, or a line is wrong; the message says which line, what
             is wrong there and what was wanted.
 
-    Book: 20_after_pretraining.html#after-pretraining-tune.
+    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     path = Path(path)
     if not path.is_file():

@@ -20,7 +20,7 @@ class TuneReport:
         trained_fraction: Their fraction of all parameters.
         losses: The training loss of each step.
 
-    Book: 20_after_pretraining.html#after-pretraining-tune.
+    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
 
     n_examples: int
