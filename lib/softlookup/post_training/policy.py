@@ -4,7 +4,6 @@ Letters of its own: G answers to a prompt, P prompts, M tokens.
 """
 
 from math import comb, log
-from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -98,7 +97,7 @@ def clipped_policy_loss(
 
 
 def kl_penalty(
-    policy: Float[Tensor, " M"], reference: Float[Tensor, " M"], *, estimator: Literal["k1", "k2", "k3"] = "k3"
+    policy: Float[Tensor, " M"], reference: Float[Tensor, " M"], *, estimator: str = "k3"
 ) -> Float[Tensor, ""]:
     """Estimate the KL divergence of the policy from the reference, from samples of the policy.
 
