@@ -160,7 +160,7 @@ SOME = {
         *{"19.all-reduce", "19.broadcast", "19.heads", "19.reduce-scatter"},
         "20.loss-mask",
     },
-    knows_the_first_sizes_alone: {"20.paired"},
+    knows_the_first_sizes_alone: {"20.paired", "20.kl"},
     changes_an_input: {task.id for task in FUNCTIONS if asked_at_home(task).cases[0].world},
 }
 """What is done, and the tasks that may take it: nothing there has length 1, or the result always has
