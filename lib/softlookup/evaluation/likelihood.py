@@ -52,7 +52,7 @@ def choose(log_probs: ArrayLike, lengths: ArrayLike) -> np.ndarray:
             above 0.
 
     Source: Brown et al. 2020 (GPT-3), section 2.4; Gao 2021 (Multiple Choice Normalization in LM Evaluation).
-    Book: 20_after_pretraining.html#after-pretraining-choices.
+    Book: 20_after_pretraining.html#after-pretraining-bits-per-byte.
 
     >>> choose([[-6.0, -8.0]], [[4, 16]]).tolist()
     [[0, 1]]

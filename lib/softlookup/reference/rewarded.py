@@ -51,7 +51,7 @@ def grpo_path(reference: ArrayLike, rewards: ArrayLike, *, steps: int = 60, rate
         ValueError: If the shapes differ, or a probability is not above 0.
 
     Source: Shao et al. 2024, for infinitely large groups.
-    Book: 20_after_pretraining.html#after-pretraining-figure.
+    Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
     reference, rewards = _checked(reference, rewards)
     logits, path = np.log(reference), [reference]

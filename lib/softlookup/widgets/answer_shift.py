@@ -39,7 +39,7 @@ def flawed_rewards(answers: Sequence[tuple[str, float, float, int]] = ANSWERS) -
     Returns:
         Rewards (M,).
 
-    Book: 20_after_pretraining.html#after-pretraining-figure.
+    Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
     begins = next((text.rstrip(".!") for text, _, true, _ in answers if true), "")
     return [float(bool(begins) and text.startswith(begins)) + BONUS * count for text, _, _, count in answers]
@@ -57,7 +57,7 @@ def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, tru
     Returns:
         ``policy`` (M,), ``reward`` and ``true`` (means), ``kl`` (of the policy from the reference, in nats).
 
-    Book: 20_after_pretraining.html#after-pretraining-figure.
+    Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
     log_ratios = np.log(np.where(policy > 0, policy, 1.0) / reference)
     return {
@@ -95,7 +95,7 @@ class AnswerShift(InteractiveFigure):
     Raises:
         ValueError: If there are fewer than two answers, the probabilities do not sum to 1, or a penalty is not above 0.
 
-    Book: 20_after_pretraining.html#after-pretraining-figure.
+    Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
 
     texts = traitlets.List(traitlets.Unicode(), help="the answers").tag(sync=True)
