@@ -1,4 +1,4 @@
-"""Post-training of language models: conversations as tokens, packed rows, and the losses of fine-tuning.
+"""Post-training of language models: conversations as tokens, packed rows, and losses, from fine-tuning to rewards.
 
 The names stand in ``__init__.pyi``; each is loaded at its first use.
 """

@@ -93,6 +93,7 @@ def _kl_cases(rng: Rng) -> list[Case]:
         return Case(label, (policy, policy + normal(rng, s, dtype="float64", scale=scale)), frame="numpy")
 
     same = -np.abs(normal(rng, 4, dtype="float64")) - 0.1
+    apart = np.array([-0.3, 0.2, -30.0, -0.1])  # beyond the clips of common libraries, at 10 and at 20
     return [
         case("nine samples", 9, 0.7),
         case("a policy that has hardly moved", 6, 0.05),
@@ -100,6 +101,7 @@ def _kl_cases(rng: Rng) -> list[Case]:
         case("one sample", 1, 1.0),
         Case("the policy is the reference", (same, same.copy()), frame="numpy"),
         Case("samples that the reference finds more probable", (same - 2.0, same), frame="numpy"),
+        Case("a sample that the reference hardly ever gives", (same, same + apart), frame="numpy"),
     ]
 
 
