@@ -56,7 +56,8 @@ def test_record_shows_what_the_page_says_of_it():
     assert polite[0] < 0.1 and min(polite[1:]) > 0.9 and right[1] > right[0] - 0.15 and right[-1] < right[0] / 2
     assert dpo[-1]["rejected"] < -5
     exact, tempting, penalised = (grpo[name] for name in ("exact", "tempting", "tempting, KL"))
-    assert exact[-1]["sampled_right"] > exact[0]["sampled_right"] + 0.15
+    assert exact[-1]["sampled_right"] > exact[0]["sampled_right"] + 0.1
+    assert exact[-1]["polite"] < exact[0]["polite"] / 2
     assert tempting[-1]["reward"] > 2 * tempting[0]["reward"] and tempting[-1]["sampled_right"] < 0.05
     assert tempting[-1]["samples"][0].count(COURTESY) > 2
     assert penalised[-1]["kl"] < tempting[-1]["kl"] / 2
