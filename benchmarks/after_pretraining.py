@@ -137,6 +137,10 @@ class AfterPretrainingResult:
     plan: _Plan
 
 
+Reward = Callable[[Riddle, str], float]
+"""What an answer to a riddle is worth."""
+
+
 def draw_riddle(rng: random.Random, n_words: int) -> Riddle:
     """Draw a riddle of any kind."""
     kind, words = rng.choice(list(KINDS)), rng.sample(WORDS, n_words)
@@ -222,7 +226,7 @@ class Lesson:
         return logits.log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
 
     @torch.no_grad()
-    def scores(self, step: int, reference: DecoderLM, reward: Callable[[Riddle, str], float] | None = None) -> Scores:
+    def scores(self, step: int, reference: DecoderLM, reward: Reward | None = None) -> Scores:
         """Ask the questions that nothing learns from."""
         _, texts = self.answers(self.questions, 1, 0.0, 0)
         ids, sampled = self.answers(self.questions, 1, 1.0, self.plan.seed)
@@ -273,11 +277,11 @@ class Lesson:
                 preferred.append(Preferred(self.scores(step, reference), *gains))
                 if step == plan.dpo_kept:
                     first = copy.deepcopy(self.model)
-            self._step(optimiser, dpo_loss(*now, *before, beta=plan.dpo_beta).loss)
+            self._step(optimiser, dpo_loss(now[0], now[1], before[0], before[1], plan.dpo_beta).loss)
         self.model = first or self.model
         return preferred
 
-    def reinforce(self, reward: Callable[[Riddle, str], float], kl_weight: float) -> list[Scores]:
+    def reinforce(self, reward: Reward, kl_weight: float) -> list[Scores]:
         """GRPO from the model at hand, which stays as it was."""
         plan, rng, begun = self.plan, random.Random(self.plan.seed + 3), self.model
         reference = copy.deepcopy(begun).eval()
@@ -337,7 +341,11 @@ def bench_after(plan: _Plan, *, say: Callable[[str], None] = lambda line: None) 
         polite, last = dpo[1].scores, dpo[-1].scores
         say(f"DPO: {polite.polite:.0%} polite after {polite.step} steps, {last.right:.0%} right at last")
         tempting = partial(polite_reward, bonus=plan.bonus)
-        ways = {"exact": (exact_reward, 0.0), "tempting": (tempting, 0.0), "tempting, KL": (tempting, plan.kl_weight)}
+        ways: dict[str, tuple[Reward, float]] = {
+            "exact": (exact_reward, 0.0),
+            "tempting": (tempting, 0.0),
+            "tempting, KL": (tempting, plan.kl_weight),
+        }
         grpo = {}
         for name, (reward, kl_weight) in ways.items():
             grpo[name] = lesson.reinforce(reward, kl_weight)
