@@ -3,11 +3,15 @@
 Letters of its own: M answers.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import ArrayLike
+
+Numbers = Sequence[float] | np.ndarray
+"""One number for each answer."""
 
 
-def kl_optimum(reference: ArrayLike, rewards: ArrayLike, beta: float) -> np.ndarray:
+def kl_optimum(reference: Numbers, rewards: Numbers, beta: float) -> np.ndarray:
     """Give the policy with the largest expected reward less beta times its KL divergence from the reference.
 
     Args:
@@ -35,7 +39,7 @@ def kl_optimum(reference: ArrayLike, rewards: ArrayLike, beta: float) -> np.ndar
     return weights / weights.sum()
 
 
-def grpo_path(reference: ArrayLike, rewards: ArrayLike, *, steps: int = 60, rate: float = 0.35) -> np.ndarray:
+def grpo_path(reference: Numbers, rewards: Numbers, *, steps: int = 60, rate: float = 0.35) -> np.ndarray:
     """Follow the policy gradient with advantages over their standard deviation, in expectation, without a penalty.
 
     Args:
@@ -66,7 +70,7 @@ def grpo_path(reference: ArrayLike, rewards: ArrayLike, *, steps: int = 60, rate
     return np.array(path)
 
 
-def _checked(reference: ArrayLike, rewards: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _checked(reference: Numbers, rewards: Numbers) -> tuple[np.ndarray, np.ndarray]:
     probabilities, numbers = np.asarray(reference, dtype=float), np.asarray(rewards, dtype=float)
     if probabilities.shape != numbers.shape or probabilities.ndim != 1 or not (probabilities > 0).all():
         raise ValueError(
