@@ -376,3 +376,9 @@ def test_no_name_is_a_word_that_says_nothing():
         path: names - allowed.get(path, set()) for path, names in left.items() if names - allowed.get(path, set())
     } == {}
     assert sorted(allowed) == sorted(left), "the table names files that have none of the words any more"
+
+
+def test_no_two_test_files_share_a_name():
+    """pytest imports them by their names alone, and collects the first of two."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert sorted(names) == sorted(set(names))
