@@ -18,9 +18,10 @@ from benchmarks.harness import benchmark, one_thread
 from softlookup.model.generate import generate
 from softlookup.model.language import DecoderLM
 from softlookup.model.writer import load_writer
+from softlookup.post_training.messages import IGNORED
 from softlookup.post_training.objectives import sft_loss
 from softlookup.post_training.policy import clipped_policy_loss, group_advantages, kl_penalty
-from softlookup.post_training.preferences import answer_log_probs, dpo_loss
+from softlookup.post_training.preferences import answer_log_probs, dpo_loss, token_log_probs
 
 WORDS = (
     "sea king night day heart love death sword crown queen son house blood hand eye face war peace god man lady friend "
@@ -125,7 +126,7 @@ class Preferred:
 
 @dataclass(frozen=True)
 class AfterPretrainingResult:
-    """All stages: ``before`` is the model as it was shipped, ``stages`` have their scores by step."""
+    """Scores of the model as it was shipped, and of each stage by step."""
 
     ratio: float
     ratio_of: str
@@ -220,17 +221,12 @@ class Lesson:
             texts.append(text if is_ended else text + " …")
         return written.ids, texts
 
-    def token_log_probs(self, model: DecoderLM, ids: Tensor) -> Tensor:
-        """The log-probability of each token but the first (B, T - 1)."""
-        logits = model(ids[:, :-1])
-        return logits.log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
-
     @torch.no_grad()
     def scores(self, step: int, reference: DecoderLM, reward: Reward | None = None) -> Scores:
         """Ask the questions that nothing learns from."""
         _, texts = self.answers(self.questions, 1, 0.0, 0)
         ids, sampled = self.answers(self.questions, 1, 1.0, self.plan.seed)
-        log_ratios = self.token_log_probs(self.model, ids) - self.token_log_probs(reference, ids)
+        log_ratios = token_log_probs(self.model(ids), ids) - token_log_probs(reference(ids), ids)
         pairs = list(zip(self.questions, texts, strict=True))
         drawn = list(zip(self.questions, sampled, strict=True))
         of_kind = {kind: [pair for pair in pairs if pair[0].kind == kind] for kind in KINDS}
@@ -256,7 +252,7 @@ class Lesson:
                 scores.append(self.scores(step, reference))
             questions = self.draw(rng, plan.sft_batch)
             ids, is_answer = self.rows(questions, [each.answer(rng.random() < plan.polite) for each in questions])
-            labels = torch.where(is_answer, ids, -100)[:, 1:]
+            labels = torch.where(is_answer, ids, IGNORED)[:, 1:]
             self._step(optimiser, sft_loss(self.model.train()(ids[:, :-1]), labels))
         return scores
 
@@ -296,11 +292,11 @@ class Lesson:
             rewards = [reward(questions[at // plan.group], text) for at, text in enumerate(texts)]
             advantages = group_advantages(torch.tensor(rewards).view(-1, plan.group)).flatten()
             mask = self.is_answer(ids)[:, 1:]
-            new = self.token_log_probs(self.model, ids)
+            new = token_log_probs(self.model(ids), ids)
             loss = clipped_policy_loss(new, new.detach(), advantages, mask, clip=plan.clip)
             if kl_weight:
                 with torch.no_grad():
-                    old = self.token_log_probs(reference, ids)
+                    old = token_log_probs(reference(ids), ids)
                 loss = loss + kl_weight * kl_penalty(new[mask], old[mask], estimator="k3")
             self._step(optimiser, loss)
         self.model = begun

@@ -18,3 +18,4 @@ from softlookup.post_training.preferences import PreferenceLoss as PreferenceLos
 from softlookup.post_training.preferences import answer_log_probs as answer_log_probs
 from softlookup.post_training.preferences import dpo_loss as dpo_loss
 from softlookup.post_training.preferences import reward_loss as reward_loss
+from softlookup.post_training.preferences import token_log_probs as token_log_probs

@@ -28,6 +28,21 @@ class PreferenceLoss:
     accuracy: float
 
 
+def token_log_probs(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T-1"]:
+    """Look up the log-probability of each token but the first, which nothing predicts.
+
+    Args:
+        logits: The model's scores; those at position t are for the token at t + 1.
+        ids: The tokens.
+
+    Returns:
+        Log-probabilities in nats; the first is that of the second token.
+
+    Book: 20_after_pretraining.html#after-pretraining-preferences.
+    """
+    return logits[:, :-1].log_softmax(dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+
+
 def answer_log_probs(
     logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], is_answer: Bool[Tensor, "B T"]
 ) -> Float[Tensor, " B"]:
@@ -52,8 +67,7 @@ def answer_log_probs(
             f"got logits of shape {tuple(logits.shape)}, ids of {tuple(ids.shape)} and a mask of "
             f"{tuple(is_answer.shape)}; wanted (B, T, V), (B, T) and (B, T) with T of 2 at least"
         )
-    log_probs = logits[:, :-1].log_softmax(dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
-    return torch.where(is_answer[:, 1:], log_probs, 0.0).sum(dim=-1)
+    return torch.where(is_answer[:, 1:], token_log_probs(logits, ids), 0.0).sum(dim=-1)
 
 
 def reward_loss(chosen: Float[Tensor, " B"], rejected: Float[Tensor, " B"]) -> PreferenceLoss:

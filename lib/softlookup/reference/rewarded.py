@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from softlookup.reference.attention import softmax
+
 Numbers = Sequence[float] | np.ndarray
 """One number for each answer."""
 
@@ -34,9 +36,7 @@ def kl_optimum(reference: Numbers, rewards: Numbers, beta: float) -> np.ndarray:
     reference, rewards = _checked(reference, rewards)
     if not beta > 0:
         raise ValueError(f"beta is {beta}; wanted a number above 0")
-    logits = np.log(reference) + rewards / beta
-    weights = np.exp(logits - logits.max())
-    return weights / weights.sum()
+    return softmax(np.log(reference) + rewards / beta)
 
 
 def grpo_path(reference: Numbers, rewards: Numbers, *, steps: int = 60, rate: float = 0.35) -> np.ndarray:
@@ -65,8 +65,7 @@ def grpo_path(reference: Numbers, rewards: Numbers, *, steps: int = 60, rate: fl
         spread = np.sqrt(policy @ centred**2)
         if spread > 1e-9:
             logits = logits + rate * policy * centred / spread
-        weights = np.exp(logits - logits.max())
-        path.append(weights / weights.sum())
+        path.append(softmax(logits))
     return np.array(path)
 
 
