@@ -28,7 +28,25 @@ _NOT_COUNTED = frozenset(
     # How gates are made of the router's scores.
     "norm_topk_prob routed_scaling_factor scoring_func topk_method n_group topk_group "
     # How weights are stored and cut; layers that predict further tokens, which stand beside the model; its code.
-    "quantization_config num_nextn_predict_layers num_mtp_layers auto_map".split()
+    "quantization_config num_nextn_predict_layers num_mtp_layers auto_map "
+    # The same of families that only counts read: factors, thresholds, kernels, and what training begins with.
+    "partial_rotary_factor mlp_multipliers ssm_multipliers key_multiplier lm_head_multiplier embedding_multiplier "
+    "attention_in_multiplier attention_out_multiplier ssm_in_multiplier ssm_out_multiplier attention_multiplier "
+    "residual_multiplier logits_scaling logit_scale route_scale router_scaling_factor mup_enabled scale_emb "
+    "dim_model_base scale_depth attn_scale attn_temperature_tuning floor_scale clip_qkv attention_value_scale "
+    "layer_norm_eps layer_norm_epsilon norm_eps norm_epsilon mixer_rms_eps mamba_hidden_act mlp_hidden_act "
+    "activation_sparsity_pattern altup_active_idx altup_coef_clip logits_soft_cap full_attn_alpha_factor "
+    "full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor mlp_beta_factor "
+    "moe_renormalize num_expert_group model_max_length original_max_position_embeddings rotary_dim moe_norm_min "
+    "use_expert_bias expert_selection_fn enable_moe_fp32_combine kda_safe_gate kda_lower_bound hc_eps "
+    "hc_sinkhorn_iters hc_magnitude learnable_sink_init compress_rope_theta expert_dtype shared_expert_combination_strategy "
+    "time_step_min time_step_max time_step_floor time_step_limit time_step_scale time_step_init_scheme "
+    "rescale_prenorm_residual residual_in_fp32 chunk_size mamba_chunk_size block_size use_mamba_kernels use_mambapy "
+    "use_associative_scan mamba_ssm_cache_dtype mamba_norm_before_gate moe_shared_expert_overlap num_logits_to_keep "
+    "hidden_dropout resid_pdrop residual_dropout embedding_dropout z_loss_coefficient final_w_init_variance_scale "
+    "w_init_variance_scale embedding_initializer_range mtp_layers_block_type mtp_loss_scaling_factor "
+    "linear_allow_neg_eigval linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt_init_floor "
+    "position_embedding_type rope_interleave input_jitter_noise".split()
 )
 """Entries that change what is computed, but no count."""
 

@@ -1,0 +1,136 @@
+"""The entries of a config.json, filled with the defaults that transformers has for its model_type."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from softlookup.describing.entries import Entries
+
+DEFAULTS = Path(__file__).parent / "decoder_defaults.json"
+
+
+@cache
+def decoder_defaults() -> Mapping[str, Any]:
+    """The defaults of each model_type, and other names of entries, as ``scripts/build_decoder_defaults.py`` wrote them.
+
+    Returns:
+        "transformers", the version; "families", for each model_type its "entries" and "names".
+    """
+    table: Mapping[str, Any] = json.loads(DEFAULTS.read_text(encoding="utf-8"))
+    return table
+
+
+class FilledEntries(Entries):
+    """A description of a model_type whose defaults are on file: what it leaves out is read from there.
+
+    Unlike in ``Entries``, null is null: it is refused where a number is needed.
+
+    Args:
+        description: A mapping, or an object with to_dict().
+        kinds: The values of model_type that the reader knows.
+
+    Raises:
+        TypeError: If the description is neither.
+        ValueError: If model_type is missing or another one, or two names of one entry have values that differ.
+    """
+
+    def __init__(self, description: Any, kinds: Iterable[str]) -> None:
+        super().__init__(description, kinds)
+        family = decoder_defaults()["families"][self.model_type]
+        self._defaults: Mapping[str, Any] = family["entries"]
+        renamed: dict[str, Any] = {}
+        for name, value in self._all.items():
+            plain = family["names"].get(name, name)
+            if plain in renamed and renamed[plain] != value and None not in (renamed[plain], value):
+                raise ValueError(f"{name} is {value!r}, and {plain} is {renamed[plain]!r}; these are names of one entry")
+            if renamed.get(plain) is None:
+                renamed[plain] = value
+        self._all = renamed
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Read an entry; a missing one has its model_type's default, and the one that the caller names if it has none.
+
+        Args:
+            name: Which entry.
+            default: What a missing entry without a default means, and null where the default is null as well.
+        """
+        self._read.add(name)
+        if name in self._all and (self._all[name] is not None or self._defaults.get(name) is not None):
+            return self._all[name]
+        value = self._defaults.get(name)
+        return default if value is None else value
+
+    def knows(self, name: str) -> bool:
+        """Whether this model_type has the entry.
+
+        Args:
+            name: Which entry.
+        """
+        return name in self._defaults
+
+    def first(self, *names: str) -> str:
+        """Find the name under which this model_type has an entry.
+
+        Args:
+            names: Those that model_types have for it.
+
+        Raises:
+            ValueError: If the model_type has none of them.
+        """
+        for name in names:
+            if self.knows(name):
+                return name
+        raise ValueError(f"the description has none of {', '.join(names)}")
+
+    def maybe(self, name: str, *, least: int = 1) -> int | None:
+        """Read a whole number that may be null.
+
+        Args:
+            name: Which entry.
+            least: The smallest that makes sense.
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        return None if self.get(name) is None else self.size(name, least=least)
+
+    def switch(self, name: str | bool) -> bool:
+        """Read a flag, where this model_type has it.
+
+        Args:
+            name: Which entry; True and False stand for themselves.
+
+        Raises:
+            ValueError: If it is neither true nor false.
+        """
+        return name if isinstance(name, bool) else self.knows(name) and self.flag(name, False)
+
+    def for_each(self, name: str, n_layers: int) -> list[Any]:
+        """Read a list with a value for each layer.
+
+        Args:
+            name: Which entry.
+            n_layers: How many there have to be.
+
+        Raises:
+            ValueError: If it is no list, or has another length.
+        """
+        value = self[name]
+        if not isinstance(value, list | tuple) or len(value) != n_layers:
+            got = f"a list of {len(value)}" if isinstance(value, list | tuple) else repr(value)
+            raise ValueError(f"{name} is {got}; wanted a list of {n_layers}, a value for each layer")
+        return list(value)
+
+    def refuse_the_rest(self, without_effect: Iterable[str] = ()) -> None:
+        """Refuse what was not read, is not known to change nothing, and has another value than the default.
+
+        Args:
+            without_effect: Further entries that change nothing of what the caller makes of the description.
+
+        Raises:
+            ValueError: If there are such entries; the message names them, with their values.
+        """
+        same = {name for name, value in self._all.items() if name in self._defaults and value == self._defaults[name]}
+        super().refuse_the_rest(same | set(without_effect))

@@ -1,0 +1,148 @@
+"""Which type each layer of a decoder has, and which layers have experts, where no list of a config.json says so."""
+
+from collections.abc import Callable
+
+from softlookup.describing.filled_entries import FilledEntries
+
+Types = Callable[[FilledEntries, int], list[str]]
+Sparse = Callable[[FilledEntries, int], list[bool]]
+
+
+def every(entry: str | int, otherwise: int = 4, other: str = "sliding_attention") -> Types:
+    """Layers of full attention at each n-th place, n from an entry; the others are of another type."""
+
+    def types(entries: FilledEntries, n_layers: int) -> list[str]:
+        n = entry if isinstance(entry, int) else entries.get(entry, otherwise)
+        if type(n) is not int or n < 1:
+            raise ValueError(f"{entry} is {n!r}; wanted a whole number of at least 1, or the list layer_types")
+        return [other if (layer + 1) % n else "full_attention" for layer in range(n_layers)]
+
+    return types
+
+
+def even_slide(entries: FilledEntries, n_layers: int) -> list[str]:
+    return ["full_attention" if layer % 2 else "sliding_attention" for layer in range(n_layers)]
+
+
+def all_slide(entries: FilledEntries, n_layers: int) -> list[str]:
+    return ["full_attention" if entries.get("sliding_window") is None else "sliding_attention"] * n_layers
+
+
+def slide_after(entries: FilledEntries, n_layers: int) -> list[str]:
+    first = n_layers if entries.get("sliding_window") is None else entries.size("max_window_layers", least=0)
+    return ["sliding_attention" if layer >= first else "full_attention" for layer in range(n_layers)]
+
+
+def exaone_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    if entries.get("sliding_window") is None:
+        raise ValueError("sliding_window is None, and there is no layer_types; give the list")
+    return every("sliding_window_pattern")(entries, n_layers)
+
+
+def cwm_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    return ["sliding_attention" if layer % 4 else "full_attention" for layer in range(n_layers)]
+
+
+def mimo_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    return ["sliding_attention" if layer and (layer + 1) % 6 else "full_attention" for layer in range(n_layers)]
+
+
+def chunked_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    rotary = entries.get("no_rope_layers") or [
+        (layer + 1) % entries.size("no_rope_layer_interval") for layer in range(n_layers)
+    ]
+    return ["chunked_attention" if flag else "full_attention" for flag in rotary]
+
+
+def lfm2_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    full = entries.get("full_attn_idxs", range(n_layers))
+    return ["full_attention" if layer in full else "conv" for layer in range(n_layers)]
+
+
+def lfm3_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    return [
+        "full_attention" if layer % 4 == 2 else "sliding_attention" if layer % 4 == 0 and layer else "conv"
+        for layer in range(n_layers)
+    ]
+
+
+def olmo_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """OLMo hybrid: every fourth layer has full attention, and the last where there is no such layer."""
+    types = every(4, other="linear_attention")(entries, n_layers)
+    return types if "full_attention" in types else [*types[:-1], "full_attention"]
+
+
+def stated_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    raise ValueError("the description has no layer_types; give the list, a type for each layer")
+
+
+def minimax_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    return ["linear_attention" if layer % 2 else "full_attention" for layer in range(n_layers)]
+
+
+def always(name: str) -> Types:
+    return lambda entries, n_layers: [name] * n_layers
+
+
+def kimi_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    inner = entries.get("linear_attn_config", {})
+    if "full_attn_layers" in inner:
+        full = {layer - 1 for layer in inner["full_attn_layers"]}
+    else:
+        full = {layer for layer in range(1, n_layers) if layer % 4 == 0}
+    return ["full_attention" if layer in full else "linear_attention" for layer in range(n_layers)]
+
+
+def bamba_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    full = entries.get("attn_layer_indices", ())
+    return ["full_attention" if layer in full else "linear_attention" for layer in range(n_layers)]
+
+
+def from_layer(entry: str) -> Callable[[FilledEntries, int], list[bool]]:
+    """Experts in all layers but the first few, whose number an entry has."""
+
+    def sparse(entries: FilledEntries, n_layers: int) -> list[bool]:
+        return [layer >= entries.size(entry, least=0) for layer in range(n_layers)]
+
+    return sparse
+
+
+def by_type(first: int | str = 1) -> Callable[[FilledEntries, int], list[bool]]:
+    """Experts where mlp_layer_types says so, and without it behind the first few layers."""
+
+    def sparse(entries: FilledEntries, n_layers: int) -> list[bool]:
+        if entries.get("mlp_layer_types") is None:
+            if isinstance(first, str):
+                return from_layer(first)(entries, n_layers)
+            dense = entries.get("first_k_dense_replace", first)
+            return [layer >= dense for layer in range(n_layers)]
+        types = entries.for_each("mlp_layer_types", n_layers)
+        if strange := sorted({str(name) for name in types} - {"dense", "sparse"}):
+            raise ValueError(f"mlp_layer_types has {', '.join(strange)}; this library has dense and sparse")
+        return [name == "sparse" for name in types]
+
+    return sparse
+
+
+def in_all(entries: FilledEntries, n_layers: int) -> list[bool]:
+    return [True] * n_layers
+
+
+def by_step(entries: FilledEntries, n_layers: int) -> list[bool]:
+    step, dense = entries.size("decoder_sparse_step"), entries.get("mlp_only_layers", ())
+    return [(layer + 1) % step == 0 and layer not in dense for layer in range(n_layers)]
+
+
+def llama4_experts(entries: FilledEntries, n_layers: int) -> list[bool]:
+    step = entries.size("interleave_moe_layer_step")
+    places = entries.get("moe_layers", range(step - 1, n_layers, step))
+    return [layer in places for layer in range(n_layers)]
+
+
+def ernie_experts(entries: FilledEntries, n_layers: int) -> list[bool]:
+    first, last = entries.size("moe_layer_start_index", least=0), entries.size("moe_layer_end_index", least=-1)
+    every_nth = entries.size("moe_layer_interval")
+    last = n_layers - 1 if last == -1 else last
+    return [first <= layer <= last and (layer + 1) % every_nth == 0 for layer in range(n_layers)]
+
+

@@ -1,0 +1,261 @@
+"""Reads the layers of the families of ``families.py`` from a config.json."""
+
+from softlookup.describing.families import FAMILIES, DecoderFamily
+from softlookup.describing.filled_entries import FilledEntries
+from softlookup.describing.layer_kinds import Types
+from softlookup.describing.layer_sizes import (
+    AttentionSizes,
+    ConvolutionSizes,
+    DenseSizes,
+    ExpertsSizes,
+    IndexerSizes,
+    LatentSizes,
+    LayerSizes,
+    MixerSizes,
+    ModelLayers,
+    NetworkSizes,
+)
+
+OLD_TYPES = {
+    "attention": "full_attention",
+    "mamba": "linear_attention",
+    "deepseek_sparse_attention": "indexed_attention",
+}
+"""Names of layer types in older files."""
+
+
+_OF_SOME_LAYERS = (
+    "intermediate_size moe_intermediate_size num_experts num_local_experts n_routed_experts moe_num_experts "
+    "num_experts_per_tok num_experts_per_token moe_topk moe_k n_shared_experts num_shared_experts "
+    "moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size prefix_dense_intermediate_size "
+    "num_key_value_heads head_dim attention_bias mlp_bias sliding_window attention_chunk_size sliding_window_pattern "
+    "max_window_layers global_attn_every_n_layers layer_group_size no_rope_layers no_rope_layer_interval "
+    "interleave_moe_layer_step first_k_dense_replace decoder_sparse_step mlp_only_layers attn_layer_indices "
+    "full_attn_idxs conv_L_cache conv_bias index_n_heads index_head_dim index_topk index_block_size index_topk_blocks "
+    "index_local_blocks linear_conv_kernel_dim linear_key_head_dim linear_num_key_heads linear_num_value_heads "
+    "linear_value_head_dim linear_head_dim linear_num_heads short_conv_kernel_size kv_lora_rank q_lora_rank "
+    "qk_nope_head_dim qk_rope_head_dim v_head_dim use_qk_norm qk_layernorm mamba_d_conv mamba_d_head mamba_d_state "
+    "mamba_expand mamba_n_groups mamba_n_heads mamba_conv_bias mamba_proj_bias indexer_types"
+).split()
+"""Entries that count where a layer of their kind is, and nowhere else."""
+
+
+def usual_layers(entries: FilledEntries) -> ModelLayers:
+    """Read a config of one of ``FAMILIES``.
+
+    Args:
+        entries: Of the config; the caller refuses what is left.
+
+    Returns:
+        Its layers.
+
+    Raises:
+        ValueError: If an entry is missing, or has a value that is not understood; the message names it.
+    """
+    family = FAMILIES[entries.model_type]
+    n_layers, d_model = entries.size("num_hidden_layers"), entries.size("hidden_size")
+    types = layer_types(entries, family.types, n_layers)
+    sparse = family.sparse(entries, n_layers) if family.sparse else [False] * n_layers
+    norm = {"rms": 1, "layer": 2, "none": 0}[family.norm] * d_model
+    vocab_size = entries.size("vocab_size")
+    layers = []
+    for layer, (layer_type, is_sparse) in enumerate(zip(types, sparse, strict=True)):
+        network = experts(entries, family) if is_sparse else _dense(entries, family, d_model)
+        norms = family.norms + (family.sparse_norms if is_sparse else 0)
+        norms -= 1 if family.parallel is not None and entries.switch(family.parallel) else 0
+        layers.append(LayerSizes((_mixer(entries, family, layer_type, layer), network), norms * norm))
+    output_bias = vocab_size if entries.switch(family.output_switch) else 0
+    for name in _OF_SOME_LAYERS:
+        if entries.knows(name):
+            entries.get(name)
+    return ModelLayers(
+        model_type=entries.model_type,
+        d_model=d_model,
+        vocab_size=vocab_size,
+        tied=entries.flag("tie_word_embeddings", False),
+        layers=tuple(layers),
+        last_norms=norm + output_bias,
+    )
+
+
+def layer_types(entries: FilledEntries, otherwise: Types, n_layers: int) -> list[str]:
+    """The types of the layers, under their newest names.
+
+    Args:
+        entries: Of the config.
+        otherwise: What they are where layer_types does not say so.
+        n_layers: How many there are.
+
+    Returns:
+        A name for each layer.
+    """
+    if entries.get("layer_types") is None:
+        return otherwise(entries, n_layers)
+    return [OLD_TYPES.get(str(name), str(name)) for name in entries.for_each("layer_types", n_layers)]
+
+
+def _mixer(entries: FilledEntries, family: DecoderFamily, layer_type: str, layer: int) -> MixerSizes:
+    if layer_type == "linear_attention" and family.linear is not None:
+        return family.linear(entries)
+    if layer_type == "conv" and entries.knows("conv_L_cache"):
+        return ConvolutionSizes(entries.size("conv_L_cache"), entries.flag("conv_bias", False))
+    if family.latent and layer_type in ("full_attention", "indexed_attention"):
+        return latent(entries, family, layer_type == "indexed_attention", layer)
+    window = None if family.window is None else entries.maybe(family.window)
+    if layer_type == "sliding_attention" and entries.knows("sliding_window"):
+        window = entries.size("sliding_window")
+    elif layer_type == "chunked_attention" and entries.knows("attention_chunk_size"):
+        window = entries.size("attention_chunk_size")
+    elif layer_type != "full_attention" and not (
+        layer_type == "minimax_m3_sparse" and entries.knows("index_topk_blocks")
+    ):
+        raise ValueError(f"layer_types has {layer_type}, which is not understood for {entries.model_type!r}")
+    return attention(entries, family, layer_type, window)
+
+
+def attention(
+    entries: FilledEntries, family: DecoderFamily, layer_type: str = "full_attention", window: int | None = None
+) -> AttentionSizes:
+    """Read the sizes of attention with keys and values.
+
+    Args:
+        entries: Of the config.
+        family: Its row.
+        layer_type: Of this layer.
+        window: Positions that a token attends to at most.
+
+    Returns:
+        The sizes.
+
+    Raises:
+        ValueError: If heads do not divide.
+    """
+    n, d_model = entries.size("num_attention_heads"), entries.size("hidden_size")
+    k = entries.maybe("num_key_value_heads") or n
+    width = entries.maybe("head_dim") or d_model // n
+    if entries.model_type == "mimo_v2_flash" and layer_type == "sliding_attention":
+        k *= 2
+    if n % k:
+        raise ValueError(f"num_attention_heads {n} does not divide by {k} key-value heads")
+    indexer = None
+    if layer_type == "minimax_m3_sparse":
+        block = entries.size("index_block_size")
+        chosen = entries.size("index_topk_blocks") * block
+        indexer = IndexerSizes(entries.size("index_n_heads"), entries.size("index_head_dim"), chosen)
+    value_width = (entries.maybe("v_head_dim") if entries.knows("v_head_dim") else None) or width
+    with_gains = family.gains != "none" and (family.gains_switch is None or entries.switch(family.gains_switch))
+    return AttentionSizes(
+        heads=n,
+        kv_heads=k,
+        width=width,
+        value_width=value_width,
+        window=window,
+        chunked=layer_type == "chunked_attention",
+        qkv_bias=entries.switch(family.qkv_bias),
+        output_bias=entries.switch(family.output_bias),
+        gains=_gains(family, n, k, width) if with_gains else 0,
+        sinks=layer_type in family.sinks,
+        gate={"none": 0, "head": n, "value": n * value_width}[family.gate],
+        indexer=indexer,
+    )
+
+
+def _gains(family: DecoderFamily, n: int, k: int, width: int) -> int:
+    if family.gains == "each":
+        return (n + k) * width
+    return 2 * width * (2 if family.norm == "layer" else 1)
+
+
+def latent(entries: FilledEntries, family: DecoderFamily, indexed: bool, layer: int) -> LatentSizes:
+    """Read the sizes of latent attention.
+
+    Args:
+        entries: Of the config.
+        family: Its row.
+        indexed: Whether an indexer chooses positions.
+        layer: Which layer, from 0.
+
+    Returns:
+        The sizes.
+    """
+    n, plain, rotary = (entries.size(name) for name in ("num_attention_heads", "qk_nope_head_dim", "qk_rope_head_dim"))
+    entries.only(qk_head_dim=plain + rotary)
+    entries.get("head_dim")  # what rotary positions are made for
+    entries.get("num_key_value_heads")  # latent attention has no groups
+    indexer = None
+    if indexed:
+        types = entries.get("indexer_types") if entries.knows("indexer_types") else None
+        indexer = IndexerSizes(
+            heads=entries.size("index_n_heads"),
+            width=entries.size("index_head_dim"),
+            chosen=entries.size("index_topk"),
+            own=types is None or types[layer] == "full",
+        )
+    value = entries.maybe("v_head_dim") or entries.size("hidden_size") // n
+    return LatentSizes(
+        heads=n,
+        width=entries.size("kv_lora_rank"),
+        rotary=rotary,
+        query=entries.maybe("q_lora_rank") if entries.knows("q_lora_rank") else None,
+        plain=plain,
+        value=value,
+        bias=entries.switch("attention_bias"),
+        gate={"none": 0, "head": n, "value": n * value}[family.gate],
+        indexer=indexer,
+    )
+
+
+def _dense(entries: FilledEntries, family: DecoderFamily, d_model: int) -> NetworkSizes:
+    hidden = entries.size(family.hidden)
+    if entries.model_type == "lfm2":
+        hidden = _adjusted(entries, hidden)
+    return DenseSizes(
+        hidden=hidden,
+        gated=family.gated,
+        bias=entries.switch(family.hidden_bias),
+        added=family.added(d_model, hidden),
+    )
+
+
+def _adjusted(entries: FilledEntries, hidden: int) -> int:
+    """Round the width as LFM2 does: two thirds, times a factor, up to a multiple."""
+    hidden = entries.get("block_ff_dim", hidden)
+    if not entries.flag("block_auto_adjust_ff_dim", True):
+        return hidden
+    hidden = int(2 * hidden / 3)
+    if (factor := entries.get("block_ffn_dim_multiplier")) is None:
+        return hidden
+    multiple = entries.size("block_multiple_of")
+    return -(-int(factor * hidden) // multiple) * multiple
+
+
+def experts(entries: FilledEntries, family: DecoderFamily) -> NetworkSizes:
+    """Read the sizes of a layer with experts.
+
+    Args:
+        entries: Of the config.
+        family: Its row.
+
+    Returns:
+        The sizes.
+
+    Raises:
+        ValueError: If more experts are chosen than there are.
+    """
+    total = entries.size(entries.first("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"))
+    chosen = entries.size(entries.first("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k"))
+    if chosen > total:
+        raise ValueError(f"num_experts_per_tok is {chosen}; wanted at most {total}, the number of experts")
+    hidden, shared = entries.size(family.expert_hidden), 0
+    if family.shared is not None:
+        shared = entries.maybe(family.shared, least=0) or 0
+        shared *= hidden if family.shared.startswith(("n_", "num_", "moe_num_")) else 1
+    return ExpertsSizes(
+        total=total,
+        chosen=chosen,
+        hidden=hidden,
+        gated=family.gated,
+        shared=shared,
+        shared_gate=family.shared_gate,
+        router_added=total if family.balance else 0,
+    )

@@ -1,0 +1,56 @@
+"""Write what transformers takes for the entries that a config.json of a decoder leaves out.
+
+Run it with a new version of transformers: .venv/bin/python scripts/build_decoder_defaults.py
+"""
+
+import dataclasses
+import json
+import logging
+from pathlib import Path
+
+from softlookup.describing.entries import NO_EFFECT
+from softlookup.describing.families import FAMILIES
+from softlookup.describing.filled_entries import DEFAULTS
+from softlookup.describing.unusual_families import UNUSUAL
+
+
+def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
+    """The entries of a model_type with their defaults, and other names that entries have.
+
+    Args:
+        model_type: One that transformers knows.
+
+    Returns:
+        "entries" and "names".
+    """
+    from transformers import CONFIG_MAPPING, PreTrainedConfig
+
+    kind = CONFIG_MAPPING[model_type]
+    general = {field.name for field in dataclasses.fields(PreTrainedConfig)}
+    names, general = dict(kind.attribute_map), general | (NO_EFFECT - {"max_window_layers"})
+    entries = {
+        names.get(field.name, field.name): None if field.default is dataclasses.MISSING else field.default
+        for field in dataclasses.fields(kind)
+        if field.name not in general and not field.name.endswith("_token_id")
+    }
+    if "tie_word_embeddings" in {field.name for field in dataclasses.fields(kind)}:
+        entries["tie_word_embeddings"] = kind().tie_word_embeddings
+    return {"entries": json.loads(json.dumps(entries)), "names": names}
+
+
+def main(file: Path = DEFAULTS) -> None:
+    """Write the file of defaults.
+
+    Args:
+        file: Where to.
+    """
+    import transformers
+
+    logging.disable(logging.WARNING)
+    lines = [f'  "{name}": {json.dumps(defaults_of(name), sort_keys=True)}' for name in sorted({*FAMILIES, *UNUSUAL})]
+    text = f'{{"transformers": "{transformers.__version__}", "families": {{\n' + ",\n".join(lines) + "\n}}\n"
+    file.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
