@@ -29,7 +29,8 @@ class DecoderFamily:
         output_bias: The same for the output of attention.
         gains: Norms of queries and keys: none, one gain for all "heads", or gains of "each" head.
         gains_switch: The entry that turns these norms on; None where they are always there.
-        gate: A gate on attention's output: for each head, or for each of its values.
+        gate: A gate on attention's output: for each head, for each of its values, or the same as a second half of the
+            queries' projection.
         sinks: On which layers' types heads have sinks.
         norms: Norms of a layer.
         sparse_norms: Further norms of a layer with experts.
@@ -55,7 +56,7 @@ class DecoderFamily:
     output_bias: str | bool = "attention_bias"
     gains: Literal["none", "heads", "each"] = "none"
     gains_switch: str | None = None
-    gate: Literal["none", "head", "value"] = "none"
+    gate: Literal["none", "head", "value", "query"] = "none"
     sinks: tuple[str, ...] = ()
     norms: int = 2
     sparse_norms: int = 0
@@ -81,7 +82,10 @@ _DSA = DecoderFamily(
     shared="n_shared_experts",
 )
 _QWEN_NEXT = DecoderFamily(
-    types=kinds.every("full_attention_interval", other="linear_attention"), linear=gated_delta, gains="heads", gate="value"
+    types=kinds.every("full_attention_interval", other="linear_attention"),
+    linear=gated_delta,
+    gains="heads",
+    gate="query",
 )
 _PLAIN_NORMS = DecoderFamily(norm="layer", gated=False)
 
@@ -172,11 +176,19 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
         ),
         "hy_v3": DecoderFamily(gains="heads", sparse=kinds.by_type(), shared="num_shared_experts"),
         "kimi_linear": replace(
-            _MLA, types=kinds.kimi_types, linear=kimi_delta("low rank"), sparse=kinds.by_type(), shared="num_shared_experts"
+            _MLA,
+            types=kinds.kimi_types,
+            linear=kimi_delta("low rank"),
+            sparse=kinds.by_type(),
+            shared="num_shared_experts",
         ),
         "lfm2": DecoderFamily(types=kinds.lfm2_types, gains="heads", qkv_bias=False, output_bias=False),
         "lfm2_moe": DecoderFamily(
-            types=kinds.stated_types, gains="heads", qkv_bias=False, output_bias=False, sparse=kinds.from_layer("num_dense_layers")
+            types=kinds.stated_types,
+            gains="heads",
+            qkv_bias=False,
+            output_bias=False,
+            sparse=kinds.from_layer("num_dense_layers"),
         ),
         "lfm3": DecoderFamily(types=kinds.lfm3_types, gains="heads", gate="head", norms=4),
         "llama4_text": DecoderFamily(
@@ -186,7 +198,9 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             expert_hidden="intermediate_size",
             shared="intermediate_size",
         ),
-        "mimo_v2_flash": DecoderFamily(types=kinds.mimo_types, output_bias=False, sinks=("sliding_attention",), sparse=kinds.by_type()),
+        "mimo_v2_flash": DecoderFamily(
+            types=kinds.mimo_types, output_bias=False, sinks=("sliding_attention",), sparse=kinds.by_type()
+        ),
         "minicpm3": _MLA,
         "minimax": DecoderFamily(
             types=kinds.minimax_types,
@@ -239,7 +253,9 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
         "qwen3_5_moe_text": replace(
             _QWEN_NEXT, sparse=kinds.in_all, shared="shared_expert_intermediate_size", shared_gate=True
         ),
-        "qwen3_next": replace(_QWEN_NEXT, sparse=kinds.by_step, shared="shared_expert_intermediate_size", shared_gate=True),
+        "qwen3_next": replace(
+            _QWEN_NEXT, sparse=kinds.by_step, shared="shared_expert_intermediate_size", shared_gate=True
+        ),
         "seed_oss": DecoderFamily(output_bias="attention_out_bias"),
         "solar_open": DecoderFamily(sparse=kinds.in_all, shared="n_shared_experts"),
         "stablelm": DecoderFamily(

@@ -44,7 +44,9 @@ class FilledEntries(Entries):
         for name, value in self._all.items():
             plain = family["names"].get(name, name)
             if plain in renamed and renamed[plain] != value and None not in (renamed[plain], value):
-                raise ValueError(f"{name} is {value!r}, and {plain} is {renamed[plain]!r}; these are names of one entry")
+                raise ValueError(
+                    f"{name} is {value!r}, and {plain} is {renamed[plain]!r}; these are names of one entry"
+                )
             if renamed.get(plain) is None:
                 renamed[plain] = value
         self._all = renamed

@@ -144,5 +144,3 @@ def ernie_experts(entries: FilledEntries, n_layers: int) -> list[bool]:
     every_nth = entries.size("moe_layer_interval")
     last = n_layers - 1 if last == -1 else last
     return [first <= layer <= last and (layer + 1) % every_nth == 0 for layer in range(n_layers)]
-
-

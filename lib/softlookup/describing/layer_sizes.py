@@ -24,6 +24,7 @@ class AttentionSizes:
         gains: Learned numbers of the norms of queries, keys and outputs.
         sinks: Whether each head has a learned sink.
         gate: Numbers of a gate on the output, made from the state; 0 without it.
+        gate_bias: Whether the gate has a bias where the queries have one.
         own_values: Whether values have a projection; otherwise they are the keys.
         own_cache: Whether keys and values are made here; otherwise an earlier layer's are used.
         indexer: What chooses positions; None where all are attended to.
@@ -40,6 +41,7 @@ class AttentionSizes:
     gains: int = 0
     sinks: bool = False
     gate: int = 0
+    gate_bias: bool = False
     own_values: bool = True
     own_cache: bool = True
     indexer: Union["IndexerSizes", None] = None

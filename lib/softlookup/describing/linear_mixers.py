@@ -52,8 +52,8 @@ def mamba2(entries: FilledEntries) -> MixerSizes:
     """A Mamba-2 part whose entries begin with mamba_."""
     width, n = entries.get("mamba_d_head"), entries.size("mamba_n_heads")
     inner = entries.get("mamba_d_ssm") if entries.knows("mamba_d_ssm") else None
-    inner = inner or entries.size("mamba_expand") * entries.size("hidden_size")
-    if inner % n or (width != "auto" and width * n != inner):
+    inner = entries.size("mamba_expand") * entries.size("hidden_size") if inner is None else inner
+    if inner < 1 or inner % n or (width != "auto" and width * n != inner):
         raise ValueError(f"mamba_n_heads {n} and mamba_d_head {width!r} do not give the {inner} channels of the state")
     return Mamba2Sizes(
         heads=n,

@@ -128,7 +128,9 @@ def _nemotron_h(entries: FilledEntries) -> ModelLayers:
     entries.get("num_hidden_layers")  # the list of types says it
     types = [_LETTERS.get(str(name), OLD_TYPES.get(str(name), str(name))) for name in types]
     if strange := sorted(set(types) - set(_LETTERS.values())):
-        raise ValueError(f"the layers' types have {', '.join(strange)}; this library has {', '.join(_LETTERS.values())}")
+        raise ValueError(
+            f"the layers' types have {', '.join(strange)}; this library has {', '.join(_LETTERS.values())}"
+        )
     bias = entries.flag("mlp_bias", False)
     if bias and "moe" in types:
         raise ValueError("mlp_bias is True; this library has experts without biases alone")
@@ -137,9 +139,10 @@ def _nemotron_h(entries: FilledEntries) -> ModelLayers:
         chosen=entries.size("num_experts_per_tok"),
         hidden=entries.size("moe_intermediate_size"),
         gated=False,
-        shared=entries.size("moe_shared_expert_intermediate_size", least=0),
+        shared=entries.size("moe_shared_expert_intermediate_size"),
         latent=entries.maybe("moe_latent_size"),
     )
+    entries.only(tie_word_embeddings=False)  # transformers ties nothing here
     entries.get("n_shared_experts")  # their width together is an entry of its own
     entries.get("expand")  # the heads' number and width say it
     parts: dict[str, PartSizes] = {
@@ -173,6 +176,10 @@ def _recurrent_gemma(entries: FilledEntries) -> ModelLayers:
         ),
         "recurrent": RecurrenceSizes(width, entries.size("num_attention_heads"), entries.size("conv1d_width")),
     }
+    if width % entries.size("num_attention_heads"):
+        raise ValueError(
+            f"lru_width {width} does not divide by the {entries['num_attention_heads']} blocks of its gates"
+        )
     network = DenseSizes(entries.size("intermediate_size") // 2, bias=True)
     pattern = entries.get("block_types", ())
     if not pattern or set(pattern) - set(parts):
@@ -303,7 +310,9 @@ def _per_layer(entries: FilledEntries, types: list[str], same_values: bool) -> d
     if (stated := entries.get("per_layer_config")) is not None and entries.says("per_layer_config"):
         changes = {int(layer): dict(change) for layer, change in stated.items()}
         if strange := sorted({name for change in changes.values() for name in change} - _CHANGES):
-            raise ValueError(f"per_layer_config has {', '.join(strange)}; this library has {', '.join(sorted(_CHANGES))}")
+            raise ValueError(
+                f"per_layer_config has {', '.join(strange)}; this library has {', '.join(sorted(_CHANGES))}"
+            )
         return changes
     change = {"head_dim": entries.get("global_head_dim", 512)}
     if same_values and (k := entries.get("num_global_key_value_heads")) is not None:
@@ -327,7 +336,10 @@ def _deepseek_v4(entries: FilledEntries) -> ModelLayers:
     if types is None and ratios is not None:
         types = [_BY_RATIO.get(ratio, str(ratio)) for ratio in ratios]
     elif types is None:
-        types = ["compressed_sparse_attention" if i % 2 and i > 1 else "heavily_compressed_attention" for i in range(n_layers)]
+        types = [
+            "compressed_sparse_attention" if i % 2 and i > 1 else "heavily_compressed_attention"
+            for i in range(n_layers)
+        ]
     types = list(types[:n_layers])
     known = {*rates, "sliding_attention"}
     if len(types) != n_layers or set(types) - known:
@@ -335,6 +347,10 @@ def _deepseek_v4(entries: FilledEntries) -> ModelLayers:
     networks = entries.get("mlp_layer_types", ["moe"] * n_layers)  # those by hash have the same weights
     if set(networks) - {"moe", "hash_moe"}:
         raise ValueError(f"mlp_layer_types is {networks!r}; this library has moe and hash_moe")
+    entries.only(n_shared_experts=1)
+    if entries.size("num_attention_heads") * entries.size("head_dim") % entries.size("o_groups"):
+        raise ValueError(f"o_groups is {entries['o_groups']}; wanted a divisor of the heads' width together")
+    entries.get("qk_rope_head_dim")  # a part of the heads, with their width
     entries.only(num_key_value_heads=1, attention_bias=False, mlp_bias=False)
     indexer = IndexerSizes(entries.size("index_n_heads"), entries.size("index_head_dim"), entries.size("index_topk"))
     routed = experts(entries, DecoderFamily(shared="n_shared_experts"))
@@ -365,7 +381,9 @@ def _hy_v4(entries: FilledEntries) -> ModelLayers:
     d_model, n_layers, m = (entries.size(n) for n in ("hidden_size", "num_hidden_layers", "hc_mult"))
     types = layer_types(entries, kinds.always("indexed_attention"), n_layers)
     if set(types) != {"indexed_attention"}:
-        raise ValueError(f"layer_types has {sorted(set(types))}; this library has indexed_attention for this model_type")
+        raise ValueError(
+            f"layer_types has {sorted(set(types))}; this library has indexed_attention for this model_type"
+        )
     family = DecoderFamily(latent=True, gate="value", shared="n_shared_experts")
     chosen_by = entries.get("indexer_types")
     own = [layer == 0 or (layer - 1) % 4 == 0 for layer in range(n_layers)]
@@ -389,7 +407,8 @@ def _ernie_moe(entries: FilledEntries) -> ModelLayers:
     dense = DenseSizes(entries.size("intermediate_size"))
     mixer, routed = attention(entries, family), experts(entries, family)
     layers = [
-        LayerSizes((mixer, routed if sparse else dense), 2 * d_model) for sparse in kinds.ernie_experts(entries, n_layers)
+        LayerSizes((mixer, routed if sparse else dense), 2 * d_model)
+        for sparse in kinds.ernie_experts(entries, n_layers)
     ]
     return _model(entries, layers, d_model)
 

@@ -56,6 +56,7 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
     n_layers, d_model = entries.size("num_hidden_layers"), entries.size("hidden_size")
     types = layer_types(entries, family.types, n_layers)
     sparse = family.sparse(entries, n_layers) if family.sparse else [False] * n_layers
+    _refuse_what_is_not_built(entries, family)
     norm = {"rms": 1, "layer": 2, "none": 0}[family.norm] * d_model
     vocab_size = entries.size("vocab_size")
     layers = []
@@ -76,6 +77,16 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
         layers=tuple(layers),
         last_norms=norm + output_bias,
     )
+
+
+def _refuse_what_is_not_built(entries: FilledEntries, family: DecoderFamily) -> None:
+    """Refuse values with which transformers builds a model that is not what the entry says."""
+    if family.sparse is not None:
+        entries.only(mlp_bias=False)
+    if entries.model_type in ("bailing_hybrid", "kimi_linear"):
+        entries.only(tie_word_embeddings=False)
+    if entries.model_type == "helium":
+        entries.only(hidden_size=entries.size("head_dim") * entries.size("num_attention_heads"))
 
 
 def layer_types(entries: FilledEntries, otherwise: Types, n_layers: int) -> list[str]:
@@ -133,6 +144,8 @@ def attention(
     n, d_model = entries.size("num_attention_heads"), entries.size("hidden_size")
     k = entries.maybe("num_key_value_heads") or n
     width = entries.maybe("head_dim") or d_model // n
+    if family.gains == "each" and not entries.get("head_dim") and d_model % n:
+        raise ValueError(f"hidden_size {d_model} does not divide by {n} heads")
     if entries.model_type == "mimo_v2_flash" and layer_type == "sliding_attention":
         k *= 2
     if n % k:
@@ -155,7 +168,8 @@ def attention(
         output_bias=entries.switch(family.output_bias),
         gains=_gains(family, n, k, width) if with_gains else 0,
         sinks=layer_type in family.sinks,
-        gate={"none": 0, "head": n, "value": n * value_width}[family.gate],
+        gate={"none": 0, "head": n}.get(family.gate, n * value_width),
+        gate_bias=family.gate == "query",
         indexer=indexer,
     )
 
@@ -248,7 +262,8 @@ def experts(entries: FilledEntries, family: DecoderFamily) -> NetworkSizes:
         raise ValueError(f"num_experts_per_tok is {chosen}; wanted at most {total}, the number of experts")
     hidden, shared = entries.size(family.expert_hidden), 0
     if family.shared is not None:
-        shared = entries.maybe(family.shared, least=0) or 0
+        least = 1 if entries.model_type == "hy_v3" else 0  # there 0 means the width of a dense network
+        shared = entries.maybe(family.shared, least=least) or 0
         shared *= hidden if family.shared.startswith(("n_", "num_", "moe_num_")) else 1
     return ExpertsSizes(
         total=total,

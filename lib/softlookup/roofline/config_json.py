@@ -10,6 +10,9 @@ from typing import Any
 
 from softlookup.describing.decoders import KINDS, DecoderDescription, decoder
 from softlookup.describing.entries import Entries
+from softlookup.describing.layer_sizes import DenseSizes, ExpertsSizes, ModelLayers, PlainSizes
+from softlookup.describing.read_layers import DECODERS, FILLED, decoder_layers, filled_layers, inside
+from softlookup.roofline.layer_counts import CacheRows, part_counts
 
 Config = Mapping[str, Any]
 
@@ -187,6 +190,7 @@ class Sizes:
         norms: Norms of the residual stream.
         unchosen: Of the experts, those that one token does not pass through.
         added: Biases, gains and sinks, which are added or multiplied and stand in no matrix product.
+        tables: Further tables that are looked up, as with embeddings for each layer.
 
     Book: 15_what_changed_more.html#config-parameters.
     """
@@ -198,11 +202,12 @@ class Sizes:
     norms: int
     unchosen: int
     added: int
+    tables: int = 0
 
     @property
     def total(self) -> int:
         """All parameters."""
-        return self.embedding + self.output + self.attention + self.feed_forward + self.norms
+        return self.embedding + self.output + self.attention + self.feed_forward + self.norms + self.tables
 
     @property
     def active(self) -> int:
@@ -212,7 +217,8 @@ class Sizes:
     @property
     def in_products(self) -> int:
         """Weights that one token is multiplied by, the output matrix among them and the table of tokens not."""
-        return self.active - self.embedding - self.norms - self.added + (0 if self.output else self.embedding)
+        looked_up = self.tables + (self.embedding if self.output else 0)
+        return self.active - looked_up - self.norms - self.added
 
 
 def read(config: Config) -> DecoderDescription:
@@ -244,6 +250,34 @@ def read(config: Config) -> DecoderDescription:
     return description
 
 
+def layers(config: Config) -> ModelLayers:
+    """Read a config of any decoder that is known, layer by layer.
+
+    Args:
+        config: The entries of a config.json. Of a model of text and images its ``text_config`` is read, with the word
+            of the whole on whether the output matrix is the table of tokens.
+
+    Returns:
+        What each layer is made of.
+
+    Raises:
+        TypeError: If config or its text_config is no mapping.
+        ValueError: If its model_type is unknown, an entry that is needed is missing, or an entry or its value is not
+            understood; the message names it.
+
+    Book: 15_what_changed_more.html#config-names.
+    """
+    kind = config.get("model_type") if isinstance(config, Mapping) else None
+    if kind in (*KINDS, *WRAPPERS):
+        model = decoder_layers(read(config))
+        return inside(model, str(kind)) if kind in WRAPPERS else model
+    if isinstance(kind, str) and kind not in FILLED and isinstance(inner := config.get("text_config"), Mapping):
+        tied = config.get("tie_word_embeddings")
+        return inside(layers({**inner} if tied is None else {**inner, "tie_word_embeddings": tied}), kind)
+    Entries(config, (*DECODERS, *WRAPPERS))
+    return filled_layers(config, _NOT_COUNTED)
+
+
 def sizes(config: Config) -> Sizes:
     """Count a model's parameters.
 
@@ -258,57 +292,48 @@ def sizes(config: Config) -> Sizes:
 
     Book: 15_what_changed_more.html#config-parameters.
     """
-    model = read(config)
-    products, added = _attention(model)
-    feed_forward, unchosen, added_behind = _feed_forward(model)
+    return parameter_counts(layers(config))
+
+
+def parameter_counts(model: ModelLayers) -> Sizes:
+    """Count the parameters of a model whose layers are known.
+
+    Args:
+        model: What ``layers`` read.
+
+    Returns:
+        The counts by part, with their sums.
+
+    Book: 15_what_changed_more.html#config-parameters.
+    """
     table = model.vocab_size * model.d_model
+    mixers, networks = [], [part_counts(part, model.d_model) for part in model.beside]
+    for layer in model.layers:
+        for part in layer.parts:
+            group = networks if isinstance(part, _NETWORKS) else mixers
+            group.append(part_counts(part, model.d_model))
     return Sizes(
         embedding=table,
         output=0 if model.tied else table,
-        attention=model.n_layers * (products + added),
-        feed_forward=feed_forward,
-        norms=(model.norms * model.n_layers + 1) * model.d_model,
-        unchosen=unchosen,
-        added=model.n_layers * added + added_behind,
+        attention=sum(counts.parameters for counts in mixers),
+        feed_forward=sum(counts.parameters for counts in networks),
+        norms=sum(layer.norms for layer in model.layers) + model.last_norms,
+        unchosen=sum(counts.unchosen for counts in networks),
+        added=sum(counts.added for counts in (*mixers, *networks)),
+        tables=model.tables,
     )
 
 
-def _attention(model: DecoderDescription) -> tuple[int, int]:
-    """Count the weights in products of one layer's attention, and what is added or multiplied besides."""
-    d, n, queries = model.d_model, model.n_heads, model.n_heads * model.head_width
-    added = (d if model.output_bias else 0) + (n if model.sinks else 0)
-    if (latent := model.latent) is None:
-        keys = model.n_kv_heads * model.head_width
-        added += (queries + 2 * keys if model.qkv_bias else 0) + (2 * model.head_width if model.qk_norm else 0)
-        return 2 * d * (queries + keys), added
-    queries, cached = n * (latent.plain + latent.rotary), latent.width + latent.rotary
-    products = d * cached + latent.width * n * (latent.plain + latent.value) + n * latent.value * d
-    products += d * queries if latent.query is None else latent.query * (d + queries)
-    added += latent.width + (latent.query or 0)  # the gains of two norms
-    return products, added + (cached + (latent.query or 0) if model.qkv_bias else 0)
+_NETWORKS = (DenseSizes, ExpertsSizes, PlainSizes)
 
 
-def _feed_forward(model: DecoderDescription) -> tuple[int, int, int]:
-    """Count the weights of all layers: together, in experts that one token leaves out, and added ones that it meets."""
-    d = model.d_model
-    dense, dense_bias = 3 * d * model.d_hidden, 2 * model.d_hidden + d if model.hidden_bias else 0
-    if (experts := model.experts) is None:
-        return model.n_layers * (dense + dense_bias), 0, model.n_layers * dense_bias
-    expert, bias = 3 * d * experts.width, 2 * experts.width + d if experts.biases else 0
-    router, router_bias = experts.total * d, experts.total if experts.biases else 0
-    shared = 3 * d * experts.shared_width + (d if experts.shared_gate else 0)
-    routed = sum(experts.layers)
-    everything = experts.total * (expert + bias) + shared + router + router_bias
-    return (
-        (model.n_layers - routed) * dense + routed * everything,
-        routed * (experts.total - experts.chosen) * (expert + bias),
-        routed * (experts.chosen * bias + router_bias),
-    )
+def _caches(model: ModelLayers) -> list[CacheRows]:
+    return [rows for layer in model.layers for part in layer.parts for rows in part_counts(part, model.d_model).caches]
 
 
 def cached_positions(config: Config, length: int) -> list[int]:
-    """How many positions each layer's cache holds after so many tokens."""
-    return [length if window is None else min(window, length) for window in read(config).windows]
+    """How many rows each cache holds after so many tokens, layer by layer: positions, but where they are compressed."""
+    return [rows.rows(length) for rows in _caches(layers(config))]
 
 
 def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
@@ -329,20 +354,35 @@ def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
     """
     if length < 0 or bytes_each < 1:
         raise ValueError(f"wanted length >= 0 and bytes_each >= 1; got {length} and {bytes_each}")
-    return bytes_each * cached(read(config)) * sum(cached_positions(config, length))
+    return bytes_each * sum(rows.numbers * rows.rows(length) for rows in _caches(layers(config)))
+
+
+def state_numbers(config: Config) -> int:
+    """How many numbers the recurrent states of all layers hold, however long the text is.
+
+    Args:
+        config: The entries of a config.json.
+
+    Returns:
+        Numbers of linear attention, state spaces and short convolutions; 0 where there are none.
+
+    Raises:
+        ValueError: If the config cannot be read; the message names the entry.
+
+    Book: 15_what_changed_more.html#config-cache.
+    """
+    model = layers(config)
+    return sum(part_counts(part, model.d_model).state for layer in model.layers for part in layer.parts)
 
 
 def cached(model: DecoderDescription) -> int:
     """How many numbers the cache of one layer holds for each position."""
-    if model.latent is not None:
-        return model.latent.width + model.latent.rotary
-    return 2 * model.n_kv_heads * model.head_width
+    return _caches(decoder_layers(model))[0].numbers
 
 
 def mixed(model: DecoderDescription) -> int:
     """How many multiply-adds one layer's scores and mixing take for each position that a token attends to."""
-    latent = model.latent
-    return model.n_heads * (2 * model.head_width if latent is None else 2 * latent.width + latent.rotary)
+    return _caches(decoder_layers(model))[0].mixed
 
 
 def token_operations(config: Config, length: int) -> tuple[int, int]:
@@ -355,11 +395,15 @@ def token_operations(config: Config, length: int) -> tuple[int, int]:
         length: Positions that the new token can attend to at most, its own included.
 
     Returns:
-        Operations with weights, and operations of scores and mixing.
+        Operations with weights, and operations of scores, mixing and recurrent states. Of a recurrent state its
+        reading and writing count, a multiply-add for each entry; its decay does not.
 
     Raises:
         ValueError: If the config cannot be read; the message names the entry.
 
     Book: 15_what_changed_more.html#config-operations.
     """
-    return 2 * sizes(config).in_products, 2 * mixed(read(config)) * sum(cached_positions(config, length))
+    model = layers(config)
+    states = sum(part_counts(part, model.d_model).state_products for layer in model.layers for part in layer.parts)
+    mixing = sum(rows.mixed * rows.attended(length) for rows in _caches(model))
+    return 2 * parameter_counts(model).in_products, 2 * (mixing + states)

@@ -107,9 +107,8 @@ def _attention(part: AttentionSizes, d_model: int) -> PartCounts:
     values, mixed = part.kv_heads * part.value_width, part.heads * part.value_width
     made = 0 if not part.own_cache else keys + (values if part.own_values else 0)
     products = d_model * (queries + made + mixed + part.gate)
-    # A gate that is as wide as the queries is a second half of their projection, and shares its bias.
     added = part.gains + (part.heads if part.sinks else 0) + (d_model if part.output_bias else 0)
-    added += queries + made if part.qkv_bias else 0
+    added += queries + made + (part.gate if part.gate_bias else 0) if part.qkv_bias else 0
     cache = CacheRows(keys + values if part.own_cache else 0, queries + mixed, part.window)
     if (indexer := part.indexer) is None:
         return PartCounts(products, added, caches=(cache,))
@@ -140,9 +139,7 @@ def _latent(part: LatentSizes, d_model: int) -> PartCounts:
     if (indexer := part.indexer) is None:
         return PartCounts(products, added, caches=(CacheRows(cached, mixed),))
     more, norms, caches = _indexer(indexer, d_model, part.query or 0)
-    return PartCounts(
-        products + more, added + norms, caches=(CacheRows(cached, mixed, chosen=indexer.chosen), *caches)
-    )
+    return PartCounts(products + more, added + norms, caches=(CacheRows(cached, mixed, chosen=indexer.chosen), *caches))
 
 
 @part_counts.register
