@@ -101,6 +101,32 @@ def tune(file: Path, **options: Any) -> None:
     sys.exit(status)
 
 
+@click.command()
+@click.argument("file", metavar="CONFIG.json", type=FILE)
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+def read(file: Path, as_json: bool) -> None:
+    """Read the config.json of a published model, and count it.
+
+    Prints what each layer is, parameters in all and for a token, bytes of the cache and of recurrent states, and
+    operations for a token. An entry that is not understood is refused by its name.
+    """
+    import json
+
+    from softlookup.roofline.glance import glance, glance_text
+
+    try:
+        shown = glance(json.loads(file.read_text(encoding="utf-8")))
+    except OSError as error:
+        refuse(f"{file} cannot be read: {error.strerror or error}")
+    except UnicodeDecodeError:
+        refuse(f"{file} is no text in UTF-8; wanted the config.json of a model")
+    except json.JSONDecodeError as error:
+        refuse(f"{file} is no JSON: {error}")
+    except (TypeError, ValueError) as error:
+        refuse(f"{file}: {error}")
+    click.echo(json.dumps(shown.as_json(), indent=1) if as_json else glance_text(shown))
+
+
 def _tuned(folder: Path) -> "ChatModel":
     """Load the model of an adapter, and merge the adapter into it."""
     from softlookup.model.chat_folder import SMOLLM2, load_chat
@@ -141,4 +167,4 @@ def _show_attention(
         click.echo(f"  {word:{wide}}  " + ", ".join(f"{words[s]} {weights_S[s]:.2f}" for s in most))
 
 
-COMMANDS = (talk, tune)
+COMMANDS = (talk, tune, read)

@@ -80,7 +80,8 @@ def _falcon_h1(entries: FilledEntries) -> ModelLayers:
         mamba2(entries),
         DenseSizes(entries.size("intermediate_size"), bias=entries.flag("mlp_bias", False)),
     )
-    entries.only(projectors_bias=entries.flag("mamba_proj_bias", False))
+    entries.only(projectors_bias=False, mamba_proj_bias=False)
+    entries.get("mamba_expand")  # where the width of the state is an entry of its own
     return _model(entries, [LayerSizes(parts, 2 * d_model)] * n_layers, d_model)
 
 
@@ -142,7 +143,7 @@ def _nemotron_h(entries: FilledEntries) -> ModelLayers:
         shared=entries.size("moe_shared_expert_intermediate_size"),
         latent=entries.maybe("moe_latent_size"),
     )
-    entries.only(tie_word_embeddings=False)  # transformers ties nothing here
+    entries.only(tie_word_embeddings=False, attention_bias=False)  # transformers builds neither here
     entries.get("n_shared_experts")  # their width together is an entry of its own
     entries.get("expand")  # the heads' number and width say it
     parts: dict[str, PartSizes] = {
@@ -155,7 +156,7 @@ def _nemotron_h(entries: FilledEntries) -> ModelLayers:
             convolution_bias=entries.flag(_either(entries, "mamba_conv_bias", "use_conv_bias"), True),
             bias=entries.flag("use_bias", False),
         ),
-        "full_attention": attention(entries, DecoderFamily(), window=entries.maybe("sliding_window")),
+        "full_attention": attention(entries, _NO_BIAS, window=entries.maybe("sliding_window")),
         "mlp": DenseSizes(entries.size("intermediate_size"), gated=False, bias=bias),
         "moe": routed,
     }
@@ -287,6 +288,8 @@ def _gemma4(entries: FilledEntries) -> ModelLayers:
         wider = 2 if entries.switch("use_double_wide_mlp") and not owns[i] else 1
         parts: list[PartSizes] = [mixer, DenseSizes(wider * hidden)]
         norms = 4
+        for name in ("num_experts", "top_k_experts", "moe_intermediate_size"):
+            entries.get(name)
         if entries.switch("enable_moe_block"):
             total = entries.size("num_experts")
             parts.append(

@@ -28,6 +28,7 @@ _OF_SOME_LAYERS = (
     "intermediate_size moe_intermediate_size num_experts num_local_experts n_routed_experts moe_num_experts "
     "num_experts_per_tok num_experts_per_token moe_topk moe_k n_shared_experts num_shared_experts "
     "moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size prefix_dense_intermediate_size "
+    "num_attention_heads intermediate_size_mlp dense_intermediate_size prefix_dense_sliding_window_pattern "
     "num_key_value_heads head_dim attention_bias mlp_bias sliding_window attention_chunk_size sliding_window_pattern "
     "max_window_layers global_attn_every_n_layers layer_group_size no_rope_layers no_rope_layer_interval "
     "interleave_moe_layer_step first_k_dense_replace decoder_sparse_step mlp_only_layers attn_layer_indices "

@@ -327,13 +327,16 @@ def parameter_counts(model: ModelLayers) -> Sizes:
 _NETWORKS = (DenseSizes, ExpertsSizes, PlainSizes)
 
 
-def _caches(model: ModelLayers) -> list[CacheRows]:
+def cache_rows(model: ModelLayers) -> list[CacheRows]:
+    """The caches of all layers, in order: one for each layer with attention, and those of its indexer and of compressed
+    positions.
+    """
     return [rows for layer in model.layers for part in layer.parts for rows in part_counts(part, model.d_model).caches]
 
 
 def cached_positions(config: Config, length: int) -> list[int]:
     """How many rows each cache holds after so many tokens, layer by layer: positions, but where they are compressed."""
-    return [rows.rows(length) for rows in _caches(layers(config))]
+    return [rows.rows(length) for rows in cache_rows(layers(config))]
 
 
 def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
@@ -354,7 +357,7 @@ def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
     """
     if length < 0 or bytes_each < 1:
         raise ValueError(f"wanted length >= 0 and bytes_each >= 1; got {length} and {bytes_each}")
-    return bytes_each * sum(rows.numbers * rows.rows(length) for rows in _caches(layers(config)))
+    return bytes_each * sum(rows.numbers * rows.rows(length) for rows in cache_rows(layers(config)))
 
 
 def state_numbers(config: Config) -> int:
@@ -377,12 +380,12 @@ def state_numbers(config: Config) -> int:
 
 def cached(model: DecoderDescription) -> int:
     """How many numbers the cache of one layer holds for each position."""
-    return _caches(decoder_layers(model))[0].numbers
+    return cache_rows(decoder_layers(model))[0].numbers
 
 
 def mixed(model: DecoderDescription) -> int:
     """How many multiply-adds one layer's scores and mixing take for each position that a token attends to."""
-    return _caches(decoder_layers(model))[0].mixed
+    return cache_rows(decoder_layers(model))[0].mixed
 
 
 def token_operations(config: Config, length: int) -> tuple[int, int]:
@@ -405,5 +408,5 @@ def token_operations(config: Config, length: int) -> tuple[int, int]:
     """
     model = layers(config)
     states = sum(part_counts(part, model.d_model).state_products for layer in model.layers for part in layer.parts)
-    mixing = sum(rows.mixed * rows.attended(length) for rows in _caches(model))
+    mixing = sum(rows.mixed * rows.attended(length) for rows in cache_rows(model))
     return 2 * parameter_counts(model).in_products, 2 * (mixing + states)

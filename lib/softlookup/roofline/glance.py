@@ -1,0 +1,231 @@
+"""A config.json at a glance: what each layer is, parameters, cache, operations, and a diagram of text."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from softlookup.describing.layer_sizes import LayerSizes, ModelLayers
+from softlookup.roofline.config_json import (
+    Config,
+    cache_bytes,
+    cache_rows,
+    layers,
+    parameter_counts,
+    state_numbers,
+    token_operations,
+)
+
+LONG = 131_072
+"""Tokens of a long text: 128k."""
+
+
+@dataclass(frozen=True)
+class ModelGlance:
+    """What is shown of a config.
+
+    Attributes:
+        model: Its layers.
+        total: Parameters.
+        active: Of them for one token: all but the experts that are not chosen for it.
+        first_bytes: How much the cache grows by a token, while no window is full.
+        late_bytes: How much it grows by a token once all windows are full.
+        long_bytes: The cache at ``LONG`` tokens.
+        state_bytes: Recurrent states, however long the text is.
+        weight_flops: Operations with weights for a token.
+        long_flops: Operations of scores, mixing and states for a token at the end of ``LONG`` tokens.
+        bytes_each: Bytes of a number in the cache and the states.
+    """
+
+    model: ModelLayers
+    total: int
+    active: int
+    first_bytes: float
+    late_bytes: float
+    long_bytes: int
+    state_bytes: int
+    weight_flops: int
+    long_flops: int
+    bytes_each: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as numbers, lists and words alone.
+
+        Returns:
+            The counts by name; "layers" has layers that are alike once, with their places from 0 and their parts.
+        """
+        alike: dict[LayerSizes, list[int]] = {}
+        for place, layer in enumerate(self.model.layers):
+            alike.setdefault(layer, []).append(place)
+        return {
+            "model_type": self.model.model_type,
+            "wrapped_in": self.model.wrapped_in,
+            "d_model": self.model.d_model,
+            "vocab_size": self.model.vocab_size,
+            "tied": self.model.tied,
+            "n_layers": len(self.model.layers),
+            "long_tokens": LONG,
+            **{name: value for name, value in vars(self).items() if name != "model"},
+            "layers": [
+                {"places": places, "parts": [{"words": part.words, **asdict(part)} for part in layer.parts]}
+                for layer, places in alike.items()
+            ],
+        }
+
+
+def glance(config: Config, bytes_each: int = 2) -> ModelGlance:
+    """Read a config and count what is worth a glance.
+
+    Args:
+        config: The entries of a config.json.
+        bytes_each: Bytes of a number in the cache and the states; 2 in half precision.
+
+    Returns:
+        The counts.
+
+    Raises:
+        TypeError: If config or its text_config is no mapping.
+        ValueError: If the config cannot be read; the message names the entry.
+
+    Book: 15_what_changed_more.html#config-parameters.
+    """
+    model = layers(config)
+    counts, caches = parameter_counts(model), cache_rows(model)
+    weights, mixing = token_operations(config, LONG)
+    return ModelGlance(
+        model=model,
+        total=counts.total,
+        active=counts.active,
+        first_bytes=bytes_each * sum(rows.numbers / rows.every for rows in caches),
+        late_bytes=bytes_each * sum(rows.numbers / rows.every for rows in caches if rows.window is None),
+        long_bytes=cache_bytes(config, LONG, bytes_each),
+        state_bytes=state_numbers(config) * bytes_each,
+        weight_flops=weights,
+        long_flops=mixing,
+        bytes_each=bytes_each,
+    )
+
+
+def glance_text(shown: ModelGlance) -> str:
+    """Write a glance for a terminal: the diagram, then the counts.
+
+    Args:
+        shown: What ``glance`` counted.
+
+    Returns:
+        Lines of at most some hundred characters.
+
+    Book: 15_what_changed_more.html#config-parameters.
+    """
+    model = shown.model
+    title = f"{model.model_type}: {_many(len(model.layers), 'layer')}, width {model.d_model:,}"
+    if model.wrapped_in is not None:
+        title += f" (the text decoder of {model.wrapped_in}; nothing else of it is counted)"
+    active = "" if shown.active == shown.total else f", {_short(shown.active)} of them for a token"
+    cache = "none"
+    if shown.long_bytes:
+        cache = f"{shown.first_bytes:,.0f} bytes for a token"
+        if shown.late_bytes != shown.first_bytes:
+            cache += f", {shown.late_bytes:,.0f} once all windows are full"
+        cache += f"; {_short(shown.long_bytes)}B at {LONG:,} tokens"
+    lines = [
+        title,
+        "",
+        *diagram(model),
+        "",
+        f"parameters  {_short(shown.total)}{active}",
+        f"cache       {cache}",
+        *([f"state       {_short(shown.state_bytes)}B, however long the text is"] if shown.state_bytes else []),
+        f"operations  {_short(shown.weight_flops)} with weights for a token; {_short(shown.long_flops)} more for scores,"
+        f" mixing and states at {LONG:,} tokens",
+        "",
+        f"Cache and states with {8 * shown.bytes_each} bits for a number. A multiply-add is two operations. Norms,"
+        " activations and decays are not counted as operations.",
+    ]
+    return "\n".join(lines)
+
+
+def diagram(model: ModelLayers) -> list[str]:
+    """Draw a model as lines of text, from the token to the next token's scores.
+
+    Args:
+        model: Its layers.
+
+    Returns:
+        The lines; layers that repeat stand in a box once, with how often.
+
+    Book: 15_what_changed_more.html#config-names.
+    """
+    lines = [f"   embedding {model.vocab_size:,} x {model.d_model:,}"]
+    lines += [f"   {model.tables:,} numbers in tables for each layer"] if model.tables else []
+    for times, body in repeats(list(model.layers)):
+        inner = []
+        for count, layer in body:
+            first, *others = layer.words
+            inner += [f"{f'{count} x' if len(body) > 1 else '':5}{first}", *(f"     {words}" for words in others)]
+        inner = inner if len(body) > 1 else [line[5:] for line in inner]
+        times = times if len(body) > 1 else times * body[0][0]
+        wide = max(map(len, inner))
+        head = f" {times} x "
+        lines += ["   │", f"┌{head}{'─' * (wide + 2 - len(head))}┐"]
+        lines += [*(f"│ {line:{wide}} │" for line in inner), f"└{'─' * (wide + 2)}┘"]
+    lines += ["   │", *(f"   {part.words}" for part in model.beside)]
+    return [*lines, f"   {'the embedding again' if model.tied else 'an output matrix'}, {model.vocab_size:,} scores"]
+
+
+def repeats(sequence: list[LayerSizes]) -> list[tuple[int, list[tuple[int, LayerSizes]]]]:
+    """Cut a sequence of layers into blocks that repeat.
+
+    Args:
+        sequence: The layers in order.
+
+    Returns:
+        For each block how often it stands there, and its runs of equal layers, each with its length.
+    """
+    blocks, start = [], 0
+    while start < len(sequence):
+        best = (1, 1)
+        for period in range(1, min(24, (len(sequence) - start) // 2) + 1):
+            times = 1
+            body = sequence[start : start + period]
+            while sequence[start + times * period : start + (times + 1) * period] == body:
+                times += 1
+            if times > 1 and times * period > best[0] * best[1]:
+                best = (times, period)
+        times, period = best
+        blocks.append((times, _runs(sequence[start : start + period])))
+        start += times * period
+    return _joined(blocks)
+
+
+def _joined(
+    blocks: list[tuple[int, list[tuple[int, LayerSizes]]]],
+) -> list[tuple[int, list[tuple[int, LayerSizes]]]]:
+    """Join single layers that follow each other into one box."""
+    joined: list[tuple[int, list[tuple[int, LayerSizes]]]] = []
+    for times, body in blocks:
+        if joined and times == 1 and joined[-1][0] == 1:
+            joined[-1][1].extend(body)
+        else:
+            joined.append((times, list(body)))
+    return joined
+
+
+def _runs(sequence: list[LayerSizes]) -> list[tuple[int, LayerSizes]]:
+    runs: list[tuple[int, LayerSizes]] = []
+    for layer in sequence:
+        if runs and runs[-1][1] == layer:
+            runs[-1] = (runs[-1][0] + 1, layer)
+        else:
+            runs.append((1, layer))
+    return runs
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _short(number: float) -> str:
+    """A number with its thousands as a letter."""
+    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= factor:
+            return f"{number / factor:.3g} {letter}"
+    return f"{number:.3g} "
