@@ -9,9 +9,8 @@ import logging
 from pathlib import Path
 
 from softlookup.describing.entries import NO_EFFECT
-from softlookup.describing.families import FAMILIES
 from softlookup.describing.filled_entries import DEFAULTS
-from softlookup.describing.unusual_families import UNUSUAL
+from softlookup.describing.read_layers import DECODERS, FILLED
 
 
 def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
@@ -38,6 +37,23 @@ def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
     return {"entries": json.loads(json.dumps(entries)), "names": names}
 
 
+def wrappers() -> dict[str, bool]:
+    """The model_types whose text decoder is one of those, and whether their output matrix is the table of tokens."""
+    from transformers import CONFIG_MAPPING
+
+    ties = {}
+    for name, kind in CONFIG_MAPPING.items():
+        fields = {field.name for field in dataclasses.fields(kind)}
+        if {"text_config", "tie_word_embeddings"} <= fields and "text_config" in kind.sub_configs:
+            try:
+                whole = kind()
+            except Exception:  # some need an entry
+                continue
+            if getattr(whole.text_config, "model_type", None) in DECODERS:
+                ties[name] = bool(whole.tie_word_embeddings)
+    return dict(sorted(ties.items()))
+
+
 def main(file: Path = DEFAULTS) -> None:
     """Write the file of defaults.
 
@@ -47,8 +63,9 @@ def main(file: Path = DEFAULTS) -> None:
     import transformers
 
     logging.disable(logging.WARNING)
-    lines = [f'  "{name}": {json.dumps(defaults_of(name), sort_keys=True)}' for name in sorted({*FAMILIES, *UNUSUAL})]
-    text = f'{{"transformers": "{transformers.__version__}", "families": {{\n' + ",\n".join(lines) + "\n}}\n"
+    lines = [f'  "{name}": {json.dumps(defaults_of(name), sort_keys=True)}' for name in FILLED]
+    head = f'{{"transformers": "{transformers.__version__}",\n"wrappers": {json.dumps(wrappers())},\n"families": {{\n'
+    text = head + ",\n".join(lines) + "\n}}\n"
     file.write_text(text, encoding="utf-8")
 
 

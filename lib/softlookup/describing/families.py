@@ -45,6 +45,7 @@ class DecoderFamily:
         balance: Whether the router has a learned number for each expert.
         added: Learned numbers of a dense network besides, of the model's width and the hidden width.
         output_switch: Whether the output matrix has a bias, or the entry that says so.
+        more_norms: The entry that gives a layer a norm behind attention and one behind the network.
         parallel: The entry that lets attention and network share a norm.
     """
 
@@ -72,6 +73,7 @@ class DecoderFamily:
     added: Callable[[int, int], int] = lambda d_model, hidden: 0
     output_switch: str | bool = False
     parallel: str | None = None
+    more_norms: str | None = None
 
 
 _MLA = DecoderFamily(latent=True)
@@ -170,6 +172,19 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             sparse=kinds.in_all, expert_hidden="intermediate_size", shared="shared_intermediate_size"
         ),
         "helium": DecoderFamily(output_bias=False),
+        "hyperclovax": DecoderFamily(more_norms="use_post_norm"),
+        "internlm3": DecoderFamily(output_bias=False),
+        "iquestcoder": DecoderFamily(),
+        "jais2": _PLAIN_NORMS,
+        "mellum": DecoderFamily(gains="heads", sparse=kinds.by_type(0)),
+        "qwen3_vl_text": DecoderFamily(gains="heads"),
+        "qwen3_vl_moe_text": DecoderFamily(gains="heads", sparse=kinds.by_step),
+        "glm4v_text": DecoderFamily(qkv_bias=True, output_bias=False, norms=4),
+        "glm4v_moe_text": DecoderFamily(
+            output_bias=False,
+            sparse=kinds.from_layer("first_k_dense_replace"),
+            shared="n_shared_experts",
+        ),
         "hunyuan_v1_dense": DecoderFamily(gains="heads"),
         "hunyuan_v1_moe": DecoderFamily(
             gains="heads", sparse=kinds.in_all, expert_hidden="intermediate_size", shared="intermediate_size"

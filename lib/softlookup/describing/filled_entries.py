@@ -16,7 +16,8 @@ def decoder_defaults() -> Mapping[str, Any]:
     """The defaults of each model_type, and other names of entries, as ``scripts/build_decoder_defaults.py`` wrote them.
 
     Returns:
-        "transformers", the version; "families", for each model_type its "entries" and "names".
+        "transformers", the version; "wrappers", the models of text and images by model_type, and whether their output
+        matrix is the table of tokens; "families", for each model_type its "entries" and "names".
     """
     table: Mapping[str, Any] = json.loads(DEFAULTS.read_text(encoding="utf-8"))
     return table

@@ -22,7 +22,7 @@ from softlookup.describing.layer_sizes import (
     RecurrenceSizes,
 )
 from softlookup.describing.linear_mixers import mamba2
-from softlookup.describing.usual_layers import OLD_TYPES, attention, experts, latent, layer_types
+from softlookup.describing.usual_layers import OLD_TYPES, attention, experts, latent, layer_types, ties_output
 
 _NO_BIAS = DecoderFamily(qkv_bias=False, output_bias=False)
 
@@ -32,7 +32,7 @@ def _model(entries: FilledEntries, layers: list[LayerSizes], last_norms: int, **
         model_type=entries.model_type,
         d_model=entries.size("hidden_size"),
         vocab_size=entries.size("vocab_size"),
-        tied=entries.flag("tie_word_embeddings", True),
+        tied=ties_output(entries),
         layers=tuple(layers),
         last_norms=last_norms,
         **more,

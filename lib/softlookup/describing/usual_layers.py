@@ -24,6 +24,23 @@ OLD_TYPES = {
 """Names of layer types in older files."""
 
 
+def ties_output(entries: FilledEntries) -> bool:
+    """Whether the output matrix is the table of tokens.
+
+    Args:
+        entries: Of the config.
+
+    Returns:
+        True where it is.
+
+    Raises:
+        ValueError: If neither the file nor its model_type says so.
+    """
+    if not entries.knows("tie_word_embeddings") and entries.get("tie_word_embeddings") is None:
+        raise ValueError(f"the description has no tie_word_embeddings, and {entries.model_type!r} has no default")
+    return entries.flag("tie_word_embeddings", False)
+
+
 _OF_SOME_LAYERS = (
     "intermediate_size moe_intermediate_size num_experts num_local_experts n_routed_experts moe_num_experts "
     "num_experts_per_tok num_experts_per_token moe_topk moe_k n_shared_experts num_shared_experts "
@@ -64,6 +81,7 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
     for layer, (layer_type, is_sparse) in enumerate(zip(types, sparse, strict=True)):
         network = experts(entries, family) if is_sparse else _dense(entries, family, d_model)
         norms = family.norms + (family.sparse_norms if is_sparse else 0)
+        norms += 2 if family.more_norms is not None and entries.switch(family.more_norms) else 0
         norms -= 1 if family.parallel is not None and entries.switch(family.parallel) else 0
         layers.append(LayerSizes((_mixer(entries, family, layer_type, layer), network), norms * norm))
     output_bias = vocab_size if entries.switch(family.output_switch) else 0
@@ -74,7 +92,7 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
         model_type=entries.model_type,
         d_model=d_model,
         vocab_size=vocab_size,
-        tied=entries.flag("tie_word_embeddings", False),
+        tied=ties_output(entries),
         layers=tuple(layers),
         last_norms=norm + output_bias,
     )
@@ -82,6 +100,8 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
 
 def _refuse_what_is_not_built(entries: FilledEntries, family: DecoderFamily) -> None:
     """Refuse values with which transformers builds a model that is not what the entry says."""
+    if family.latent:
+        entries.get("qk_head_dim")
     if family.sparse is not None:
         entries.only(mlp_bias=False)
     if entries.model_type in ("bailing_hybrid", "kimi_linear"):

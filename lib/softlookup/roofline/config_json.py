@@ -10,6 +10,7 @@ from typing import Any
 
 from softlookup.describing.decoders import KINDS, DecoderDescription, decoder
 from softlookup.describing.entries import Entries
+from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.layer_sizes import DenseSizes, ExpertsSizes, ModelLayers, PlainSizes
 from softlookup.describing.read_layers import DECODERS, FILLED, decoder_layers, filled_layers, inside
 from softlookup.roofline.layer_counts import CacheRows, part_counts
@@ -272,10 +273,19 @@ def layers(config: Config) -> ModelLayers:
         model = decoder_layers(read(config))
         return inside(model, str(kind)) if kind in WRAPPERS else model
     if isinstance(kind, str) and kind not in FILLED and isinstance(inner := config.get("text_config"), Mapping):
-        tied = config.get("tie_word_embeddings")
-        return inside(layers({**inner} if tied is None else {**inner, "tie_word_embeddings": tied}), kind)
+        return inside(layers(_with_tie(config, inner)), kind)
     Entries(config, (*DECODERS, *WRAPPERS))
     return filled_layers(config, _NOT_COUNTED)
+
+
+def _with_tie(whole: Config, inner: Config) -> Config:
+    """A text_config with the word of the whole on whether the output matrix is the table of tokens."""
+    kind, tied = whole["model_type"], whole.get("tie_word_embeddings")
+    if tied is None:
+        tied = decoder_defaults()["wrappers"].get(kind)
+        if tied is None or inner.get("tie_word_embeddings", tied) != tied:
+            raise ValueError(f"the description has no tie_word_embeddings beside text_config, and {kind!r} does not say")
+    return {**inner, "tie_word_embeddings": tied}
 
 
 def sizes(config: Config) -> Sizes:
