@@ -363,11 +363,13 @@ class PlainSizes:
         words: What it is.
         products: Weights that each token is multiplied by.
         added: Other learned numbers.
+        mixed: Multiply-adds for a token in products without weights.
     """
 
     words: str
     products: int
     added: int = 0
+    mixed: int = 0
 
 
 MixerSizes = Union[

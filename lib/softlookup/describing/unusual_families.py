@@ -245,6 +245,7 @@ def _gemma3n(entries: FilledEntries) -> ModelLayers:
         "low-rank and per-layer branches, mixed streams",
         2 * d_model * (rank + inner) + m * (m * m + m + d_model),
         4 * d_model,
+        (m * m + m) * d_model,
     )
     types, owns = _by_window(entries, 5, n_layers), _shared_caches(entries, n_layers)
     layers = [

@@ -62,7 +62,7 @@ class PartCounts:
         unchosen: Learned numbers that it does not meet: experts that are not chosen for it.
         caches: What grows with the text.
         state: Numbers of the recurrent state, with that of a short convolution.
-        state_products: Multiply-adds with the state for each token.
+        state_products: Multiply-adds with the state for each token, and others without weights.
     """
 
     products: int
@@ -256,4 +256,4 @@ def _experts(part: ExpertsSizes, d_model: int) -> PartCounts:
 
 @part_counts.register
 def _plain(part: PlainSizes, d_model: int) -> PartCounts:
-    return PartCounts(part.products, part.added)
+    return PartCounts(part.products, part.added, state_products=part.mixed)
