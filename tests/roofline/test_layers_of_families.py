@@ -1,5 +1,6 @@
 """Families of decoders by their config.json: parameters, windows, caches, states and operations are transformers'."""
 
+import contextlib
 import dataclasses
 import json
 
@@ -12,6 +13,7 @@ from transformers.cache_utils import get_layer_types_and_kwargs
 
 from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.layer_sizes import AttentionSizes, ConvolutionSizes, LatentSizes
+from softlookup.describing.read_layers import FILLED
 from softlookup.roofline import config_json
 from softlookup.roofline.layer_counts import part_counts
 
@@ -231,6 +233,26 @@ def test_defaults_on_file_are_those_of_the_installed_transformers():
                 and field.default is not dataclasses.MISSING
             ):
                 assert family["entries"][entry] == json.loads(json.dumps(field.default)), (name, entry)
+
+
+STRANGE = ("x", [1], ["a"], {"a": 1}, -1, 1.5, 10**30, [[]])
+OLDER = (
+    "linear_attn_config",
+    "full_attention_interval",
+    "hybrid_override_pattern",
+    "compress_ratios",
+    "per_layer_config",
+)
+OLDER += ("global_head_dim", "num_global_key_value_heads", "block_ff_dim", "compress_rate_csa", "first_k_dense_replace")
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_values_of_strange_types_are_refused_in_a_sentence(name):
+    config = {"tie_word_embeddings": True, **tiny(name)}
+    for entry in {*config, *decoder_defaults()["families"][name]["entries"], *OLDER}:
+        for value in STRANGE:
+            with contextlib.suppress(ValueError):  # any other error fails
+                config_json.sizes({**config, entry: value})
 
 
 SMALL = tiny("olmo3")

@@ -272,7 +272,7 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             _QWEN_NEXT, sparse=kinds.by_step, shared="shared_expert_intermediate_size", shared_gate=True
         ),
         "seed_oss": DecoderFamily(output_bias="attention_out_bias"),
-        "solar_open": DecoderFamily(sparse=kinds.in_all, shared="n_shared_experts"),
+        "solar_open": DecoderFamily(output_bias=False, sparse=kinds.in_all, shared="n_shared_experts"),
         "stablelm": DecoderFamily(
             norm="layer",
             qkv_bias="use_qkv_bias",

@@ -110,6 +110,52 @@ class FilledEntries(Entries):
         """
         return name if isinstance(name, bool) else self.knows(name) and self.flag(name, False)
 
+    def a_list(self, name: str, default: Iterable[Any] = ()) -> list[Any]:
+        """Read a list of whole numbers.
+
+        Args:
+            name: Which entry.
+            default: What a missing one and null mean.
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        if (value := self.get(name)) is None:
+            return list(default)
+        if not isinstance(value, list | tuple) or not all(isinstance(number, int) for number in value):
+            raise ValueError(f"{name} is {value!r}; wanted a list of whole numbers")
+        return list(value)
+
+    def names(self, name: str) -> list[str] | None:
+        """Read a list of names; None where it is null or missing.
+
+        Args:
+            name: Which entry.
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        value = self.get(name)
+        if value is not None and not (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)):
+            raise ValueError(f"{name} is {value!r}; wanted a list of names")
+        return None if value is None else list(value)
+
+    def inside(self, name: str) -> "FilledEntries":
+        """Read a mapping, whose entries have no defaults.
+
+        Args:
+            name: Which entry; a missing one and null are an empty mapping.
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        value = self.get(name, {})
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{name} is {value!r}; wanted a mapping")
+        inner = object.__new__(FilledEntries)
+        inner.model_type, inner._all, inner._read, inner._defaults = self.model_type, value, set(), {}
+        return inner
+
     def for_each(self, name: str, n_layers: int) -> list[Any]:
         """Read a list with a value for each layer.
 

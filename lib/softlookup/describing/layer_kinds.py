@@ -21,45 +21,54 @@ def every(entry: str | int, otherwise: int = 4, other: str = "sliding_attention"
 
 
 def even_slide(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Every other layer has the window, the first one among them."""
     return ["full_attention" if layer % 2 else "sliding_attention" for layer in range(n_layers)]
 
 
 def all_slide(entries: FilledEntries, n_layers: int) -> list[str]:
+    """All layers have the window, if there is one."""
     return ["full_attention" if entries.get("sliding_window") is None else "sliding_attention"] * n_layers
 
 
 def slide_after(entries: FilledEntries, n_layers: int) -> list[str]:
+    """The layers behind the first max_window_layers have the window, if there is one."""
     first = n_layers if entries.get("sliding_window") is None else entries.size("max_window_layers", least=0)
     return ["sliding_attention" if layer >= first else "full_attention" for layer in range(n_layers)]
 
 
 def exaone_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Each n-th layer has full attention, where there is a window."""
     if entries.get("sliding_window") is None:
         raise ValueError("sliding_window is None, and there is no layer_types; give the list")
     return every("sliding_window_pattern")(entries, n_layers)
 
 
 def cwm_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Each fourth layer has full attention, the first one among them."""
     return ["sliding_attention" if layer % 4 else "full_attention" for layer in range(n_layers)]
 
 
 def mimo_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """The first layer and each sixth have full attention."""
     return ["sliding_attention" if layer and (layer + 1) % 6 else "full_attention" for layer in range(n_layers)]
 
 
 def chunked_types(entries: FilledEntries, n_layers: int) -> list[str]:
-    rotary = entries.get("no_rope_layers") or [
+    """Layers with rotary positions attend within chunks (Llama 4)."""
+    rotary = entries.a_list("no_rope_layers") or [
         (layer + 1) % entries.size("no_rope_layer_interval") for layer in range(n_layers)
     ]
     return ["chunked_attention" if flag else "full_attention" for flag in rotary]
 
 
 def lfm2_types(entries: FilledEntries, n_layers: int) -> list[str]:
-    full = entries.get("full_attn_idxs", range(n_layers))
+    """Convolutions, but where full_attn_idxs says attention."""
+    full = entries.a_list("full_attn_idxs", range(n_layers))
     return ["full_attention" if layer in full else "conv" for layer in range(n_layers)]
 
 
 def lfm3_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Convolutions, and between them full and sliding attention in turn."""
     return [
         "full_attention" if layer % 4 == 2 else "sliding_attention" if layer % 4 == 0 and layer else "conv"
         for layer in range(n_layers)
@@ -73,28 +82,31 @@ def olmo_types(entries: FilledEntries, n_layers: int) -> list[str]:
 
 
 def stated_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Refuse a config without layer_types."""
     raise ValueError("the description has no layer_types; give the list, a type for each layer")
 
 
 def minimax_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Full and linear attention in turn."""
     return ["linear_attention" if layer % 2 else "full_attention" for layer in range(n_layers)]
 
 
 def always(name: str) -> Types:
+    """Layers of one type."""
     return lambda entries, n_layers: [name] * n_layers
 
 
 def kimi_types(entries: FilledEntries, n_layers: int) -> list[str]:
-    inner = entries.get("linear_attn_config", {})
-    if "full_attn_layers" in inner:
-        full = {layer - 1 for layer in inner["full_attn_layers"]}
-    else:
-        full = {layer for layer in range(1, n_layers) if layer % 4 == 0}
+    """Linear attention, but where linear_attn_config says full attention."""
+    inner = entries.inside("linear_attn_config")
+    listed = inner.a_list("full_attn_layers", [layer + 1 for layer in range(4, n_layers, 4)])  # counted from 1
+    full = {layer - 1 for layer in listed}
     return ["full_attention" if layer in full else "linear_attention" for layer in range(n_layers)]
 
 
 def bamba_types(entries: FilledEntries, n_layers: int) -> list[str]:
-    full = entries.get("attn_layer_indices", ())
+    """State spaces, but where attn_layer_indices says attention."""
+    full = entries.a_list("attn_layer_indices")
     return ["full_attention" if layer in full else "linear_attention" for layer in range(n_layers)]
 
 
@@ -111,10 +123,13 @@ def by_type(first: int | str = 1) -> Callable[[FilledEntries, int], list[bool]]:
     """Experts where mlp_layer_types says so, and without it behind the first few layers."""
 
     def sparse(entries: FilledEntries, n_layers: int) -> list[bool]:
+        dense: int
         if entries.get("mlp_layer_types") is None:
             if isinstance(first, str):
                 return from_layer(first)(entries, n_layers)
-            dense = entries.get("first_k_dense_replace", first)
+            dense = first
+            if entries.says("first_k_dense_replace"):
+                dense = entries.size("first_k_dense_replace", least=0)
             return [layer >= dense for layer in range(n_layers)]
         types = entries.for_each("mlp_layer_types", n_layers)
         if strange := sorted({str(name) for name in types} - {"dense", "sparse"}):
@@ -125,21 +140,25 @@ def by_type(first: int | str = 1) -> Callable[[FilledEntries, int], list[bool]]:
 
 
 def in_all(entries: FilledEntries, n_layers: int) -> list[bool]:
+    """Experts in all layers."""
     return [True] * n_layers
 
 
 def by_step(entries: FilledEntries, n_layers: int) -> list[bool]:
-    step, dense = entries.size("decoder_sparse_step"), entries.get("mlp_only_layers", ())
+    """Experts in each n-th layer that mlp_only_layers does not name."""
+    step, dense = entries.size("decoder_sparse_step"), entries.a_list("mlp_only_layers")
     return [(layer + 1) % step == 0 and layer not in dense for layer in range(n_layers)]
 
 
 def llama4_experts(entries: FilledEntries, n_layers: int) -> list[bool]:
+    """Experts in the layers of moe_layers, or else in each n-th."""
     step = entries.size("interleave_moe_layer_step")
-    places = entries.get("moe_layers", range(step - 1, n_layers, step))
+    places = entries.a_list("moe_layers", range(step - 1, n_layers, step))
     return [layer in places for layer in range(n_layers)]
 
 
 def ernie_experts(entries: FilledEntries, n_layers: int) -> list[bool]:
+    """Experts in each n-th layer between a first and a last."""
     first, last = entries.size("moe_layer_start_index", least=0), entries.size("moe_layer_end_index", least=-1)
     every_nth = entries.size("moe_layer_interval")
     last = n_layers - 1 if last == -1 else last

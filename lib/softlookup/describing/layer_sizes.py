@@ -5,7 +5,23 @@ models needs no formula of its own.
 """
 
 from dataclasses import dataclass
-from typing import Union
+
+
+@dataclass(frozen=True)
+class IndexerSizes:
+    """A small attention that chooses the positions that the large one attends to (DeepSeek sparse attention).
+
+    Attributes:
+        heads: Of the indexer.
+        width: Of such a head, and of the key that is cached.
+        chosen: Positions that are attended to at most.
+        own: Whether the layer has an indexer; otherwise it uses the choice of an earlier layer.
+    """
+
+    heads: int
+    width: int
+    chosen: int
+    own: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,7 +60,7 @@ class AttentionSizes:
     gate_bias: bool = False
     own_values: bool = True
     own_cache: bool = True
-    indexer: Union["IndexerSizes", None] = None
+    indexer: IndexerSizes | None = None
 
     @property
     def words(self) -> str:
@@ -67,23 +83,6 @@ class AttentionSizes:
         return ", ".join(
             [f"{kind} attention, {self.heads}/{self.kv_heads} heads of {self.width}{values}{limit}", *extras]
         )
-
-
-@dataclass(frozen=True)
-class IndexerSizes:
-    """A small attention that chooses the positions that the large one attends to (DeepSeek sparse attention).
-
-    Attributes:
-        heads: Of the indexer.
-        width: Of such a head, and of the key that is cached.
-        chosen: Positions that are attended to at most.
-        own: Whether the layer has an indexer; otherwise it uses the choice of an earlier layer.
-    """
-
-    heads: int
-    width: int
-    chosen: int
-    own: bool = True
 
 
 @dataclass(frozen=True)
@@ -372,19 +371,19 @@ class PlainSizes:
     mixed: int = 0
 
 
-MixerSizes = Union[
-    AttentionSizes,
-    LatentSizes,
-    CompressedSizes,
-    Mamba2Sizes,
-    Mamba1Sizes,
-    DeltaSizes,
-    LightningSizes,
-    ConvolutionSizes,
-    RecurrenceSizes,
-]
-NetworkSizes = Union[DenseSizes, ExpertsSizes, PlainSizes]
-PartSizes = Union[MixerSizes, NetworkSizes]
+MixerSizes = (
+    AttentionSizes
+    | LatentSizes
+    | CompressedSizes
+    | Mamba2Sizes
+    | Mamba1Sizes
+    | DeltaSizes
+    | LightningSizes
+    | ConvolutionSizes
+    | RecurrenceSizes
+)
+NetworkSizes = DenseSizes | ExpertsSizes | PlainSizes
+PartSizes = MixerSizes | NetworkSizes
 
 
 @dataclass(frozen=True)

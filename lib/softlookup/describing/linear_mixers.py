@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from softlookup.describing.filled_entries import FilledEntries
-from softlookup.describing.layer_sizes import DeltaSizes, LightningSizes, Mamba1Sizes, Mamba2Sizes, MixerSizes
+from softlookup.describing.layer_sizes import DeltaSizes, LightningSizes, Mamba2Sizes, MixerSizes
 
 
 def gated_delta(entries: FilledEntries) -> MixerSizes:
+    """Linear attention by the gated delta rule, of entries that begin with linear_."""
     n = entries.size("num_attention_heads")
     key_heads = entries.maybe("linear_num_key_heads") or n
     width = entries.maybe("linear_key_head_dim") or int(0.75 * entries.size("hidden_size") / key_heads)
@@ -24,6 +25,8 @@ def _first_said(entries: FilledEntries, name: str, otherwise: str) -> str:
 
 
 def kimi_delta(gates: str) -> Callable[[FilledEntries], MixerSizes]:
+    """Linear attention by the delta rule with a decay for each channel; gates as in ``DeltaSizes``."""
+
     def mixer(entries: FilledEntries) -> MixerSizes:
         if gates == "channel":
             return DeltaSizes(
@@ -34,16 +37,17 @@ def kimi_delta(gates: str) -> Callable[[FilledEntries], MixerSizes]:
                 kernel=entries.size(_first_said(entries, "linear_conv_kernel_dim", "short_conv_kernel_size")),
                 gates=gates,
             )
-        inner = entries.get("linear_attn_config", {})
-        width = inner.get("head_dim", entries.size("linear_head_dim"))
-        n = inner.get("num_heads", entries.size("linear_num_heads"))
-        kernel = inner.get("short_conv_kernel_size", entries.size("linear_conv_kernel_dim"))
+        inner = entries.inside("linear_attn_config")
+        width = inner.size("head_dim", entries.size("linear_head_dim"))
+        n = inner.size("num_heads", entries.size("linear_num_heads"))
+        kernel = inner.size("short_conv_kernel_size", entries.size("linear_conv_kernel_dim"))
         return DeltaSizes(key_heads=n, heads=n, key_width=width, value_width=width, kernel=kernel, gates=gates)
 
     return mixer
 
 
 def lightning(entries: FilledEntries) -> MixerSizes:
+    """Lightning attention, whose heads are those of attention."""
     n = entries.size("num_attention_heads")
     return LightningSizes(n, entries.maybe("head_dim") or entries.size("hidden_size") // n)
 
@@ -51,9 +55,9 @@ def lightning(entries: FilledEntries) -> MixerSizes:
 def mamba2(entries: FilledEntries) -> MixerSizes:
     """A Mamba-2 part whose entries begin with mamba_."""
     width, n = entries.get("mamba_d_head"), entries.size("mamba_n_heads")
-    inner = entries.get("mamba_d_ssm") if entries.knows("mamba_d_ssm") else None
+    inner = entries.maybe("mamba_d_ssm") if entries.knows("mamba_d_ssm") else None
     inner = entries.size("mamba_expand") * entries.size("hidden_size") if inner is None else inner
-    if inner < 1 or inner % n or (width != "auto" and width * n != inner):
+    if inner % n or (width != "auto" and entries.size("mamba_d_head") * n != inner):
         raise ValueError(f"mamba_n_heads {n} and mamba_d_head {width!r} do not give the {inner} channels of the state")
     return Mamba2Sizes(
         heads=n,

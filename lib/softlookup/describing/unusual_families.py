@@ -122,12 +122,12 @@ _LETTERS = {"M": "linear_attention", "E": "moe", "*": "full_attention", "-": "ml
 
 def _nemotron_h(entries: FilledEntries) -> ModelLayers:
     d_model = entries.size("hidden_size")
-    types = entries.get("layers_block_type")
-    pattern = entries.get("hybrid_override_pattern")
+    types = entries.names("layers_block_type")
+    pattern = entries.get("hybrid_override_pattern", "ME*-")
     if types is None:
-        types = ["linear_attention", "moe", "full_attention", "mlp"] if pattern is None else list(pattern)
+        types = list(pattern) if isinstance(pattern, str) else [repr(pattern)]
     entries.get("num_hidden_layers")  # the list of types says it
-    types = [_LETTERS.get(str(name), OLD_TYPES.get(str(name), str(name))) for name in types]
+    types = [_LETTERS.get(name, OLD_TYPES.get(name, name)) for name in types]
     if strange := sorted(set(types) - set(_LETTERS.values())):
         raise ValueError(
             f"the layers' types have {', '.join(strange)}; this library has {', '.join(_LETTERS.values())}"
@@ -182,7 +182,7 @@ def _recurrent_gemma(entries: FilledEntries) -> ModelLayers:
             f"lru_width {width} does not divide by the {entries['num_attention_heads']} blocks of its gates"
         )
     network = DenseSizes(entries.size("intermediate_size") // 2, bias=True)
-    pattern = entries.get("block_types", ())
+    pattern = entries.names("block_types")
     if not pattern or set(pattern) - set(parts):
         raise ValueError(f"block_types is {pattern!r}; wanted a list of {' and '.join(parts)}")
     layers = [LayerSizes((parts[pattern[i % len(pattern)]], network), 2 * d_model) for i in range(n_layers)]
@@ -312,16 +312,22 @@ def _gemma4(entries: FilledEntries) -> ModelLayers:
 def _per_layer(entries: FilledEntries, types: list[str], same_values: bool) -> dict[int, dict[str, int]]:
     """What differs in single layers: per_layer_config, or the entries of older files."""
     if (stated := entries.get("per_layer_config")) is not None and entries.says("per_layer_config"):
-        changes = {int(layer): dict(change) for layer, change in stated.items()}
-        if strange := sorted({name for change in changes.values() for name in change} - _CHANGES):
+        known = isinstance(stated, Mapping) and all(
+            str(layer).isdecimal()
+            and isinstance(change, Mapping)
+            and set(change) <= _CHANGES
+            and all(type(size) is int and size > 0 for size in change.values())
+            for layer, change in stated.items()
+        )
+        if not known:
             raise ValueError(
-                f"per_layer_config has {', '.join(strange)}; this library has {', '.join(sorted(_CHANGES))}"
+                f"per_layer_config is {stated!r}; wanted sizes by layer, of {' and '.join(sorted(_CHANGES))} alone"
             )
-        return changes
-    change = {"head_dim": entries.get("global_head_dim", 512)}
-    if same_values and (k := entries.get("num_global_key_value_heads")) is not None:
+        return {int(layer): dict(change) for layer, change in stated.items()}
+    k = entries.maybe("num_global_key_value_heads")
+    change = {"head_dim": entries.maybe("global_head_dim") or 512}
+    if same_values and k is not None:
         change["num_key_value_heads"] = k
-    entries.get("num_global_key_value_heads")
     return {layer: change for layer, name in enumerate(types) if name == "full_attention"}
 
 
@@ -333,23 +339,24 @@ _BY_RATIO = {0: "sliding_attention", 4: "compressed_sparse_attention", 128: "hea
 
 def _deepseek_v4(entries: FilledEntries) -> ModelLayers:
     d_model, n_layers, m = (entries.size(n) for n in ("hidden_size", "num_hidden_layers", "hc_mult"))
-    rates = dict(entries.get("compress_rates", _RATES))
-    rates["compressed_sparse_attention"] = entries.get("compress_rate_csa", rates["compressed_sparse_attention"])
-    rates["heavily_compressed_attention"] = entries.get("compress_rate_hca", rates["heavily_compressed_attention"])
-    types, ratios = entries.get("layer_types"), entries.get("compress_ratios")
-    if types is None and ratios is not None:
+    stated = entries.inside("compress_rates")
+    rates = {name: stated.size(name, rate) for name, rate in _RATES.items()}
+    for name, older in zip(_RATES, ("compress_rate_csa", "compress_rate_hca"), strict=True):
+        rates[name] = entries.maybe(older) or rates[name]
+    types, ratios = entries.names("layer_types"), entries.a_list("compress_ratios")
+    if types is None and ratios:
         types = [_BY_RATIO.get(ratio, str(ratio)) for ratio in ratios]
     elif types is None:
         types = [
             "compressed_sparse_attention" if i % 2 and i > 1 else "heavily_compressed_attention"
             for i in range(n_layers)
         ]
-    types = list(types[:n_layers])
+    types = types[:n_layers]
     known = {*rates, "sliding_attention"}
     if len(types) != n_layers or set(types) - known:
         raise ValueError(f"the layers' types are {types!r}; wanted {n_layers} of {', '.join(sorted(known))}")
-    networks = entries.get("mlp_layer_types", ["moe"] * n_layers)  # those by hash have the same weights
-    if set(networks) - {"moe", "hash_moe"}:
+    networks = entries.names("mlp_layer_types")  # experts that are chosen by hash have the same weights
+    if set(networks or ()) - {"moe", "hash_moe"}:
         raise ValueError(f"mlp_layer_types is {networks!r}; this library has moe and hash_moe")
     entries.only(n_shared_experts=1)
     if entries.size("num_attention_heads") * entries.size("head_dim") % entries.size("o_groups"):

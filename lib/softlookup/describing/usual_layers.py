@@ -219,12 +219,14 @@ def latent(entries: FilledEntries, family: DecoderFamily, indexed: bool, layer: 
     entries.get("num_key_value_heads")  # latent attention has no groups
     indexer = None
     if indexed:
-        types = entries.get("indexer_types") if entries.knows("indexer_types") else None
+        own = True
+        if entries.knows("indexer_types") and entries.get("indexer_types") is not None:
+            own = entries.for_each("indexer_types", entries.size("num_hidden_layers"))[layer] == "full"
         indexer = IndexerSizes(
             heads=entries.size("index_n_heads"),
             width=entries.size("index_head_dim"),
             chosen=entries.size("index_topk"),
-            own=types is None or types[layer] == "full",
+            own=own,
         )
     value = entries.maybe("v_head_dim") or entries.size("hidden_size") // n
     return LatentSizes(
@@ -254,14 +256,14 @@ def _dense(entries: FilledEntries, family: DecoderFamily, d_model: int) -> Netwo
 
 def _adjusted(entries: FilledEntries, hidden: int) -> int:
     """Round the width as LFM2 does: two thirds, times a factor, up to a multiple."""
-    hidden = entries.get("block_ff_dim", hidden)
+    hidden = entries.maybe("block_ff_dim") or hidden
     if not entries.flag("block_auto_adjust_ff_dim", True):
         return hidden
     hidden = int(2 * hidden / 3)
-    if (factor := entries.get("block_ffn_dim_multiplier")) is None:
+    if entries.get("block_ffn_dim_multiplier") is None:
         return hidden
     multiple = entries.size("block_multiple_of")
-    return -(-int(factor * hidden) // multiple) * multiple
+    return -(-int(entries.number("block_ffn_dim_multiplier", 1.0) * hidden) // multiple) * multiple
 
 
 def experts(entries: FilledEntries, family: DecoderFamily) -> NetworkSizes:

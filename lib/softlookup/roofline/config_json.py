@@ -13,12 +13,15 @@ from softlookup.describing.entries import Entries
 from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.layer_sizes import DenseSizes, ExpertsSizes, ModelLayers, PlainSizes
 from softlookup.describing.read_layers import DECODERS, FILLED, decoder_layers, filled_layers, inside
-from softlookup.roofline.layer_counts import CacheRows, part_counts
+from softlookup.roofline.layer_counts import CacheRows, PartCounts, part_counts
 
 Config = Mapping[str, Any]
 
 WRAPPERS = ("gemma3", "llava")
 """Models of text and images: of these the text decoder alone is counted, which ``text_config`` describes."""
+
+MOST_LAYERS = 10_000
+"""Layers are listed one by one; a file with more of them has a slip."""
 
 _OF_IMAGES = frozenset(
     "vision_config mm_tokens_per_image image_seq_length ignore_index multimodal_projector_bias projector_hidden_act "
@@ -43,7 +46,8 @@ _NOT_COUNTED = frozenset(
     "full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor mlp_beta_factor "
     "moe_renormalize num_expert_group model_max_length original_max_position_embeddings rotary_dim moe_norm_min "
     "use_expert_bias expert_selection_fn enable_moe_fp32_combine kda_safe_gate kda_lower_bound hc_eps "
-    "hc_sinkhorn_iters hc_magnitude learnable_sink_init compress_rope_theta expert_dtype shared_expert_combination_strategy "
+    "hc_sinkhorn_iters hc_magnitude learnable_sink_init compress_rope_theta expert_dtype "
+    "shared_expert_combination_strategy "
     "time_step_min time_step_max time_step_floor time_step_limit time_step_scale time_step_init_scheme "
     "rescale_prenorm_residual residual_in_fp32 chunk_size mamba_chunk_size block_size use_mamba_kernels use_mambapy "
     "use_associative_scan mamba_ssm_cache_dtype mamba_norm_before_gate moe_shared_expert_overlap num_logits_to_keep "
@@ -269,6 +273,8 @@ def layers(config: Config) -> ModelLayers:
     Book: 15_what_changed_more.html#config-names.
     """
     kind = config.get("model_type") if isinstance(config, Mapping) else None
+    if kind and type(n_layers := config.get("num_hidden_layers")) is int and n_layers > MOST_LAYERS:
+        raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")
     if kind in (*KINDS, *WRAPPERS):
         model = decoder_layers(read(config))
         return inside(model, str(kind)) if kind in WRAPPERS else model
@@ -284,7 +290,9 @@ def _with_tie(whole: Config, inner: Config) -> Config:
     if tied is None:
         tied = decoder_defaults()["wrappers"].get(kind)
         if tied is None or inner.get("tie_word_embeddings", tied) != tied:
-            raise ValueError(f"the description has no tie_word_embeddings beside text_config, and {kind!r} does not say")
+            raise ValueError(
+                f"the description has no tie_word_embeddings beside text_config, and {kind!r} does not say"
+            )
     return {**inner, "tie_word_embeddings": tied}
 
 
@@ -317,7 +325,8 @@ def parameter_counts(model: ModelLayers) -> Sizes:
     Book: 15_what_changed_more.html#config-parameters.
     """
     table = model.vocab_size * model.d_model
-    mixers, networks = [], [part_counts(part, model.d_model) for part in model.beside]
+    mixers: list[PartCounts] = []
+    networks = [part_counts(part, model.d_model) for part in model.beside]
     for layer in model.layers:
         for part in layer.parts:
             group = networks if isinstance(part, _NETWORKS) else mixers
@@ -338,8 +347,15 @@ _NETWORKS = (DenseSizes, ExpertsSizes, PlainSizes)
 
 
 def cache_rows(model: ModelLayers) -> list[CacheRows]:
-    """The caches of all layers, in order: one for each layer with attention, and those of its indexer and of compressed
-    positions.
+    """The caches of all layers, in order.
+
+    Args:
+        model: What ``layers`` read.
+
+    Returns:
+        One for each layer with attention, and one for its indexer and for compressed positions, if it has them.
+
+    Book: 15_what_changed_more.html#config-cache.
     """
     return [rows for layer in model.layers for part in layer.parts for rows in part_counts(part, model.d_model).caches]
 

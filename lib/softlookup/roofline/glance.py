@@ -134,11 +134,11 @@ def glance_text(shown: ModelGlance) -> str:
         f"parameters  {_short(shown.total)}{active}",
         f"cache       {cache}",
         *([f"state       {_short(shown.state_bytes)}B, however long the text is"] if shown.state_bytes else []),
-        f"operations  {_short(shown.weight_flops)} with weights for a token; {_short(shown.long_flops)} more for scores,"
-        f" mixing and states at {LONG:,} tokens",
+        f"operations  {_short(shown.weight_flops)}FLOP with weights for a token,",
+        f"            {_short(shown.long_flops)}FLOP more for scores, mixing and states at {LONG:,} tokens",
         "",
-        f"Cache and states with {8 * shown.bytes_each} bits for a number. A multiply-add is two operations. Norms,"
-        " activations and decays are not counted as operations.",
+        f"Cache and states with {8 * shown.bytes_each} bits for a number. A multiply-add is two operations;",
+        "norms, activations and decays are not counted.",
     ]
     return "\n".join(lines)
 
