@@ -235,7 +235,7 @@ LINEAR = ["linear_attention"] * 3 + ["full_attention"] * 4
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"model_type": "qwen3_next"}, "model_type is 'qwen3_next'; this library has llama, mistral, "),
+        ({"model_type": "longcat_flash"}, "model_type is 'longcat_flash'; this library has afmoe, "),
         ({"model_type": None}, "no entry that is not null for model_type"),
         ({"hidden_size": None}, "the description has no entry that is not null for hidden_size"),
         ({"hidden_size": "48"}, "hidden_size is '48'; wanted a whole number of at least 1"),

@@ -15,13 +15,13 @@ class IndexerSizes:
         heads: Of the indexer.
         width: Of such a head, and of the key that is cached.
         chosen: Positions that are attended to at most.
-        own: Whether the layer has an indexer; otherwise it uses the choice of an earlier layer.
+        chooses: Whether the layer has an indexer; otherwise it uses the choice of an earlier layer.
     """
 
     heads: int
     width: int
     chosen: int
-    own: bool = True
+    chooses: bool = True
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class LatentSizes:
         text = f"latent attention (MLA), {self.heads} heads, latent {self.width} + rotary key {self.rotary}"
         extras = [name for name, holds in (("output gate", self.gate), ("sinks", self.sinks)) if holds]
         if self.indexer is not None:
-            which = "by an indexer" if self.indexer.own else "by an earlier layer's indexer"
+            which = "by an indexer" if self.indexer.chooses else "by an earlier layer's indexer"
             extras.append(f"{self.indexer.chosen:,} positions chosen {which}")
         return ", ".join([text, *extras])
 

@@ -397,15 +397,15 @@ def _hy_v4(entries: FilledEntries) -> ModelLayers:
         )
     family = DecoderFamily(latent=True, gate="value", shared="n_shared_experts")
     chosen_by = entries.get("indexer_types")
-    own = [layer == 0 or (layer - 1) % 4 == 0 for layer in range(n_layers)]
+    chooses = [layer == 0 or (layer - 1) % 4 == 0 for layer in range(n_layers)]
     if chosen_by is not None:
-        own = [name == "full" for name in entries.for_each("indexer_types", n_layers)]
+        chooses = [name == "full" for name in entries.for_each("indexer_types", n_layers)]
     streams = PlainSizes("hyper-connections", 2 * 2 * m * m * d_model, 2 * (2 * m + 2))
     layers = []
     for layer, sparse in enumerate(kinds.by_type()(entries, n_layers)):
         mixer = latent(entries, family, True, layer)
         assert mixer.indexer is not None
-        mixer = replace(mixer, sinks=True, indexer=replace(mixer.indexer, own=own[layer]))
+        mixer = replace(mixer, sinks=True, indexer=replace(mixer.indexer, chooses=chooses[layer]))
         network = experts(entries, family) if sparse else DenseSizes(entries.size("intermediate_size"))
         layers.append(LayerSizes((mixer, network, streams), 2 * d_model))
     return _model(entries, layers, d_model, beside=(_last_streams(m, d_model),))

@@ -219,14 +219,14 @@ def latent(entries: FilledEntries, family: DecoderFamily, indexed: bool, layer: 
     entries.get("num_key_value_heads")  # latent attention has no groups
     indexer = None
     if indexed:
-        own = True
+        chooses = True
         if entries.knows("indexer_types") and entries.get("indexer_types") is not None:
-            own = entries.for_each("indexer_types", entries.size("num_hidden_layers"))[layer] == "full"
+            chooses = entries.for_each("indexer_types", entries.size("num_hidden_layers"))[layer] == "full"
         indexer = IndexerSizes(
             heads=entries.size("index_n_heads"),
             width=entries.size("index_head_dim"),
             chosen=entries.size("index_topk"),
-            own=own,
+            chooses=chooses,
         )
     value = entries.maybe("v_head_dim") or entries.size("hidden_size") // n
     return LatentSizes(

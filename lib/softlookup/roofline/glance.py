@@ -32,6 +32,7 @@ class ModelGlance:
         state_bytes: Recurrent states, however long the text is.
         weight_flops: Operations with weights for a token.
         long_flops: Operations of scores, mixing and states for a token at the end of ``LONG`` tokens.
+        further_layers: Layers behind the last that predict further tokens, which are not counted.
         bytes_each: Bytes of a number in the cache and the states.
     """
 
@@ -44,6 +45,7 @@ class ModelGlance:
     state_bytes: int
     weight_flops: int
     long_flops: int
+    further_layers: int
     bytes_each: int
 
     def as_json(self) -> dict[str, Any]:
@@ -100,8 +102,16 @@ def glance(config: Config, bytes_each: int = 2) -> ModelGlance:
         state_bytes=state_numbers(config) * bytes_each,
         weight_flops=weights,
         long_flops=mixing,
+        further_layers=_further(config),
         bytes_each=bytes_each,
     )
+
+
+def _further(config: Config) -> int:
+    """How many layers predict further tokens, which stand beside the model."""
+    inner = config.get("text_config") or config
+    counts = [inner.get(name) for name in ("num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers")]
+    return next((count for count in counts if isinstance(count, int)), 0)
 
 
 def glance_text(shown: ModelGlance) -> str:
@@ -116,10 +126,10 @@ def glance_text(shown: ModelGlance) -> str:
     Book: 15_what_changed_more.html#config-parameters.
     """
     model = shown.model
-    title = f"{model.model_type}: {_many(len(model.layers), 'layer')}, width {model.d_model:,}"
+    title = f"{model.model_type}: {len(model.layers):,} layers, width {model.d_model:,}"
     if model.wrapped_in is not None:
         title += f" (the text decoder of {model.wrapped_in}; nothing else of it is counted)"
-    active = "" if shown.active == shown.total else f", {_short(shown.active)} of them for a token"
+    active = "" if shown.active == shown.total else f", {_many(shown.active)} of them for a token"
     cache = "none"
     if shown.long_bytes:
         cache = f"{shown.first_bytes:,.0f} bytes for a token"
@@ -131,7 +141,7 @@ def glance_text(shown: ModelGlance) -> str:
         "",
         *diagram(model),
         "",
-        f"parameters  {_short(shown.total)}{active}",
+        f"parameters  {_many(shown.total)}{active}",
         f"cache       {cache}",
         *([f"state       {_short(shown.state_bytes)}B, however long the text is"] if shown.state_bytes else []),
         f"operations  {_short(shown.weight_flops)}FLOP with weights for a token,",
@@ -140,6 +150,9 @@ def glance_text(shown: ModelGlance) -> str:
         f"Cache and states with {8 * shown.bytes_each} bits for a number. A multiply-add is two operations;",
         "norms, activations and decays are not counted.",
     ]
+    if (further := shown.further_layers) > 0:
+        also = f"{further} layers that predict" if further > 1 else "one layer that predicts"
+        lines.append(f"Not counted either: {also} further tokens.")
     return "\n".join(lines)
 
 
@@ -219,8 +232,12 @@ def _runs(sequence: list[LayerSizes]) -> list[tuple[int, LayerSizes]]:
     return runs
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def _many(parameters: int) -> str:
+    """A number of parameters in words."""
+    for factor, word in ((10**12, "trillion"), (10**9, "billion"), (10**6, "million")):
+        if parameters >= factor:
+            return f"{parameters / factor:.3g} {word}"
+    return f"{parameters:,}"
 
 
 def _short(number: float) -> str:

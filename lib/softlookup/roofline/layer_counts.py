@@ -119,7 +119,7 @@ def _attention(part: AttentionSizes, d_model: int) -> PartCounts:
 
 def _indexer(part: IndexerSizes, d_model: int, query: int) -> tuple[int, int, tuple[CacheRows, ...]]:
     """Weights in products, other numbers and the cache of an indexer whose queries come from a latent vector."""
-    if not part.own:
+    if not part.chooses:
         return 0, 0, ()
     products = query * part.heads * part.width + d_model * (part.width + part.heads)
     mixed = part.heads * part.width + part.heads

@@ -1,0 +1,122 @@
+"""softlookup read: a config at a glance."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from tiny_decoders import tiny
+
+from softlookup.cli import main
+from softlookup.describing.read_layers import FILLED
+from softlookup.roofline import config_json
+from softlookup.roofline.config_json import QUOTED
+from softlookup.roofline.glance import LONG, diagram, glance, glance_text, repeats
+
+GPT_OSS = """gpt_oss: 24 layers, width 2,880
+
+   embedding 201,088 x 2,880
+   │
+┌ 12 x ────────────────────────────────────────────────────────────────┐
+│ 1 x  grouped-query attention, 64/8 heads of 64, window of 128, sinks │
+│      4 of 32 experts of 2,880                                        │
+│ 1 x  grouped-query attention, 64/8 heads of 64, sinks                │
+│      4 of 32 experts of 2,880                                        │
+└──────────────────────────────────────────────────────────────────────┘
+   │
+   an output matrix, 201,088 scores
+"""
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, ["read", *map(str, arguments)])
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(config):
+        path = tmp_path / "config.json"
+        path.write_text(config if isinstance(config, str) else json.dumps(config))
+        return path
+
+    return write
+
+
+def test_a_config_is_drawn_and_counted(file):
+    result = call(file(QUOTED["gpt-oss 20B"]))
+    assert result.exit_code == 0
+    assert result.output.startswith(GPT_OSS)
+    assert "parameters  20.9 billion, 4.19 billion of them for a token\n" in result.output
+    assert "cache       49,152 bytes for a token, 24,576 once all windows are full; 3.22 GB at 131,072" in result.output
+    assert "further tokens" not in result.output
+
+
+def test_layers_that_predict_further_tokens_are_said_to_be_left_out(file):
+    said = "Not counted either: one layer that predicts further tokens.\n"
+    assert call(file({**QUOTED["DeepSeek-V3"], "num_nextn_predict_layers": 1})).output.endswith(said)
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_every_family_is_drawn_and_written_as_json(name, file):
+    config = {"tie_word_embeddings": False, **tiny(name)}
+    shown = json.loads(call(file(config), "--json").output)
+    layers = config_json.layers(config).layers
+    assert sorted(place for row in shown["layers"] for place in row["places"]) == list(range(len(layers)))
+    for row in shown["layers"]:
+        assert [part["words"] for part in row["parts"]] == list(layers[row["places"][0]].words)
+    assert shown["total"] == config_json.sizes(config).total
+    assert shown["long_bytes"] == config_json.cache_bytes(config, LONG)
+    text = glance_text(glance(config))
+    assert all(words in text for layer in layers for words in layer.words)
+    assert max(map(len, text.splitlines())) < 150
+
+
+def test_the_text_decoder_of_a_model_of_text_and_images_is_named(file):
+    config = {"model_type": "qwen3_5", "tie_word_embeddings": False, "text_config": tiny("qwen3_5_text")}
+    assert call(file(config)).output.startswith(
+        "qwen3_5_text: 5 layers, width 48 (the text decoder of qwen3_5; nothing else of it is counted)\n"
+    )
+
+
+def test_repeats_join_again_to_the_sequence():
+    for name in FILLED:
+        layers = list(config_json.layers({"tie_word_embeddings": False, **tiny(name)}).layers)
+        for sequence in (layers, layers * 3, [*layers * 2, layers[0]]):
+            again = []
+            for times, body in repeats(sequence):
+                again += [layer for count, layer in body for _ in range(count)] * times
+            assert again == sequence
+
+
+def test_a_model_of_equal_layers_is_one_box():
+    lines = diagram(config_json.layers(QUOTED["Llama 3 8B"]))
+    assert [line[:7] for line in lines if line.startswith("┌")] == ["┌ 32 x "]
+
+
+def test_state_is_shown_where_there_is_one():
+    assert "state " in glance_text(glance(tiny("qwen3_next")))
+    assert "state " not in glance_text(glance(QUOTED["Llama 3 8B"]))
+    assert "cache       none" in glance_text(glance(tiny("mamba2")))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "is no JSON: "),
+        ("[1]", "the description is a list; wanted the mapping that a config.json holds."),
+        ("{}", "the description has no field model_type."),
+        ({"model_type": "bert"}, "model_type is 'bert'; this library has afmoe, "),
+        ({**tiny("olmo3"), "strange": 1}, "strange = 1: not understood for model_type 'olmo3'"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence(file, content, says):
+    path = file(content)
+    result = call(path)
+    assert result.exit_code == 2
+    assert result.output.startswith(f"softlookup: {path}")
+    assert says in result.output
+
+
+def test_a_missing_file_and_one_that_is_no_text_are_said(tmp_path):
+    assert call(tmp_path / "none.json").output.endswith("none.json cannot be read: No such file or directory.\n")
+    (tmp_path / "weights").write_bytes(b"\xff\xfe\x00")
+    assert "is no text in UTF-8; wanted the config.json of a model." in call(tmp_path / "weights").output
