@@ -51,8 +51,8 @@ def test_a_config_is_drawn_and_counted(file):
 
 
 def test_layers_that_predict_further_tokens_are_said_to_be_left_out(file):
-    said = "Not counted either: one layer that predicts further tokens.\n"
-    assert call(file({**QUOTED["DeepSeek-V3"], "num_nextn_predict_layers": 1})).output.endswith(said)
+    sentence = "Not counted either: one layer that predicts further tokens.\n"
+    assert call(file({**QUOTED["DeepSeek-V3"], "num_nextn_predict_layers": 1})).output.endswith(sentence)
 
 
 @pytest.mark.parametrize("name", FILLED)

@@ -118,18 +118,18 @@ def test_compressed_positions_of_deepseek_v4_are_those_after_a_few_tokens(models
     config, tokens = tiny("deepseek_v4"), 9
     with torch.no_grad():
         cache = models("deepseek_v4")(torch.randint(3, 50, (1, tokens)), use_cache=True).past_key_values
-    held = 0
+    numbers = 0
     for layer in cache.layers:
-        held += layer.keys.numel() + layer.keys.shape[-1]  # keys are the values; windows hold a position less
-        held += sum(rows.numel() for rows in getattr(layer, "compressed_kv", {}).values())
-    assert held == config_json.cache_bytes(config, tokens, 1)
+        numbers += layer.keys.numel() + layer.keys.shape[-1]  # keys are the values; windows hold a position less
+        numbers += sum(rows.numel() for rows in getattr(layer, "compressed_kv", {}).values())
+    assert numbers == config_json.cache_bytes(config, tokens, 1)
 
 
 def mixed_in_full(part, d_model):
     """Multiply-adds of a layer for a query and a position, as transformers computes them: latents are made wide."""
     if isinstance(part, LatentSizes):
         indexer = part.indexer
-        small = 0 if indexer is None or not indexer.own else indexer.heads * (indexer.width + 1)
+        small = 0 if indexer is None or not indexer.chooses else indexer.heads * (indexer.width + 1)
         return part.heads * (part.plain + part.rotary + part.value) + small
     return sum(rows.mixed for rows in part_counts(part, d_model).caches)
 

@@ -80,11 +80,11 @@ def tiny(model_type):
     """The entries of a config of five layers or less."""
     entries = decoder_defaults()["families"][model_type]["entries"]
     plain = {name: value for name, value in SIZES.items() if name in entries}
-    own = OWN.get(model_type, {})
+    special = OWN.get(model_type, {})
     if "kv_lora_rank" in entries:  # as many keys as heads
         plain |= {"num_key_value_heads": 6}
     ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-    config = {"model_type": model_type} | plain | own | ends
+    config = {"model_type": model_type} | plain | special | ends
     return {name: value for name, value in config.items() if value is not None}
 
 
