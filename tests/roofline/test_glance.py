@@ -1,13 +1,15 @@
 """softlookup read: a config at a glance."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from tiny_decoders import tiny
 
 from softlookup.cli import main
-from softlookup.describing.read_layers import FILLED
+from softlookup.describing.filled_entries import decoder_defaults
+from softlookup.describing.read_layers import DECODERS, FILLED
 from softlookup.roofline import config_json
 from softlookup.roofline.config_json import QUOTED
 from softlookup.roofline.glance import LONG, diagram, glance, glance_text, repeats
@@ -90,6 +92,18 @@ def test_repeats_join_again_to_the_sequence():
 def test_a_model_of_equal_layers_is_one_box():
     lines = diagram(config_json.layers(QUOTED["Llama 3 8B"]))
     assert [line[:7] for line in lines if line.startswith("┌")] == ["┌ 32 x "]
+
+
+def test_the_file_for_the_book_has_the_counts_of_defaults():
+    file = Path(__file__).parents[2] / "book" / "measured" / "glance.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
+    assert data["transformers"] == decoder_defaults()["transformers"]
+    assert {row["model_type"] for row in data["rows"]} | {*data["left_out"]} == {*DECODERS}
+    for row in data["rows"]:
+        if row["model_type"] in FILLED:
+            config = {"model_type": row["model_type"]}
+            assert row["total"] == config_json.sizes(config).total
+            assert row["long_bytes"] == config_json.cache_bytes(config, LONG)
 
 
 def test_state_is_shown_where_there_is_one():

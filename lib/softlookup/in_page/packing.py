@@ -47,6 +47,7 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("verdict", "words")),
     "checking/inside/*.py",
     *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
+    "describing/*.json",
     *("slide_audit/*.py", "slide_audit/*.toml", "tiles/__init__.py*", "tiles/kernel.py", "tiles/replay.py"),
     *("tiles/inside/*.py", "ranks/__init__.py*", "ranks/inside/*.py"),
     *(f"ranks/{name}.py" for name in ("in_process", "links", "records", "rendezvous", "world")),
