@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from softlookup.describing.entries import Entries
+from softlookup.describing.strays import passed_by
 
 DEFAULTS = Path(__file__).parent / "decoder_defaults.json"
 
@@ -182,4 +183,5 @@ class FilledEntries(Entries):
             ValueError: If there are such entries; the message names them, with their values.
         """
         same = {name for name, value in self._all.items() if name in self._defaults and value == self._defaults[name]}
-        super().refuse_the_rest(same | set(without_effect))
+        strays = passed_by(self.model_type, self._all, self._defaults)
+        super().refuse_the_rest(same | strays | set(without_effect))

@@ -36,6 +36,9 @@ def ties_output(entries: FilledEntries) -> bool:
     Raises:
         ValueError: If neither the file nor its model_type says so.
     """
+    if entries.model_type.startswith("lfm2") and entries.says("tie_embedding"):
+        entries.get("tie_word_embeddings")
+        return entries.flag("tie_embedding", False)
     if not entries.knows("tie_word_embeddings") and entries.get("tie_word_embeddings") is None:
         raise ValueError(f"the description has no tie_word_embeddings, and {entries.model_type!r} has no default")
     return entries.flag("tie_word_embeddings", False)

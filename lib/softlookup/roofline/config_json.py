@@ -20,6 +20,9 @@ Config = Mapping[str, Any]
 WRAPPERS = ("gemma3", "llava")
 """Models of text and images: of these the text decoder alone is counted, which ``text_config`` describes."""
 
+SAME_AS = {"kimi_k2": "deepseek_v3"}
+"""Names that published files give to an architecture which has another name in transformers."""
+
 MOST_LAYERS = 10_000
 """Layers are listed one by one; a file with more of them has a slip."""
 
@@ -273,6 +276,9 @@ def layers(config: Config) -> ModelLayers:
     Book: 15_what_changed_more.html#config-names.
     """
     kind = config.get("model_type") if isinstance(config, Mapping) else None
+    if kind in SAME_AS:
+        kind = SAME_AS[str(kind)]
+        config = {**config, "model_type": kind}
     if kind and type(n_layers := config.get("num_hidden_layers")) is int and n_layers > MOST_LAYERS:
         raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")
     if kind in (*KINDS, *WRAPPERS):
