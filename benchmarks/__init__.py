@@ -26,6 +26,7 @@ BENCHES = {
     "long-attention": ("benchmarks.long_attention:bench_long", ("device", "quick")),
     "changed": ("benchmarks.changed:bench_changed", ("root", "quick", "runs_file", "say")),
     "after-pretraining": ("benchmarks.after_pretraining:bench_after", ("quick", "say")),
+    "tune": ("benchmarks.tuning:bench_tune", ("quick",)),
     "inside": ("benchmarks.looking_inside:bench_inside", ("quick", "runs_file", "say")),
     "positions": ("benchmarks.positions:bench_positions", ("quick",)),
     "schedules": ("benchmarks.schedules:bench_schedules", ("quick", "runs_file", "say")),
@@ -72,6 +73,7 @@ def refusals(name: str) -> tuple[type[Exception], ...]:
         "refinement": (ModuleNotFoundError,),
         "judges": (ValueError,),
         "talk": (ModuleNotFoundError, ValueError),
+        "tune": (ModuleNotFoundError, ValueError),
         "int8": missing,
         "writer": missing,
     }

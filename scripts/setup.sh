@@ -2,7 +2,7 @@
 # Sets up what the course needs, inside this folder: .venv with the pinned packages and the book's browser libraries.
 #   sh scripts/setup.sh        everything, with what tests, benchmarks and printing need besides
 #   sh scripts/setup.sh look   what the book, the notebooks and grading need
-# Two system programs are added where that is possible: bubblewrap, and for everything chromium.
+# Two system programs are added where that is possible: bubblewrap, and for everything chromium, without windows.
 # A second run that finds nothing changed costs a fraction of a second. PYTHON=/path/to/python3 picks another Python.
 set -eu
 what=${1:-all}
@@ -22,7 +22,7 @@ say() { printf '%s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 case $what in
   look) extras=book,train programs=bubblewrap ;;
-  all) extras=book,dev,pdf,published,train programs='bubblewrap chromium' ;;
+  all) extras=book,dev,pdf,published,train programs='bubblewrap chromium-headless-shell chromium' ;;
   *) fail "usage: sh scripts/setup.sh [look]" ;;
 esac
 
@@ -59,11 +59,12 @@ fi
 # --- system programs: good to have, never a reason to stop
 have() { for name; do command -v "$name" >/dev/null 2>&1 && return 0; done; return 1; }
 have_bubblewrap() { have bwrap; }
-have_chromium() { have chromium chromium-browser google-chrome; }
+have_chromium_headless_shell() { have chromium-headless-shell; }   # a third less work than chromium; not everywhere
+have_chromium() { have chromium-headless-shell chromium chromium-browser google-chrome; }
 if [ "$(id -u)" = 0 ] && have apt-get; then
   export DEBIAN_FRONTEND=noninteractive
   for package in $programs; do
-    "have_$package" && continue
+    "have_$(printf %s "$package" | tr - _)" && continue
     say "Installing the system package $package."
     apt-get install -y --no-install-recommends $package \
       || { apt-get update && apt-get install -y --no-install-recommends $package; } \

@@ -194,7 +194,7 @@ def reward_loss(chosen, rejected):
 # %% [markdown]
 # [[task 20.dpo]]
 #
-# Direct preference optimisation: given are the log-probabilities of B chosen and B rejected answers under the policy, and under the reference. The margin of a pair is `beta` times the difference of two log-ratios: $\log \pi(\text{chosen}) - \log \pi_\text{ref}(\text{chosen})$ less the same for the rejected answer. Return the loss, the mean of $-\log \sigma(\text{margin})$, and the margins. Margins may be in the thousands.
+# `chosen` and `rejected` are the log-probabilities of B chosen and B rejected answers under the policy, `reference_chosen` and `reference_rejected` those under the reference. The margin of a pair is `beta` times the difference of two log-ratios: $\log \pi(\text{chosen}) - \log \pi_\text{ref}(\text{chosen})$ minus the same for the rejected answer. Return the loss of direct preference optimisation, the mean of $-\log \sigma(\text{margin})$, and the margins. Margins may be in the thousands.
 
 
 # %% 20-dpo
@@ -215,7 +215,7 @@ def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
 # %% [markdown]
 # [[task 20.advantages]]
 #
-# Each of P prompts was answered G times, and each answer has a reward. Return the advantages: a reward less the mean of its prompt's rewards, divided by their standard deviation (the root of the mean squared difference, with G in the denominator). Where all rewards of a prompt are equal, the advantages are exactly 0. Add no small number to the standard deviation: rewards may differ by a millionth.
+# Each of P prompts was answered G times, and each answer has a reward. Return the advantages: a reward minus the mean of its prompt's rewards, divided by their standard deviation (the root of the mean squared difference, with G in the denominator). Where all rewards of a prompt are equal, the advantages are exactly 0. Compare the rewards to find these prompts: the standard deviation of three times 0.1 is not quite 0 in floats. Add no small number to it: rewards may differ by a millionth.
 
 
 # %% 20-advantages
@@ -232,7 +232,7 @@ def group_advantages(rewards):
 # %% [markdown]
 # [[task 20.grpo]]
 #
-# Return the loss of GRPO for B answers. `new` and `old` are log-probabilities of the tokens under the policy that learns and under the one that wrote them, and `ratio` is the probability under `new` divided by that under `old`. A token's gain is the smaller of `ratio` times the advantage of its answer, and the ratio clipped to [1 − clip, 1 + clip] times that advantage. The loss is **minus** the mean of the gains over all answer tokens of the batch together. Only tokens where `is_answer` is `True` count; there is one at least.
+# Return the loss of GRPO for B answers. `new` and `old` are log-probabilities of the tokens under the policy that learns and under the policy that wrote them, and `ratio` is the probability under `new` divided by that under `old`. A token's gain is the smaller of `ratio` times the advantage of its answer, and the ratio clipped to [1 − clip, 1 + clip] times that advantage. The loss is **minus** the mean of the gains over all answer tokens of the batch together. Only tokens where `is_answer` is `True` count; there is one at least.
 
 
 # %% 20-grpo
@@ -268,7 +268,7 @@ def kl_estimates(policy, reference):
 # %% [markdown]
 # [[task 20.best-of-n]]
 #
-# `rewards` are the rewards of S answers to one prompt. If `n` of them are drawn without replacement, each set of `n` being equally probable, what is the expected reward of the best? Return it, and the bound $\log n - (n - 1) / n$ on how far the best of `n` moves from the model, in nats. Sort the rewards, and ask for each how many sets there are in which it is the largest. S may be 1,200: whole numbers of Python (`math.comb`) never overflow, but divide them before you make floats of them.
+# `rewards` are the rewards of S answers to one prompt. If `n` of them are drawn without replacement, each set of `n` being equally probable, what is the expected reward of the best? Return it, and the bound $\log n - (n - 1) / n$ on the KL divergence of the best of `n` from the model, in nats. Sort the rewards, and ask for each how many sets there are in which it is the largest. S may be 1,200, and the number of sets far too large for int64: `math.comb` gives whole numbers of Python, which never overflow.
 
 
 # %% 20-best-of-n
@@ -341,7 +341,7 @@ def paired_interval(first, second, draws):
 # %% [markdown]
 # [[task 20.contamination]]
 #
-# A benchmark's problem may have been in the training data. Words are what `str.split()` gives of a text in lower case (`str.lower()`), so punctuation stays with its word. An n-gram is a run of `n` words, one behind the other in one text. Return the fraction of the problem's n-grams that occur in at least one of the `documents`. All n-grams of the problem count, those that come several times as often as they come. A problem with fewer than `n` words has none: return 0.0.
+# A benchmark's problem may have been in the training data. Words are what `str.split()` gives of a text in lower case (`str.lower()`), so punctuation stays with its word. An n-gram is a run of `n` words, one behind the other in one text. Return the fraction of the problem's n-grams that occur in at least one of the `documents`. All n-grams of the problem count; an n-gram that comes twice counts twice. A problem with fewer than `n` words has none: return 0.0.
 
 
 # %% 20-contamination

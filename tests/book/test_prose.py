@@ -95,7 +95,7 @@ TYPED = {
         "0.1",  # of the formula
     },
     "15_what_changed_more.md": {
-        *{"41647", "39687", "43756", "1249"},  # threads of other projects
+        *{"41647", "39687", "45120", "1448", "1249"},  # threads of other projects
         "93",  # the package, as its registry says
     },
     "instructors.md": {"3.11"},  # a version

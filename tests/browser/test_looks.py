@@ -1,6 +1,9 @@
 """What every machine shows alike: the book's own letters, lines of a readable length, a page that does not jump."""
 
 import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
 
 import pytest
 from book_browser import CHAPTER, ROOT
@@ -85,6 +88,53 @@ def test_page_moves_little_when_its_letters_arrive_late(server, chromium, page, 
         assert _shifted(context, server + page) < LIMIT_SHIFT
     finally:
         context.close()
+
+
+class InTwoPieces(SimpleHTTPRequestHandler):
+    """Serves a page up to a mark, and the rest when a reader has seen that."""
+
+    def __init__(self, *args, mark, rest, **options):
+        self.mark, self.rest = mark, rest
+        super().__init__(*args, **options)
+
+    def do_GET(self):
+        if not self.path.endswith(".html"):
+            return super().do_GET()
+        with self.send_head() as file:
+            page = file.read()
+        cut = page.index(self.mark)
+        self.wfile.write(page[:cut])
+        self.wfile.flush()
+        assert self.rest.wait(60)
+        return self.wfile.write(page[cut:])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("mark", ['<p class="exr-library"', "<tbody>"])
+def test_exercises_do_not_jump_where_half_a_page_comes_first(html, chromium, mark):
+    rest = Event()
+    handler = partial(InTwoPieces, mark=mark.encode(), rest=rest, directory=str(html))
+    context = chromium.new_context(viewport={"width": 390, "height": 900})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        tab = context.new_page()
+        tab.add_init_script(SHIFTS)
+        tab.goto(f"http://127.0.0.1:{server.server_port}/{PAGES[2]}", wait_until="commit")
+        tab.wait_for_selector(".exr-facts")
+        tab.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+        rest.set()
+        tab.wait_for_selector(".slp-shelf")
+        tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        shifted = tab.evaluate("window.shifted")
+    finally:
+        rest.set()
+        context.close()
+        server.shutdown()
+        server.server_close()
+    assert shifted < LIMIT_SHIFT
 
 
 def _shifted(context, address):

@@ -123,6 +123,12 @@ def test_several_results_are_taken_apart():
         ({"a": 1}, {"a": 2}, "the value of 'a' is 1, wanted is 2"),
         ({"a": 1}, {"a": 1, "b": 2}, "the result lacks the key 'b'"),
         ({"a": 1, ("x", "y"): 2}, {"a": 1}, "the result has the key ('x', 'y'), which should not be there"),
+        (
+            "x" * 70 + "b",
+            "x" * 70 + "cd",
+            f"the result, from character 50 on, is '{20 * 'x'}b', wanted is '{20 * 'x'}cd'",
+        ),
+        ("x" * 70, "x" * 71, f"the result, from character 50 on, is '{20 * 'x'}', wanted is '{21 * 'x'}'"),
         ("1", 1, "the result is '1' (text), wanted is 1 (a number)"),
         ([], {}, "the result is [] (a list), wanted is {} (a dictionary)"),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from softlookup.browser import NAMES
 from softlookup.cli.shared import COURSE, course_in, default_course
 
 OK, NOTE, MISSING = "ok", "note", "MISSING"
@@ -44,7 +45,7 @@ def _looked_at(folder: Path | None) -> Iterator[tuple[str, str]]:
     if folder is not None or (course / "nbgrader_config.py").exists():
         yield _room(course)
         yield _gradebook(course)
-    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+    if not any(map(shutil.which, NAMES)):
         yield NOTE, "Chromium is not there: only 'make pdf' and tests of the rendered book need it"
 
 

@@ -147,7 +147,8 @@ def best_of(rewards: Float[Tensor, " M"], n: int) -> tuple[float, float]:
     Raises:
         ValueError: If n is not from 1 to M.
 
-    Source: Stiennon et al. 2020, appendix G.3; the expectation is that of Chen et al. 2021, for any rewards.
+    Source: Stiennon et al. 2020, appendix G.3; a bound by Beirami et al. 2025 (arXiv:2401.01879). The expectation is
+    that of Chen et al. 2021, for any rewards.
     Book: 20_after_pretraining.html#after-pretraining-best-of-n.
 
     >>> best_of(torch.tensor([0.0, 1.0, 1.0]), 2)[0]

@@ -10,6 +10,7 @@ written otherwise: so two answers whose bytes differ have values that differ, an
 import json
 from collections.abc import Iterator
 from itertools import islice
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -192,6 +193,9 @@ def _compare(got: Any, expected: Any, where: str, reveals: bool) -> str:
         return _compare_dictionaries(got, expected, where, reveals)
     if type(got) is not type(expected):
         return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(expected)})"
+    if reveals and isinstance(got, str) and brief(got) == brief(expected):
+        start = max(0, len(commonprefix([got, expected])) - MAX_SHOWN // 3)
+        return f"{where}, from character {start} on, is {brief(got[start:])}, wanted is {brief(expected[start:])}"
     return f"{where} is {brief(got)}{plain}"
 
 
