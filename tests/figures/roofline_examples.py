@@ -52,6 +52,10 @@ ROOFLINE = {
             },
         ),
     ),
+    "models_at_a_glance": (
+        figures.models_at_a_glance,
+        ({"full": [(7e9, 7e10), (2e9, 3e10)], "latent": [(3.8e10, 9e9)]}, {"a latent model": (3.8e10, 9e9)}),
+    ),
     "stream_sizes": (
         figures.stream_sizes,
         ([3 << 12, 3 << 16, 3 << 20, 3 << 24], [12e9, 50e9, 60e9, 20e9], 21e9, 32 << 20),

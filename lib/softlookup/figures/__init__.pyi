@@ -86,6 +86,7 @@ from softlookup.figures.memory_answers import memory_answers as memory_answers
 from softlookup.figures.memory_bars import memory_bars as memory_bars
 from softlookup.figures.merging import merging as merging
 from softlookup.figures.model_parts import model_parts as model_parts
+from softlookup.figures.models_at_a_glance import models_at_a_glance as models_at_a_glance
 from softlookup.figures.moved_floor import moved_floor as moved_floor
 from softlookup.figures.next_tokens import next_tokens as next_tokens
 from softlookup.figures.norm_runs import norm_runs as norm_runs
