@@ -131,7 +131,7 @@ def kl_stacked(policy, reference):
 
 
 def kl_ratios(policy, reference):
-    r = np.exp(reference) / np.exp(policy)
+    r = np.exp(reference - policy)
     log_r = np.log(r)
     return np.array([-log_r.mean(), (log_r**2).mean() / 2, (r - 1 - log_r).mean()])
 
