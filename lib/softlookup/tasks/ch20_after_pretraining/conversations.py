@@ -136,6 +136,9 @@ def _loss_cases(rng: Rng) -> list[Case]:
     apart = _labelled(rng, 6, (0, 1, 4), (2, 3), (1,))
     apart_logits = normal(rng, *apart.shape, 6, dtype="float64", scale=2.0)
     apart_logits += rng.permutation([-4000.0, -900.0, 0.0, 900.0, 2500.0, 4000.0])[None, :, None]
+    certain = normal(rng, 2, 4, 5, dtype="float64")
+    certain[0, 1, 3] += 1000.0
+    certain_labels = np.array([[-100, 3, 0, -100], [1, -100, -100, 4]])
     thousands = normal(rng, 3, 5, 4, dtype="float64", scale=1500.0)
     last_alone = _labelled(rng, 9, (3,), (3,), ())
     return [
@@ -155,6 +158,7 @@ def _loss_cases(rng: Rng) -> list[Case]:
             part=LARGE,
             tolerance=1e-8,
         ),
+        Case("a label that is certain, with a loss of 0", (certain, certain_labels), frame="numpy", part=LARGE),
         Case("float32", (normal(rng, *uneven.shape, 7), uneven), frame="numpy"),
     ]
 

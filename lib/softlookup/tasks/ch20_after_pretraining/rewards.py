@@ -60,11 +60,13 @@ def _grpo_cases(rng: Rng) -> list[Case]:
         advantages[-1] = -abs(advantages[-1]) if len(lengths) > 1 else advantages[-1]
         return Case(label, (new, old, advantages, is_answer, clip), frame="numpy")
 
+    far = case("ratios far outside of the clip", [2, 4, 3], 0.2, 1.0)
+    far.args[0][[0, -1], 1] = far.args[1][[0, -1], 1] + np.array([-1.6, 1.6])
     first = case("the first step, where both policies are equal", [2, 5, 3], 0.2)
     first = Case(first.label, (first.args[1].copy(), *first.args[1:]), frame="numpy")
     return [
         case("four answers of unequal lengths", [3, 1, 4, 2], 0.2),
-        case("ratios far outside of the clip", [2, 4, 3], 0.2, 1.0),
+        far,
         case("a narrow clip", [3, 5], 0.05),
         case("a wide clip", [4, 2, 6], 0.5, 0.6),
         case("an answer without a token", [3, 0, 2], 0.2, 0.5),
@@ -103,7 +105,11 @@ def _kl_cases(rng: Rng) -> list[Case]:
         case("a policy that is far away", 5, 3.0),
         case("one sample", 1, 1.0),
         Case("the policy is the reference", (same, same.copy()), frame="numpy"),
-        Case("samples that the reference finds more probable", (same - 2.0, same), frame="numpy"),
+        Case(
+            "samples that the reference finds more probable",
+            (same - np.array([2.0, 12.0, 0.5, 1.0]), same),
+            frame="numpy",
+        ),
         Case("a sample that the reference hardly ever gives", (same, same + apart), frame="numpy"),
         Case("answers of hundreds of tokens", (long, long + normal(rng, 5, dtype="float64")), frame="numpy"),
     ]
