@@ -5,7 +5,6 @@ this course in a sentence or two. Measured are the loss on the held-out tenth, h
 merged model computes what model and adapter do.
 """
 
-import copy
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -250,7 +250,7 @@ def grpo_loss(new, old, advantages, is_answer, clip):
 # %% [markdown]
 # [[task 20.kl]]
 #
-# Estimate $\mathrm{KL}(\text{policy} \,\|\, \text{reference})$ from samples that were drawn from the policy. `policy` and `reference` are their log-probabilities under both, in nats. With $r$, the probability under the reference divided by that under the policy, return the means over the samples of $k_1 = -\log r$, $k_2 = \frac12 (\log r)^2$ and $k_3 = r - 1 - \log r$, in this order, as one array.
+# Estimate $\mathrm{KL}(\text{policy} \,\|\, \text{reference})$ from samples that were drawn from the policy. `policy` and `reference` are their log-probabilities under both, in nats, which may be as low as minus some thousands. With $r$, the probability under the reference divided by that under the policy, return the means over the samples of $k_1 = -\log r$, $k_2 = \frac12 (\log r)^2$ and $k_3 = r - 1 - \log r$, in this order, as one array.
 
 
 # %% 20-kl
@@ -268,7 +268,7 @@ def kl_estimates(policy, reference):
 # %% [markdown]
 # [[task 20.best-of-n]]
 #
-# `rewards` are the rewards of S answers to one prompt. If `n` of them are drawn without replacement, each set of `n` being equally probable, what is the expected reward of the best? Return it, and the bound $\log n - (n - 1) / n$ on the KL divergence of the best of `n` from the model, in nats. Sort the rewards, and ask for each how many sets there are in which it is the largest. S may be 1,200, and the number of sets far too large for int64: `math.comb` gives whole numbers of Python, which never overflow.
+# `rewards` are the rewards of S answers to one prompt. If `n` of them are drawn without replacement, each set of `n` being equally probable, what is the expected reward of the best? Return it, and the bound $\log n - (n - 1) / n$ on the KL divergence of the best of `n` from the model, in nats. Sort the rewards, and ask for each how many sets there are in which it is the largest. S may be 1,200, and the number of sets far too large for int64: `math.comb` gives whole numbers of Python, which never overflow. Divide them by each other before you make floats of them.
 
 
 # %% 20-best-of-n

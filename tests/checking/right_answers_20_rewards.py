@@ -1,6 +1,7 @@
 """Chapter 20, preferences and rewards: right answers written otherwise."""
 
 import math
+import statistics
 
 import numpy as np
 
@@ -93,6 +94,14 @@ def advantages_masked(rewards):
     return advantages
 
 
+def advantages_statistics(rewards):
+    rows = []
+    for group in rewards.tolist():
+        spread = statistics.pstdev(group) if len(set(group)) > 1 else math.inf
+        rows.append([(reward - statistics.fmean(group)) / spread for reward in group])
+    return rows
+
+
 def grpo_loop(new, old, advantages, is_answer, clip):
     gains = []
     for b in range(len(new)):
@@ -131,7 +140,7 @@ def kl_stacked(policy, reference):
 
 
 def kl_ratios(policy, reference):
-    r = np.exp(reference) / np.exp(policy)
+    r = np.exp(reference - policy)
     log_r = np.log(r)
     return np.array([-log_r.mean(), (log_r**2).mean() / 2, (r - 1 - log_r).mean()])
 
@@ -165,7 +174,7 @@ REWARDS = {
     "20.answer-log-probs": (answer_loop, answer_logaddexp, answer_one_hot),
     "20.reward": (reward_loop, reward_log1p, reward_tanh),
     "20.dpo": (dpo_loop, dpo_rewards, dpo_difference),
-    "20.advantages": (advantages_loop, advantages_norm, advantages_masked),
+    "20.advantages": (advantages_loop, advantages_norm, advantages_masked, advantages_statistics),
     "20.grpo": (grpo_loop, grpo_selected, grpo_by_sign),
     "20.kl": (kl_loop, kl_stacked, kl_ratios),
     "20.best-of-n": (best_falling, best_cumulative, best_fractions),

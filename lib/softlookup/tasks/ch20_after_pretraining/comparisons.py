@@ -21,9 +21,9 @@ SIGMOIDS = (
 
 
 def _log_prob_cases(rng: Rng) -> list[Case]:
-    def case(label: str, v: int, *turns: tuple[int, ...], scale: float = 2.0, **facts: Any) -> Case:
+    def case(label: str, v: int, *turns: tuple[int, ...], scale: float = 2.0, padding: int = 1, **facts: Any) -> Case:
         """Rows whose answers stand at the positions that are named; padding follows."""
-        length = max(max(row, default=0) for row in turns) + 2
+        length = max(max(row, default=0) for row in turns) + 1 + padding
         is_answer = np.zeros((len(turns), length), dtype=bool)
         for row, positions in enumerate(turns):
             is_answer[row, list(positions)] = True
@@ -43,6 +43,7 @@ def _log_prob_cases(rng: Rng) -> list[Case]:
         case("as many rows, tokens and ids", 4, (1, 2), (2,), (1,), ()),
         case("one row", 8, (2, 3)),
         case("answers of one token", 3, (1,), (1,)),
+        case("answers up to the last token of the row", 5, (3, 4), (2, 3, 4), padding=0),
         levels,
         case("logits in the thousands", 4, (1, 2), (2, 3), scale=1500.0, part=LARGE, tolerance=1e-8),
     ]

@@ -26,6 +26,10 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
     brief = _message("system", "Be brief.")
     question, answer = _message("user", "What is 2 + 2?"), _message("assistant", "4")
     drawn = [_message(role, sentence(int(rng.integers(2, 6)))) for role in ("user", "assistant", "user")]
+    marked = [
+        _message("user", f"What do {end} and {start}assistant mark?"),
+        _message("assistant", '{"a": 1}, 100 %, \\n'),
+    ]
     spaced = [_message("user", "  two\n\nlines \n"), _message("assistant", "\n    return 4\n"), _message("user", " ")]
     two_questions = [_message("user", "Wait."), _message("user", "Who?"), _message("assistant", "I.")]
     rows: list[tuple[str, list[dict[str, str]], bool]] = [
@@ -36,6 +40,7 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
         ("an answer, and a further answer asked for", [question, answer], True),
         ("two questions in a row, two answers in a row", [*two_questions, _message("assistant", "You.")], False),
         ("contents that begin and end with spaces and line ends", spaced, True),
+        ("contents that hold marks, braces and a backslash", marked, False),
         ("contents without a character", [_message("system", ""), question, _message("assistant", "")], False),
         ("a system message later on", [question, answer, _message("system", "Be kind."), question], True),
         ("a drawn conversation", [brief, *drawn], bool(rng.integers(2))),
@@ -131,6 +136,9 @@ def _loss_cases(rng: Rng) -> list[Case]:
     apart = _labelled(rng, 6, (0, 1, 4), (2, 3), (1,))
     apart_logits = normal(rng, *apart.shape, 6, dtype="float64", scale=2.0)
     apart_logits += rng.permutation([-4000.0, -900.0, 0.0, 900.0, 2500.0, 4000.0])[None, :, None]
+    certain = normal(rng, 2, 4, 5, dtype="float64")
+    certain[0, 1, 3] += 1000.0
+    certain_labels = np.array([[-100, 3, 0, -100], [1, -100, -100, 4]])
     thousands = normal(rng, 3, 5, 4, dtype="float64", scale=1500.0)
     last_alone = _labelled(rng, 9, (3,), (3,), ())
     return [
@@ -150,6 +158,7 @@ def _loss_cases(rng: Rng) -> list[Case]:
             part=LARGE,
             tolerance=1e-8,
         ),
+        Case("a label that is certain, with a loss of 0", (certain, certain_labels), frame="numpy", part=LARGE),
         Case("float32", (normal(rng, *uneven.shape, 7), uneven), frame="numpy"),
     ]
 

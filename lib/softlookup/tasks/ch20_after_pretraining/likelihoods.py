@@ -32,8 +32,9 @@ def _bits_cases(rng: Rng) -> list[Case]:
         ask("letters of three and of four bytes", 7, "日本 🙂 ok"),
         ask("spaces at both ends", 8, SENTENCES[3]),
         ask("one token", 1, "naïve"),
+        ask("an accent by itself, and line ends of two bytes", 5, "nai\u0308ve\r\nno\r\n"),
         ask("tokens that are bytes, three for one letter", 3, "語"),
-        ask("very improbable tokens", 4, "zq qz", scale=900.0),
+        Case("very improbable tokens", (_log_probs(rng, 4, scale=300.0) - 800.0, "zq qz"), frame="numpy"),
         Case("a text that is certain", (np.zeros(4), "été"), frame="numpy"),
     ]
 
@@ -59,6 +60,7 @@ def _choice_cases(rng: Rng) -> list[Case]:
     impossible = np.array([[-np.inf, -40.0, -30.0], [-12.0, -np.inf, -9.0]])
     close = -6.0 - 0.1 * rng.permuted(np.tile(np.arange(3.0), (4, 1)), axis=1)
     apart = rng.permuted(np.tile([3, 12, 40], (4, 1)), axis=1)
+    hardly = -6.0 - 1e-5 * rng.permuted(np.tile(np.arange(3.0), (5, 1)), axis=1)
     return [
         ask("eleven problems with four continuations", 11, 4),
         ask("as many problems as continuations", 5, 5),
@@ -66,6 +68,7 @@ def _choice_cases(rng: Rng) -> list[Case]:
         ask("continuations of nearly one length", 9, 3, spread=3),
         ask("one problem", 1, 6),
         Case("nearly equal sums of unequal lengths", (close, apart), frame="numpy"),
+        Case("scores that are all but equal", (hardly, np.full((5, 3), 4)), frame="numpy"),
         Case("equal scores", (tied, tied_lengths), frame="numpy"),
         Case("continuations of probability 0", (impossible, np.array([[2, 20, 9], [8, 4, 3]])), frame="numpy"),
         Case(

@@ -16,13 +16,15 @@ def _advantage_cases(rng: Rng) -> list[Case]:
         return Case(label, (np.asarray(rewards, dtype=np.float64),), frame="numpy", **facts)
 
     level = np.array([[0.0], [10.0], [-5.0], [3.0]])
+    close = rng.permuted(np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 2.0]]), axis=1)
     return [
         case("two prompts with four answers", [[1, 0, 0, 1], [0, 0, 1, 0]]),
         case("a group in which all answers are right", [[1, 1, 1], [1, 0, 1], [0, 0, 0]]),
         case("rewards whose mean is 0", [[1, -1, 0, 0], [3, -1, -4, 2]]),
         case("rewards of any size", normal(rng, 3, 5, dtype="float64", scale=4.0)),
         case("prompts of unequal difficulty", normal(rng, 4, 3, dtype="float64") + level),
-        case("rewards that differ by a millionth", 2.0 + 1e-6 * rng.permutation(6).reshape(2, 3)),
+        # Rounding near 2 moves these advantages by some 1e-10, and by how much depends on the order of a sum.
+        case("rewards that differ by a millionth", 2.0 + 1e-6 * close, tolerance=1e-8),
         case("as many prompts as answers", normal(rng, 3, 3, dtype="float64")),
         case("one prompt", [[0.2, 0.9, 0.4, 0.4, 0.1]]),
         case("equal rewards that no float holds exactly", [[0.1, 0.1, 0.1], [0.3, 0.3, 0.7]]),
@@ -58,11 +60,13 @@ def _grpo_cases(rng: Rng) -> list[Case]:
         advantages[-1] = -abs(advantages[-1]) if len(lengths) > 1 else advantages[-1]
         return Case(label, (new, old, advantages, is_answer, clip), frame="numpy")
 
+    far = case("ratios far outside of the clip", [2, 4, 3], 0.2, 1.0)
+    far.args[0][[0, -1], 1] = far.args[1][[0, -1], 1] + np.array([-1.6, 1.6])
     first = case("the first step, where both policies are equal", [2, 5, 3], 0.2)
     first = Case(first.label, (first.args[1].copy(), *first.args[1:]), frame="numpy")
     return [
         case("four answers of unequal lengths", [3, 1, 4, 2], 0.2),
-        case("ratios far outside of the clip", [2, 4, 3], 0.2, 1.0),
+        far,
         case("a narrow clip", [3, 5], 0.05),
         case("a wide clip", [4, 2, 6], 0.5, 0.6),
         case("an answer without a token", [3, 0, 2], 0.2, 0.5),
@@ -93,6 +97,7 @@ def _kl_cases(rng: Rng) -> list[Case]:
         return Case(label, (policy, policy + normal(rng, s, dtype="float64", scale=scale)), frame="numpy")
 
     same = -np.abs(normal(rng, 4, dtype="float64")) - 0.1
+    long = -np.abs(normal(rng, 5, dtype="float64", scale=300.0)) - 800.0  # the exponentials are 0 for a computer
     apart = np.array([-0.3, 0.2, -30.0, -0.1])  # beyond the clips of common libraries, at 10 and at 20
     return [
         case("nine samples", 9, 0.7),
@@ -100,8 +105,13 @@ def _kl_cases(rng: Rng) -> list[Case]:
         case("a policy that is far away", 5, 3.0),
         case("one sample", 1, 1.0),
         Case("the policy is the reference", (same, same.copy()), frame="numpy"),
-        Case("samples that the reference finds more probable", (same - 2.0, same), frame="numpy"),
+        Case(
+            "samples that the reference finds more probable",
+            (same - np.array([2.0, 12.0, 0.5, 1.0]), same),
+            frame="numpy",
+        ),
         Case("a sample that the reference hardly ever gives", (same, same + apart), frame="numpy"),
+        Case("answers of hundreds of tokens", (long, long + normal(rng, 5, dtype="float64")), frame="numpy"),
     ]
 
 
@@ -130,6 +140,7 @@ def _best_cases(rng: Rng) -> list[Case]:
         case("one sample", [2.5], 1),
         case("the best of 60 of 200", normal(rng, 200, dtype="float64"), 60),
         case("the best of 150 of 1200", normal(rng, 1200, dtype="float64"), 150),
+        case("the best of 600 of 1200", normal(rng, 1200, dtype="float64"), 600),
     ]
 
 
