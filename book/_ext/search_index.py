@@ -26,7 +26,7 @@ KINDS = {
     "exercises": r"exercises/|book/exercises$",
     "glossary": r"book/(glossary|formulas|notation)$",
     "slides": r"book/14_",
-    "details": r"book/\d\d_\w+_(more|parts|practice|capstone)$",
+    "details": r"book/\d\d_\w+_(more|parts|glance|practice|capstone)$",
     "chapter": r"book/\d\d_",
     "guide": r"",
 }

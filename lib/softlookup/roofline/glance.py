@@ -87,7 +87,7 @@ def glance(config: Config, bytes_each: int = 2) -> ModelGlance:
         TypeError: If config or its text_config is no mapping.
         ValueError: If the config cannot be read; the message names the entry.
 
-    Book: 15_what_changed_more.html#config-parameters.
+    Book: 15_what_changed_glance.html#glance-read.
     """
     model = layers(config)
     counts, caches = parameter_counts(model), cache_rows(model)
@@ -123,7 +123,7 @@ def glance_text(shown: ModelGlance) -> str:
     Returns:
         Lines of at most some hundred characters.
 
-    Book: 15_what_changed_more.html#config-parameters.
+    Book: 15_what_changed_glance.html#glance-read.
     """
     model = shown.model
     title = f"{model.model_type}: {len(model.layers):,} layers, width {model.d_model:,}"
