@@ -276,8 +276,8 @@ def layers(config: Config) -> ModelLayers:
     Book: 15_what_changed_more.html#config-names.
     """
     kind = config.get("model_type") if isinstance(config, Mapping) else None
-    if kind in SAME_AS:
-        kind = SAME_AS[str(kind)]
+    if isinstance(kind, str) and kind in SAME_AS:
+        kind = SAME_AS[kind]
         config = {**config, "model_type": kind}
     if kind and type(n_layers := config.get("num_hidden_layers")) is int and n_layers > MOST_LAYERS:
         raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")
