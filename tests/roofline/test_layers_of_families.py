@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModelForImageTextToText
 from transformers.cache_utils import get_layer_types_and_kwargs
 
 from softlookup.describing.filled_entries import decoder_defaults
-from softlookup.describing.layer_sizes import AttentionSizes, ConvolutionSizes, LatentSizes
+from softlookup.describing.layer_sizes import AttentionSizes, ConvolutionSizes, DeltaSizes, ExpertsSizes, LatentSizes
 from softlookup.describing.read_layers import FILLED
 from softlookup.roofline import config_json
 from softlookup.roofline.layer_counts import part_counts
@@ -164,11 +164,33 @@ def test_operations_are_those_that_torch_counts_in_products(name, models):
     assert counter.get_total_flops() == 2 * products
 
 
-@pytest.mark.parametrize("name", sorted(RECURRENT & {*TEXT_ALONE}))
-def test_weights_of_recurrent_models_are_all_in_products_or_added(name):
-    counts = config_json.sizes(tiny(name))
-    looked_up = 0 if not counts.output else counts.embedding
-    assert counts.in_products + counts.added + counts.norms + counts.unchosen + looked_up == counts.total
+def in_products(name):
+    """The weights of matrices, convolutions and chosen experts that a token is multiplied by, found by their shapes."""
+    count, config = 0.0, tiny(name)
+    model = build(config)
+    chosen = {part.chosen / part.total for part in parts(config) if isinstance(part, ExpertsSizes)}
+    for weight_name, weight in model.named_parameters():
+        plain = weight.dim() > 1 and not any(word in weight_name for word in ("A_log", "bias", "embed"))
+        if plain:
+            count += weight.numel() * (chosen.copy().pop() if ".experts." in weight_name else 1)
+    tied = model.lm_head.weight is model.get_input_embeddings().weight
+    return count + (model.lm_head.weight.numel() if tied else 0)
+
+
+@pytest.mark.parametrize("name", sorted(NO_OPERATIONS))
+def test_weights_in_products_are_the_matrices_that_a_token_meets(name):
+    assert config_json.sizes(tiny(name)).in_products == pytest.approx(in_products(name), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(RECURRENT - {"minimax", "recurrent_gemma"}))
+def test_a_state_is_read_and_written_and_the_delta_rule_reads_it_twice(name, models):
+    config = tiny(name)
+    with torch.no_grad():
+        output = models(name)(torch.randint(3, 50, (1, TOKENS)), use_cache=True)
+    layers = output.get("past_key_values", output.get("cache_params")).layers
+    entries = sum(state.numel() for layer in layers for state in getattr(layer, "recurrent_states", {}).values())
+    times = 3 if any(isinstance(part, DeltaSizes) for part in parts(config)) else 2
+    assert sum(part_counts(part, config["hidden_size"]).state_products for part in parts(config)) == times * entries
 
 
 ODD = ["layer_types", "mlp_layer_types", "layers_block_type", "rope_parameters", "num_hidden_layers"]

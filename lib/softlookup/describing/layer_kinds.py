@@ -1,4 +1,8 @@
-"""Which type each layer of a decoder has, and which layers have experts, where no list of a config.json says so."""
+"""Which type each layer of a decoder has, and which layers have experts, where no list of a config.json says so.
+
+Each rule takes the entries of a config and the number of layers, and returns a type, or whether there are experts, for
+each layer; it raises a ValueError that names the entry that it cannot use.
+"""
 
 from collections.abc import Callable
 

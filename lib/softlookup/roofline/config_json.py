@@ -1,7 +1,8 @@
 """What the config.json of a published model says of it: parameters, cache, operations for a token, layers.
 
 The entries are those of Hugging Face's transformers, and so is what a missing one or null means. The model_types of
-``softlookup.describing.decoders.KINDS`` are counted; others, and entries that are not understood, are refused by name.
+``softlookup.describing.read_layers.DECODERS`` are counted; others, and entries that are not understood, are refused by
+name. ``read`` describes those alone that ``softlookup.model`` builds as well.
 """
 
 from collections.abc import Mapping
@@ -193,8 +194,9 @@ class Sizes:
     Attributes:
         embedding: The table of tokens, V times D.
         output: The output matrix; 0 where it is the table.
-        attention: All attention matrices, norms on queries and keys, biases and sinks.
-        feed_forward: All feed-forward networks, routers and experts.
+        attention: All that mixes positions: attention matrices with norms on queries and keys, biases and sinks, linear
+            attention, state spaces, short convolutions.
+        feed_forward: All feed-forward networks, routers and experts, and what else stands beside the mixers.
         norms: Norms of the residual stream.
         unchosen: Of the experts, those that one token does not pass through.
         added: Biases, gains and sinks, which are added or multiplied and stand in no matrix product.
