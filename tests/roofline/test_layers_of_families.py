@@ -6,9 +6,9 @@ import json
 
 import pytest
 import torch
-from tiny_decoders import NEEDED, TEXT_ALONE, build, quietly, tiny
+from tiny_decoders import INSIDE, NEEDED, TEXT_ALONE, build, quietly, tiny
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoConfig, AutoModelForImageTextToText
+from transformers import AutoConfig, AutoModel, AutoModelForImageTextToText
 from transformers.cache_utils import get_layer_types_and_kwargs
 
 from softlookup.describing.filled_entries import decoder_defaults
@@ -38,14 +38,24 @@ def test_a_config_of_defaults_has_the_parameters_that_transformers_builds(name):
     assert config_json.sizes(whole).total == expected
 
 
-@pytest.mark.parametrize("name", TEXT_ALONE)
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_text_decoder_has_the_parameters_that_transformers_builds(name):
+    for config in ({"model_type": name}, tiny(name)):
+        with quietly(), torch.device("meta"):
+            description = AutoConfig.for_model(**config)
+            expected = weights(AutoModel.from_config(description))
+        counts = config_json.sizes({**config, "tie_word_embeddings": True})
+        assert (counts.total, counts.output) == (expected, 0)
+
+
+@pytest.mark.parametrize("name", FILLED)
 def test_windows_are_those_of_the_cache_that_transformers_makes(name):
     with quietly():
         description = AutoConfig.for_model(**tiny(name))
     types, entries = get_layer_types_and_kwargs(description)
     by_layer = [
         next((part for part in layer.parts if isinstance(part, AttentionSizes)), None)
-        for layer in config_json.layers(tiny(name)).layers
+        for layer in config_json.layers({"tie_word_embeddings": True, **tiny(name)}).layers
     ]
     for part, layer_type, entry in zip(by_layer, types, entries, strict=True):
         if part is not None and layer_type != "dummy" and name != "recurrent_gemma":  # whose cache is its own

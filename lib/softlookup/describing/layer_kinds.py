@@ -52,6 +52,11 @@ def cwm_types(entries: FilledEntries, n_layers: int) -> list[str]:
     return ["sliding_attention" if layer % 4 else "full_attention" for layer in range(n_layers)]
 
 
+def muse_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Each fourth layer has full attention, counted from the last."""
+    return ["sliding_attention" if (n_layers - 1 - layer) % 4 else "full_attention" for layer in range(n_layers)]
+
+
 def mimo_types(entries: FilledEntries, n_layers: int) -> list[str]:
     """The first layer and each sixth have full attention."""
     return ["sliding_attention" if layer and (layer + 1) % 6 else "full_attention" for layer in range(n_layers)]
