@@ -65,6 +65,7 @@ def test_every_family_is_drawn_and_written_as_json(name, file):
     assert sorted(place for row in shown["layers"] for place in row["places"]) == list(range(len(layers)))
     for row in shown["layers"]:
         assert [part["words"] for part in row["parts"]] == list(layers[row["places"][0]].words)
+        assert all(part["kind"] and "Sizes" not in part["kind"] for part in row["parts"])
     assert shown["total"] == config_json.sizes(config).total
     assert shown["long_bytes"] == config_json.cache_bytes(config, LONG)
     text = glance_text(glance(config))

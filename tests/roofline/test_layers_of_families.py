@@ -6,13 +6,13 @@ import json
 
 import pytest
 import torch
-from tiny_decoders import NEEDED, TEXT_ALONE, build, quietly, tiny
+from tiny_decoders import INSIDE, NEEDED, TEXT_ALONE, build, quietly, tiny
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoConfig, AutoModelForImageTextToText
+from transformers import AutoConfig, AutoModel, AutoModelForImageTextToText
 from transformers.cache_utils import get_layer_types_and_kwargs
 
 from softlookup.describing.filled_entries import decoder_defaults
-from softlookup.describing.layer_sizes import AttentionSizes, ConvolutionSizes, LatentSizes
+from softlookup.describing.layer_sizes import AttentionSizes, ConvolutionSizes, DeltaSizes, ExpertsSizes, LatentSizes
 from softlookup.describing.read_layers import FILLED
 from softlookup.roofline import config_json
 from softlookup.roofline.layer_counts import part_counts
@@ -38,14 +38,24 @@ def test_a_config_of_defaults_has_the_parameters_that_transformers_builds(name):
     assert config_json.sizes(whole).total == expected
 
 
-@pytest.mark.parametrize("name", TEXT_ALONE)
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_text_decoder_has_the_parameters_that_transformers_builds(name):
+    for config in ({"model_type": name}, tiny(name)):
+        with quietly(), torch.device("meta"):
+            description = AutoConfig.for_model(**config)
+            expected = weights(AutoModel.from_config(description))
+        counts = config_json.sizes({**config, "tie_word_embeddings": True})
+        assert (counts.total, counts.output) == (expected, 0)
+
+
+@pytest.mark.parametrize("name", FILLED)
 def test_windows_are_those_of_the_cache_that_transformers_makes(name):
     with quietly():
         description = AutoConfig.for_model(**tiny(name))
     types, entries = get_layer_types_and_kwargs(description)
     by_layer = [
         next((part for part in layer.parts if isinstance(part, AttentionSizes)), None)
-        for layer in config_json.layers(tiny(name)).layers
+        for layer in config_json.layers({"tie_word_embeddings": False, **tiny(name)}).layers
     ]
     for part, layer_type, entry in zip(by_layer, types, entries, strict=True):
         if part is not None and layer_type != "dummy" and name != "recurrent_gemma":  # whose cache is its own
@@ -164,11 +174,33 @@ def test_operations_are_those_that_torch_counts_in_products(name, models):
     assert counter.get_total_flops() == 2 * products
 
 
-@pytest.mark.parametrize("name", sorted(RECURRENT & {*TEXT_ALONE}))
-def test_weights_of_recurrent_models_are_all_in_products_or_added(name):
-    counts = config_json.sizes(tiny(name))
-    looked_up = 0 if not counts.output else counts.embedding
-    assert counts.in_products + counts.added + counts.norms + counts.unchosen + looked_up == counts.total
+def in_products(name):
+    """The weights of matrices, convolutions and chosen experts that a token is multiplied by, found by their shapes."""
+    count, config = 0.0, tiny(name)
+    model = build(config)
+    chosen = {part.chosen / part.total for part in parts(config) if isinstance(part, ExpertsSizes)}
+    for weight_name, weight in model.named_parameters():
+        plain = weight.dim() > 1 and not any(word in weight_name for word in ("A_log", "bias", "embed"))
+        if plain:
+            count += weight.numel() * (chosen.copy().pop() if ".experts." in weight_name else 1)
+    tied = model.lm_head.weight is model.get_input_embeddings().weight
+    return count + (model.lm_head.weight.numel() if tied else 0)
+
+
+@pytest.mark.parametrize("name", sorted(NO_OPERATIONS))
+def test_weights_in_products_are_the_matrices_that_a_token_meets(name):
+    assert config_json.sizes(tiny(name)).in_products == pytest.approx(in_products(name), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(RECURRENT - {"minimax", "recurrent_gemma"}))
+def test_a_state_is_read_and_written_and_the_delta_rule_reads_it_twice(name, models):
+    config = tiny(name)
+    with torch.no_grad():
+        output = models(name)(torch.randint(3, 50, (1, TOKENS)), use_cache=True)
+    layers = output.get("past_key_values", output.get("cache_params")).layers
+    entries = sum(state.numel() for layer in layers for state in getattr(layer, "recurrent_states", {}).values())
+    times = 3 if any(isinstance(part, DeltaSizes) for part in parts(config)) else 2
+    assert sum(part_counts(part, config["hidden_size"]).state_products for part in parts(config)) == times * entries
 
 
 ODD = ["layer_types", "mlp_layer_types", "layers_block_type", "rope_parameters", "num_hidden_layers"]
@@ -296,6 +328,9 @@ def test_what_a_family_does_not_have_is_refused_by_name(config, says):
             "short_conv_kernel_size": 4}}),
         ("kimi_linear", {"first_k_dense_replace": 3, "num_local_experts": None, "num_experts": 7}),
         ("nemotron_h", {"layers_block_type": None, "hybrid_override_pattern": "M-*EM"}),
+        ("glm_moe_dsa", {"indexer_types": None, "index_topk_freq": 2, "index_skip_topk_offset": 1}),
+        ("glm_moe_dsa", {"indexer_types": None, "index_topk_pattern": "FSSFS"}),
+        ("qwen3_5_text", {"full_attention_interval": 3, "attn_output_gate": True, "mtp_num_hidden_layers": 1}),
         ("lfm2", {"layer_types": None, "full_attn_idxs": [1, 3], "block_ff_dim": 60}),
         ("llama4_text", {"no_rope_layers": [1, 0, 1, 1, 0], "moe_layers": [0, 2]}),
         ("granitemoehybrid", {"layer_types": ["mamba", "attention", "mamba", "mamba", "attention"]}),

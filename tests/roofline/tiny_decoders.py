@@ -107,10 +107,10 @@ def build(config, device="meta"):
         )
 
 
-TEXT_ALONE = [
-    name for name in FILLED if name not in ("glm4v_text", "glm4v_moe_text", "qwen3_vl_text", "qwen3_vl_moe_text")
-]
-"""Those that transformers builds with an output matrix; the others stand in models of text and images."""
+INSIDE = ("glm4v_moe_text", "glm4v_text", "mistral4", "muse_glimmer_text", "qwen3_vl_moe_text", "qwen3_vl_text")
+"""Those that transformers builds without an output matrix, as the text decoders of models of text and images."""
+TEXT_ALONE = [name for name in FILLED if name not in INSIDE]
+"""The others."""
 NEEDED = {
     "deepseek_v2": {"num_experts_per_tok": 6},
     "dots1": {"n_routed_experts": 8, "n_shared_experts": 1, "num_experts_per_tok": 2},

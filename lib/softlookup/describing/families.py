@@ -159,6 +159,7 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
         "glm4_moe_lite": replace(_MLA, sparse=kinds.by_type(), shared="n_shared_experts"),
         "glm_moe_dsa": _DSA,
         "granite": DecoderFamily(),
+        "granite_swa": DecoderFamily(types=kinds.cwm_types, sinks=("full_attention", "sliding_attention")),
         "granitemoe": DecoderFamily(sparse=kinds.in_all, expert_hidden="intermediate_size"),
         "granitemoehybrid": DecoderFamily(
             types=kinds.always("linear_attention"),
@@ -196,6 +197,15 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             linear=kimi_delta("low rank"),
             sparse=kinds.by_type(),
             shared="num_shared_experts",
+        ),
+        "kolibri1": DecoderFamily(
+            types=kinds.every(5),
+            gains="heads",
+            qkv_bias=False,
+            output_bias=False,
+            norms=4,
+            sparse=kinds.in_all,
+            shared="shared_expert_intermediate_size",
         ),
         "lfm2": DecoderFamily(types=kinds.lfm2_types, gains="heads", qkv_bias=False, output_bias=False),
         "lfm2_moe": DecoderFamily(
@@ -239,6 +249,8 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
         ),
         "ministral": DecoderFamily(types=kinds.all_slide, qkv_bias=False, output_bias=False),
         "ministral3": DecoderFamily(window="sliding_window", qkv_bias=False, output_bias=False),
+        "mistral4": replace(_MLA, sparse=kinds.from_layer("first_k_dense_replace"), shared="n_shared_experts"),
+        "muse_glimmer_text": DecoderFamily(types=kinds.muse_types, gate="value", norms=4),
         "nanochat": DecoderFamily(norm="none", gated=False),
         "nemotron": _PLAIN_NORMS,
         "olmo": DecoderFamily(norm="none"),

@@ -1,4 +1,8 @@
-"""Which type each layer of a decoder has, and which layers have experts, where no list of a config.json says so."""
+"""Which type each layer of a decoder has, and which layers have experts, where no list of a config.json says so.
+
+Each rule takes the entries of a config and the number of layers, and returns a type, or whether there are experts, for
+each layer; it raises a ValueError that names the entry that it cannot use.
+"""
 
 from collections.abc import Callable
 
@@ -46,6 +50,11 @@ def exaone_types(entries: FilledEntries, n_layers: int) -> list[str]:
 def cwm_types(entries: FilledEntries, n_layers: int) -> list[str]:
     """Each fourth layer has full attention, the first one among them."""
     return ["sliding_attention" if layer % 4 else "full_attention" for layer in range(n_layers)]
+
+
+def muse_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Each fourth layer has full attention, counted from the last."""
+    return ["sliding_attention" if (n_layers - 1 - layer) % 4 else "full_attention" for layer in range(n_layers)]
 
 
 def mimo_types(entries: FilledEntries, n_layers: int) -> list[str]:

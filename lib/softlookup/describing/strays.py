@@ -22,7 +22,7 @@ def _anything(value: Any, config: Mapping[str, Any]) -> bool:
 
 
 def _ones(value: Any, config: Mapping[str, Any]) -> bool:
-    return isinstance(value, list) and set(value) == {1}
+    return isinstance(value, list) and all(entry == 1 for entry in value)
 
 
 _ANYWHERE: dict[str, Allowed] = {
@@ -39,6 +39,7 @@ _ANYWHERE: dict[str, Allowed] = {
         "full_attn_mod interpolate_factor theta use_pos_enc for_llm_compressor init_method time_step_rank "
         "mla_use_nope moe_router_activation_func use_grouped_topk use_routing_bias mlp_expansion_factor "
         "block_mlp_init_scale block_out_init_scale block_use_xavier_init conv_use_xavier_init block_norm_eps "
+        "mtp_num_hidden_layers mtp_use_dedicated_embeddings mamba_ssm_dtype "
         "mtp_transformer_layers num_mtp_modules layernorm_full_attention_alpha layernorm_full_attention_beta "
         "layernorm_linear_attention_alpha layernorm_linear_attention_beta "
         "layernorm_mlp_alpha layernorm_mlp_beta".split(),
@@ -60,6 +61,7 @@ _OF_FAMILIES: dict[str, dict[str, Allowed]] = {
         "use_mtp": _is(True, False),
     },
 }
+_OF_FAMILIES["qwen3_5_text"] = _OF_FAMILIES["qwen3_5_moe_text"] = {"attn_output_gate": _is(True)}
 _OF_FAMILIES["lfm2_moe"] = _OF_FAMILIES["lfm2"]
 
 

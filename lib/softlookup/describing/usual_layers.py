@@ -126,6 +126,8 @@ def layer_types(entries: FilledEntries, otherwise: Types, n_layers: int) -> list
     """
     if entries.get("layer_types") is None:
         return otherwise(entries, n_layers)
+    for pattern in ("full_attention_interval", "sliding_window_pattern"):
+        entries.get(pattern)  # the list goes before
     return [OLD_TYPES.get(str(name), str(name)) for name in entries.for_each("layer_types", n_layers)]
 
 
@@ -222,14 +224,11 @@ def latent(entries: FilledEntries, family: DecoderFamily, indexed: bool, layer: 
     entries.get("num_key_value_heads")  # latent attention has no groups
     indexer = None
     if indexed:
-        chooses = True
-        if entries.knows("indexer_types") and entries.get("indexer_types") is not None:
-            chooses = entries.for_each("indexer_types", entries.size("num_hidden_layers"))[layer] == "full"
         indexer = IndexerSizes(
             heads=entries.size("index_n_heads"),
             width=entries.size("index_head_dim"),
             chosen=entries.size("index_topk"),
-            chooses=chooses,
+            chooses=_choosing(entries, entries.size("num_hidden_layers"))[layer],
         )
     value = entries.maybe("v_head_dim") or entries.size("hidden_size") // n
     return LatentSizes(
@@ -243,6 +242,22 @@ def latent(entries: FilledEntries, family: DecoderFamily, indexed: bool, layer: 
         gate={"none": 0, "head": n, "value": n * value}[family.gate],
         indexer=indexer,
     )
+
+
+def _choosing(entries: FilledEntries, n_layers: int) -> list[bool]:
+    """Which layers have an indexer; the others use the choice of an earlier layer."""
+    if not entries.knows("indexer_types"):
+        return [True] * n_layers
+    every_nth = entries.maybe("index_topk_freq") or 1
+    offset = entries.size("index_skip_topk_offset", 2, least=0) if entries.says("index_skip_topk_offset") else 2
+    pattern = entries.get("index_topk_pattern")
+    if entries.get("indexer_types") is not None:
+        return [name == "full" for name in entries.for_each("indexer_types", n_layers)]
+    if pattern is not None:
+        if not isinstance(pattern, str) or len(pattern) != n_layers or set(pattern) - {"F", "S"}:
+            raise ValueError(f"index_topk_pattern is {pattern!r}; wanted {n_layers} letters, F or S")
+        return [letter == "F" for letter in pattern]
+    return [max(layer - offset + 1, 0) % every_nth == 0 for layer in range(n_layers)]
 
 
 def _dense(entries: FilledEntries, family: DecoderFamily, d_model: int) -> NetworkSizes:

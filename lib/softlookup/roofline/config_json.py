@@ -1,7 +1,8 @@
 """What the config.json of a published model says of it: parameters, cache, operations for a token, layers.
 
 The entries are those of Hugging Face's transformers, and so is what a missing one or null means. The model_types of
-``softlookup.describing.decoders.KINDS`` are counted; others, and entries that are not understood, are refused by name.
+``softlookup.describing.read_layers.DECODERS`` are counted; others, and entries that are not understood, are refused by
+name. ``read`` describes those alone that ``softlookup.model`` builds as well.
 """
 
 from collections.abc import Mapping
@@ -49,7 +50,9 @@ _NOT_COUNTED = frozenset(
     "full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor mlp_beta_factor "
     "moe_renormalize num_expert_group model_max_length original_max_position_embeddings rotary_dim moe_norm_min "
     "use_expert_bias expert_selection_fn enable_moe_fp32_combine kda_safe_gate kda_lower_bound hc_eps "
-    "hc_sinkhorn_iters hc_magnitude learnable_sink_init compress_rope_theta expert_dtype "
+    "hc_sinkhorn_iters "
+    "layer_rope_theta output_multiplier post_norm_eps qk_scale_factor "
+    "hc_magnitude learnable_sink_init compress_rope_theta expert_dtype "
     "shared_expert_combination_strategy "
     "time_step_min time_step_max time_step_floor time_step_limit time_step_scale time_step_init_scheme "
     "rescale_prenorm_residual residual_in_fp32 chunk_size mamba_chunk_size block_size use_mamba_kernels use_mambapy "
@@ -193,8 +196,9 @@ class Sizes:
     Attributes:
         embedding: The table of tokens, V times D.
         output: The output matrix; 0 where it is the table.
-        attention: All attention matrices, norms on queries and keys, biases and sinks.
-        feed_forward: All feed-forward networks, routers and experts.
+        attention: All that mixes positions: attention matrices with norms on queries and keys, biases and sinks, linear
+            attention, state spaces, short convolutions.
+        feed_forward: All feed-forward networks, routers and experts, and what else stands beside the mixers.
         norms: Norms of the residual stream.
         unchosen: Of the experts, those that one token does not pass through.
         added: Biases, gains and sinks, which are added or multiplied and stand in no matrix product.
@@ -276,8 +280,8 @@ def layers(config: Config) -> ModelLayers:
     Book: 15_what_changed_more.html#config-names.
     """
     kind = config.get("model_type") if isinstance(config, Mapping) else None
-    if kind in SAME_AS:
-        kind = SAME_AS[str(kind)]
+    if isinstance(kind, str) and kind in SAME_AS:
+        kind = SAME_AS[kind]
         config = {**config, "model_type": kind}
     if kind and type(n_layers := config.get("num_hidden_layers")) is int and n_layers > MOST_LAYERS:
         raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")

@@ -67,7 +67,13 @@ class ModelGlance:
             "long_tokens": LONG,
             **{name: value for name, value in vars(self).items() if name != "model"},
             "layers": [
-                {"places": places, "parts": [{"words": part.words, **asdict(part)} for part in layer.parts]}
+                {
+                    "places": places,
+                    "parts": [
+                        {"kind": type(part).__name__.removesuffix("Sizes"), "words": part.words, **asdict(part)}
+                        for part in layer.parts
+                    ],
+                }
                 for layer, places in alike.items()
             ],
         }
