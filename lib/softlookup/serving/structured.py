@@ -36,7 +36,7 @@ class TokenMasks:
 
     Cost: S·V steps for each character of the longest token, once; S·V/8 bytes where a mask is stored in bits.
 
-    Source: Willard & Louf 2023, section 3; Dong et al. 2024, section 3. Book: 16_serving.html#serving-structured.
+    Source: Willard & Louf 2023, section 3; Dong et al. 2025, section 3. Book: 16_serving.html#serving-structured.
     """
 
     def __init__(self, pattern: str, tokens: Sequence[str], end_id: int) -> None:
