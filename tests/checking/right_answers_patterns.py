@@ -52,9 +52,9 @@ def constrained_exponents(logits, mask, temperature, k):
     n_tokens = mask.shape[1]
     logits, rest = logits[:, :n_tokens], logits[:, n_tokens:]
     above = (logits[:, None, :] > logits[:, :, None]) & mask[:, None, :]
-    kept = mask & (above.sum(dim=-1) < k)
-    largest = torch.where(kept, logits, -torch.inf).amax(dim=-1, keepdim=True)
-    raised = torch.where(kept, torch.exp((torch.where(kept, logits, largest) - largest) / temperature), 0.0)
+    is_chosen = mask & (above.sum(dim=-1) < k)
+    largest = torch.where(is_chosen, logits, -torch.inf).amax(dim=-1, keepdim=True)
+    raised = torch.where(is_chosen, torch.exp((torch.where(is_chosen, logits, largest) - largest) / temperature), 0.0)
     probabilities = raised / raised.sum(dim=-1, keepdim=True).clamp(min=1e-9)
     return torch.cat([torch.nan_to_num(probabilities), torch.zeros_like(rest)], dim=1)
 
