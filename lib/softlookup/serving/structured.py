@@ -114,7 +114,7 @@ def _targets(automaton: Automaton, tokens: Sequence[str]) -> Int[np.ndarray, "S 
     targets_SV = np.repeat(np.arange(n_states)[:, None], len(tokens), axis=1)
     lengths_V = np.array([len(text) for text in tokens])
     for place in range(lengths_V.max()):
-        inside = np.flatnonzero(lengths_V > place)
+        inside = np.flatnonzero(lengths_V > place).tolist()
         columns = [automaton.columns.get(tokens[token][place], automaton.other) for token in inside]
         targets_SV[:, inside] = table[targets_SV[:, inside], columns]
     targets_SV[:, lengths_V == 0] = -1
