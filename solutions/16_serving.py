@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 16 · Serving
 #
-# You will write the parts of a server for language models: what a step costs at least, how latencies are reported, how blocks of the cache are given out and taken back, which prompts share them, what a step of continuous batching computes, which latencies to expect, and what a million tokens cost.
+# You will write the parts of a server for language models: what a step costs at least, how latencies are reported, how blocks of the cache are given out and taken back, which prompts share them, what a step of continuous batching computes, which latencies to expect, what a million tokens cost, and which tokens may follow where the text has to fit a pattern.
 #
 # [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *Serving* in the
 # book.
@@ -23,7 +23,7 @@
 # [[tasks-table]]
 # | 16-choose | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences of a batch, `S` cached tokens, `N` query heads, `K` key-value heads, `H` the width of one head, `L` layers. Letters of this notebook's own: `P` blocks of the cache, `M` tokens that a block holds.
+# **Letters.** `B` sequences of a batch, `S` cached tokens, `N` query heads, `K` key-value heads, `H` the width of one head, `L` layers. Letters of this notebook's own: `P` blocks of the cache, `M` tokens that a block holds, `W` logits of a row.
 
 # %% 16-setup
 import math
@@ -432,6 +432,56 @@ def token_costs(price, machines, input_rate, output_rate, utilisation, prompt, a
     for_input = 1e6 * second / (input_rate * utilisation)
     for_output = 1e6 * second / (output_rate * utilisation)
     return for_input, for_output, (prompt * for_input + answer * for_output) / 1e6
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Structured text
+
+# %% [markdown]
+# [[task 16.token-mask]]
+#
+# Say which tokens a pattern allows. The pattern is an automaton over characters: `table[s][c]` is the state to which character `c` leads from state `s`, or `-1` where that character may not follow. `final` lists the states in which the text is complete; from every state of the table, one of them can be reached. Token `t` consists of the characters `tokens[t]`, in this order. The text so far has led to `state`. For each token, say whether it may follow:
+#
+# - A token may follow if **none of its characters** leaves the automaton. It may cross several states, and end in any of them.
+# - A token without characters may never follow: the text would stay as it is.
+# - The token `end` ends the text, whatever its characters are. It may follow exactly where `state` is final.
+#
+# Return a list of truth values, one for each token.
+
+
+# %% 16-token-mask
+def token_mask(table, final, tokens, end, state):
+    """A list of lists, a list, a list of lists, two whole numbers -> a list of truth values."""
+    ### BEGIN SOLUTION
+    allowed = []
+    for token, characters in enumerate(tokens):
+        now = state
+        for character in characters:
+            now = table[now][character]
+            if now == -1:
+                break
+        fits = len(characters) > 0 and now != -1
+        allowed.append(state in final if token == end else fits)
+    return allowed
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 16.constrained-step]]
+#
+# Turn logits into the probabilities of the next token under a mask. `mask` is True where a token may follow. The model has been padded and has `W` logits for each row, the mask has `V` entries, with `V <= W`: the logits **behind the vocabulary** belong to no token and are never allowed. Divide the logits by `temperature` (above 0), and keep the `k` likeliest **of the allowed** tokens, or all of them where fewer are allowed; the logits of a row are all different. The tokens that are kept share the whole probability. A row in which **no** token is allowed gets zeros throughout, so that the server can end its request. Logits may be in the tens of thousands, on either side of 0.
+
+
+# %% 16-constrained-step
+def constrained_step(logits, mask, temperature, k):
+    """logits (B, W), mask (B, V), a number, a whole number -> probabilities (B, W)."""
+    ### BEGIN SOLUTION
+    allowed = torch.nn.functional.pad(mask, (0, logits.shape[1] - mask.shape[1]))
+    scores = (logits / temperature).masked_fill(~allowed, -torch.inf)
+    least = scores.topk(min(k, scores.shape[1]), dim=-1).values[:, -1:]
+    p = torch.softmax(scores.masked_fill(scores < least, -torch.inf), dim=-1)
+    return p.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0)
     ### END SOLUTION
 
 

@@ -39,6 +39,7 @@ grouped-query attention, GQA, multi-query attention, MQA, multi-query and groupe
 large, big
 multi-head attention, MHA, multihead attention
 byte-pair encoding, BPE
+structured decoding, constrained decoding, guided decoding, structured output, JSON mode
 KV cache, key-value cache, KV caching, cached keys and values
 causal mask, look-ahead mask, lookahead mask, autoregressive mask, triangular mask, subsequent mask, causal masking
 padding mask, pad mask, attention mask, key padding mask, mask padding

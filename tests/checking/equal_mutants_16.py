@@ -11,6 +11,7 @@ WRITERS = "as many sequences as there are blocks can write; those behind have be
 FILLED = "every running request is given a number of its own in one of the two loops"
 SET = "it is set again before it is read or returned"
 LIMIT = "no question takes that many steps"
+PADDED = "no logit behind the vocabulary is allowed"
 NO_GAIN = "a round without a draft is never faster than the large model alone"
 
 EQUAL: list[tuple[str, str, str]] = [
@@ -134,4 +135,22 @@ EQUAL: list[tuple[str, str, str]] = [
         "return (for_input, for_output, (prompt * for_input + for_output * answer) / 1000000.0)",
         COMMUTES,
     ),
+    ("16.constrained-step", "allowed = torch.nn.functional.pad(mask, (0, logits.shape[-1] - mask.shape[1]))", BEHIND),
+    ("16.constrained-step", "allowed = torch.nn.functional.pad(mask, (0, logits.shape[1] - mask.shape[-1]))", BEHIND),
+    (
+        "16.constrained-step",
+        "least = scores.topk(min(k, scores.shape[1])).values[:, -1:]",
+        "topk runs along the last axis",
+    ),
+    ("16.constrained-step", "least = scores.topk(min(k, scores.shape[1]), dim=1).values[:, -1:]", BEHIND),
+    ("16.constrained-step", "least = scores.topk(min(k, scores.shape[-1]), dim=-1).values[:, -1:]", BEHIND),
+    ("16.constrained-step", "least = scores.topk(min(k, scores.shape[1]), dim=--1).values[:, -1:]", BEHIND),
+    ("16.constrained-step", "least = scores.topk(min(k, allowed.shape[1]), dim=-1).values[:, -1:]", SIZE),
+    ("16.constrained-step", "least = scores.topk(min(k, logits.shape[1]), dim=-1).values[:, -1:]", SIZE),
+    ("16.constrained-step", "least = scores.topk(min(k, mask.shape[1]), dim=-1).values[:, -1:]", PADDED),
+    ("16.constrained-step", "p = torch.softmax(scores.masked_fill(scores < least, -torch.inf), dim=1)", BEHIND),
+    ("16.constrained-step", "p = torch.softmax(scores.masked_fill(scores < least, -torch.inf), dim=--1)", BEHIND),
+    ("16.constrained-step", "return p.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)", PADDED),
+    ("16.constrained-step", "return p.masked_fill(~allowed.any(dim=1, keepdim=True), 0.0)", BEHIND),
+    ("16.constrained-step", "return p.masked_fill(~allowed.any(dim=--1, keepdim=True), 0.0)", BEHIND),
 ]

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from right_answers_blocks import BLOCKS
+from right_answers_patterns import PATTERNS
 
 
 def phases_intensity(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
@@ -438,4 +439,5 @@ RIGHT = {
     "16.speedup": [speedup_formula, speedup_numpy, speedup_running],
     "16.cost": [cost_hours, cost_numpy, cost_fractions],
     **BLOCKS,
+    **PATTERNS,
 }

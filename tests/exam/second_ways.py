@@ -336,6 +336,14 @@ def odds_moved(chosen, rejected, chosen_reference, rejected_reference, beta):
     return log((odds_now / odds_before) ** beta)
 
 
+def under_mask(go, home, here):
+    texts = {("go", "home"): go * home, ("go", "away"): go - go * home}
+    texts |= {("stay", "here"): (1 - go) * here, ("stay", "away"): (1 - go) * (1 - here)}
+    weights = {text: p for text, p in texts.items() if text[1] != "away"}
+    begins = sum(p for text, p in texts.items() if text[0] == "stay") / sum(texts.values())
+    return 1 - weights["go", "home"] / sum(weights.values()), begins
+
+
 SECOND = EARLY | {
     "08/combine": combine,
     "08/cached": cached,
@@ -377,6 +385,7 @@ SECOND = EARLY | {
     "16/schedule": one_step,
     "16/draft": drafted,
     "16/money": million,
+    "16/masked": under_mask,
     "17/attribute": attributed,
     "17/induction": induced,
     "17/patched": brought_back,

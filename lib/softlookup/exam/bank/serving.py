@@ -159,6 +159,35 @@ def money(rng: np.random.Generator) -> Drawn:
     )
 
 
+@ask("masked", "number", points=3, minutes=4)
+def masked(rng: np.random.Generator) -> Drawn:
+    """What a mask makes of the probabilities of whole texts."""
+    go, home, here = pick(rng, 0.6, 0.7, 0.8), pick(rng, 0.1, 0.2), pick(rng, 0.5, 0.9)
+    fits = (go * home, (1 - go) * here)
+    value = (fits[1] / sum(fits), 1 - go)
+    return Drawn(
+        f"A model writes two tokens. The first is `go` with probability {go:g}, otherwise `stay`. After `go` comes "
+        f"`home` with probability {home:g}, after `stay` comes `here` with probability {here:g}. Of all texts, only "
+        "`go home` and `stay here` fit a pattern. What is the probability of `stay here` (a) by the model, given that "
+        "the text fits, and (b) if each token is drawn under the mask of the pattern?",
+        value,
+        f"(a) The texts that fit have the probabilities ${go:g} \\cdot {home:g} = {tex(fits[0])}$ and ${tex(1 - go)} "
+        f"\\cdot {here:g} = {tex(fits[1])}$; the second, divided by their sum, is ${tex(value[0])}$. (b) Both "
+        f"first tokens are allowed, and then a single one is: ${tex(value[1])}$.",
+        (
+            (1, "(a): the texts that fit"),
+            (1, "(a): divided by their sum"),
+            (1, "(b): what comes later has no part in it"),
+        ),
+        {"go": go, "home": home, "here": here},
+        (
+            mistake((value[0], value[0]), "the mask is taken to leave the proportions of whole texts as they are"),
+            mistake((fits[1], value[1]), "(a) is not divided by the probability that a text fits"),
+            known("16.constrained-step", "mask-after-softmax", (value[0], fits[1])),
+        ),
+    )
+
+
 @ask("overload", "explanation", points=4, minutes=5)
 def overload(rng: np.random.Generator) -> Drawn:
     """Why a long prompt stops others, and what a chunk changes."""

@@ -1,6 +1,7 @@
 """Chapter 16, serving: its tasks in the order of the notebook."""
 
 from softlookup.tasks.ch16_serving.blocks import APPEND, FREE, PREFIX, RAGGED
+from softlookup.tasks.ch16_serving.patterns import CONSTRAINED, TOKEN_MASK
 from softlookup.tasks.ch16_serving.steps import ADMIT, BATCHES, SCHEDULE, SIMULATE, STREAM
 from softlookup.tasks.ch16_serving.times import COST, LATENCIES, LIMIT, PHASES, SMALL, SPEEDUP
 
@@ -20,4 +21,6 @@ TASKS = (
     SMALL,
     SPEEDUP,
     COST,
+    TOKEN_MASK,
+    CONSTRAINED,
 )

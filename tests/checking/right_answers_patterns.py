@@ -1,0 +1,74 @@
+"""Chapter 16, structured decoding: right answers written otherwise: recursion, tables, loops over rows."""
+
+import numpy as np
+import torch
+
+
+def token_mask_text(table, final, tokens, end, state):
+    def walk(now, characters):
+        if not characters or now < 0:
+            return now
+        return walk(table[now][characters[0]], characters[1:])
+
+    return [
+        t == end and state in final or t != end and characters != [] and walk(state, characters) >= 0
+        for t, characters in enumerate(tokens)
+    ]
+
+
+def token_mask_numpy(table, final, tokens, end, state):
+    dead = np.vstack([table, np.full(len(table[0]), -1)])
+    now = np.full(len(tokens), state)
+    for place in range(max(map(len, tokens))):
+        inside = [t for t, characters in enumerate(tokens) if len(characters) > place]
+        now[inside] = dead[now[inside], [tokens[t][place] for t in inside]]
+    allowed = (now >= 0) & np.array([len(characters) > 0 for characters in tokens])
+    allowed[end] = state in final
+    return allowed
+
+
+def token_mask_sets(table, final, tokens, end, state):
+    before = {(): state}
+    for characters in tokens:
+        for n in range(1, len(characters) + 1):
+            source = before.get(tuple(characters[: n - 1]))
+            if source is not None and table[source][characters[n - 1]] != -1:
+                before[tuple(characters[:n])] = table[source][characters[n - 1]]
+    allowed = [int(bool(characters) and tuple(characters) in before) for characters in tokens]
+    allowed[end] = int(state in set(final))
+    return tuple(allowed)
+
+
+def constrained_rows(logits, mask, temperature, k):
+    probabilities = torch.zeros_like(logits)
+    for b in range(len(logits)):
+        ids = mask[b].nonzero()[:, 0]
+        ids = ids[logits[b, ids].argsort(descending=True)[:k]]
+        probabilities[b, ids] = torch.softmax(logits[b, ids] / temperature, dim=0)
+    return probabilities
+
+
+def constrained_exponents(logits, mask, temperature, k):
+    n_tokens = mask.shape[1]
+    logits, rest = logits[:, :n_tokens], logits[:, n_tokens:]
+    above = (logits[:, None, :] > logits[:, :, None]) & mask[:, None, :]
+    is_chosen = mask & (above.sum(dim=-1) < k)
+    largest = torch.where(is_chosen, logits, -torch.inf).amax(dim=-1, keepdim=True)
+    raised = torch.where(is_chosen, torch.exp((torch.where(is_chosen, logits, largest) - largest) / temperature), 0.0)
+    probabilities = raised / raised.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+    return torch.cat([torch.nan_to_num(probabilities), torch.zeros_like(rest)], dim=1)
+
+
+def constrained_sorted(logits, mask, temperature, k):
+    scores = torch.full_like(logits, -torch.inf)
+    scores[:, : mask.shape[1]][mask] = logits[:, : mask.shape[1]][mask] / temperature
+    ordered, ids = scores.sort(dim=-1, descending=True)
+    ordered[:, k:] = -torch.inf
+    probabilities = torch.zeros_like(logits).scatter(1, ids, torch.softmax(ordered, dim=-1))
+    return probabilities.nan_to_num(0.0)
+
+
+PATTERNS = {
+    "16.token-mask": [token_mask_text, token_mask_numpy, token_mask_sets],
+    "16.constrained-step": [constrained_rows, constrained_exponents, constrained_sorted],
+}
