@@ -24,7 +24,7 @@
 #
 # **Letters.** `T` query positions, `S` key positions, `H` the width of one head. Letters of this notebook's own: `BLOCK`, `BM`, `BN`, `BK` and `B` are sizes of tiles, powers of 2; `M` tokens that a page of the cache holds.
 #
-# **Kernels.** Arrays come as pointers to their first number, stored row after row unless a task says otherwise. `x + row * n + cols` points to the numbers `cols` of a row; `tl.load` and `tl.store` read and write them. Arrays do not touch: a pointer outside of one is an error, whatever lies there on a real device.
+# **Kernels.** Arrays come as pointers to their first number, stored row after row unless a task says otherwise. `x + row * n + cols` points to the numbers `cols` of a row. Numbers are float32 unless a task says otherwise. A pointer outside its array is an error.
 #
 # **Judged on traffic.** A kernel whose values are right earns most of the points. The rest is for the bytes: each task says what it may read, and the chip is small.
 
@@ -40,7 +40,7 @@ from softlookup.tiles import KernelError, LaunchError, cdiv, jit, tl
 # %% [markdown]
 # [[task 18.add]]
 #
-# Write a kernel that computes `a * x + y` for vectors of `n` numbers and stores it in `out`. Each program computes `BLOCK` numbers; the last one has fewer to do, because `n` need not be a multiple of `BLOCK`: **mask** what lies behind the end. Read `x` and `y` once.
+# Write a kernel that computes `a * x + y` for vectors of `n` numbers and stores it in `out`. Each program computes `BLOCK` numbers. `n` need not be a multiple of `BLOCK`, so **mask** what lies behind the end. Read `x` and `y` once.
 
 
 # %% 18-add
@@ -96,7 +96,7 @@ def softmax_rows(x, y, n, BLOCK: tl.constexpr):
 # %% [markdown]
 # [[task 18.online]]
 #
-# The same for rows that do not fit: a program may hold a few tiles of `BLOCK` numbers on chip, and a row has many. Read the row **twice**: in the first pass keep the maximum so far and the sum of `exp(x - maximum)` so far, and rescale the sum whenever the maximum grows; in the second pass write the results. There is no temperature here.
+# Now the softmax of rows that do not fit, without a temperature: a program may hold a few tiles of `BLOCK` numbers on chip, and a row has many. Read the row **twice**: in the first pass keep the maximum so far and the sum of `exp(x - maximum)` so far, and rescale the sum whenever the maximum grows; in the second pass write the results.
 #
 # `x` and `y` are stored **[[18.online:stored]]**: number `j` of row `i` lies at `[[18.online:place]]`. There are `tl.num_programs(0)` rows.
 
@@ -229,7 +229,7 @@ def linear_activated(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr,
 # %% [markdown]
 # [[task 18.attention]]
 #
-# Attention without its scores in memory. Each program has `B` queries and goes through keys and values in tiles of `B`: it computes a tile of scores, and keeps for each query the maximum so far, the sum of exponentials so far, and the sum of values weighted by them. When a maximum grows, both sums are rescaled. Divide at the end. The keys have the shape **[[18.attention:k_shape]]**, the values **[[18.attention:v_shape]]**. `S` need not be a multiple of `B`: keys behind the end must not count.
+# Attention without its scores in memory. Each program has `B` queries and goes through keys and values in tiles of `B`: it computes a tile of scores, and keeps for each query the maximum so far, the sum of exponentials so far, and the sum of values weighted by them. When a maximum grows, both sums are rescaled. Divide at the end. The keys have the shape **[[18.attention:k_shape]]**, the values **[[18.attention:v_shape]]**. Neither `T` nor `S` need be a multiple of `B`: keys behind the end must not count.
 
 
 # %% 18-attention
@@ -264,7 +264,7 @@ def attention(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
 # %% [markdown]
 # [[task 18.causal]]
 #
-# The same for causal attention, where query `t` sees the keys up to `t`. Half of the tiles of scores are masked altogether: **do not read their keys and values**. Only the tile on the diagonal needs a mask. Here the keys have the shape **[[18.causal:k_shape]]**, the values **[[18.causal:v_shape]]**. `T` need not be a multiple of `B`.
+# The same for causal attention, where query `t` sees the keys up to `t`. Nearly half of the tiles of scores are fully masked: **do not read their keys and values**. Only the tile on the diagonal needs a mask. Here the keys have the shape **[[18.causal:k_shape]]**, the values **[[18.causal:v_shape]]**. `T` need not be a multiple of `B`.
 
 
 # %% 18-causal
@@ -343,7 +343,7 @@ def paged_attention(
 # %% [markdown]
 # [[task 18.quantised]]
 #
-# Multiply `x` (m, k) with weights of 4 bits that are unpacked on chip. `packed` (k / 2, n) holds two weights in each byte: row `i` has weight row `2 * i` in its **[[18.quantised:first]]** four bits and weight row `2 * i + 1` in its **[[18.quantised:second]]** four bits. A weight's value is its number less **[[18.quantised:zero]]**, times the scale of its group: `scales` (k / GROUP, n) has one row for each `GROUP` rows of weights. One step of the loop takes one group, and multiplies the even and the odd columns of `x` with it. `m` and `n` need not be multiples of their tiles; `k` is a multiple of `GROUP`.
+# Multiply `x` (m, k) with weights of 4 bits that are unpacked on chip. `packed` (k / 2, n) holds two weights in each byte: row `i` has weight row `2 * i` in its **[[18.quantised:first]]** four bits and weight row `2 * i + 1` in its **[[18.quantised:second]]** four bits. A weight's value is its number minus **[[18.quantised:zero]]**, times the scale of its group: `scales` (k / GROUP, n) has one row for each `GROUP` rows of weights. One step of the loop takes one group, and multiplies the even and the odd columns of `x` with it. `m` and `n` need not be multiples of their tiles; `k` is a multiple of `GROUP`.
 
 
 # %% 18-quantised

@@ -63,7 +63,7 @@ def gpipe(stages: int, micro_batches: int) -> list[list[str]]:
     Raises:
         ValueError: If there are no stages or micro-batches, or more than MOST_PIPELINE.
 
-    Source: Huang et al. 2019, GPipe, figure 2.
+    Source: Huang et al. 2019, GPipe.
     """
     _check(stages, micro_batches)
     forwards = [f"F{i}" for i in range(micro_batches)]

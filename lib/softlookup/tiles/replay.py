@@ -363,7 +363,7 @@ class _Program:
             raise LaunchError(
                 "outside",
                 f"program {self.number} {act} `{memory.name}` at {int(outside[0])}, outside of its "
-                f"{memory.flat.size:,} numbers: is it the right place, and masked?",
+                f"{memory.flat.size:,} numbers: check the pointer and the mask",
             )
         return memory, places, reached, there
 
