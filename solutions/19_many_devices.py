@@ -22,7 +22,7 @@
 # [[tasks-table]]
 # | 19-explain | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Ranks.** A function with the argument `dist` is what one rank does; every rank runs the same one. `dist.get_rank()` is its number and `dist.get_world_size()` how many there are, `P` in the texts. `dist.send(array, dst)` waits until rank `dst` receives, and `dist.recv(array, src)` fills an array with what rank `src` sends; `isend` and `irecv` return at once with something that has `wait()`. What else `dist` has, a task says. Arrays belong to one rank: what another rank knows has to be sent.
+# **Ranks.** A function with the argument `dist` is what one rank does; every rank runs the same one. `dist.get_rank()` is its number and `dist.get_world_size()` how many there are, `P` in the texts. `dist.send(array, dst)` waits until rank `dst` receives, and `dist.recv(array, src)` fills an array with what rank `src` sends and returns the number of the sender; `isend` and `irecv` return at once with something that has `wait()`. What else `dist` has, a task says. Arrays belong to one rank: what another rank knows has to be sent.
 #
 # **Judged on traffic.** A program whose values are right earns most of the points. The rest is for the bytes that a link carries or a rank sends, the number of messages, and the longest chain of messages that wait for each other: each task says what it may use.
 
@@ -40,7 +40,7 @@ from softlookup.ranks import RankError, WorldError, run_here
 # %% [markdown]
 # [[task 19.broadcast]]
 #
-# Rank `root` has an array `x` of `n` numbers. Return it on every rank; what the others were called with is an array of the same shape, whose numbers mean nothing. Here `dist` has only `send` and `recv`, so that a rank sends one message at a time. Send along a **tree**, in which the number of ranks that have `x` doubles in each step. For `P` ranks, `P - 1` messages and log2(P) steps, rounded up, are allowed.
+# Rank `root` has an array `x` of `n` numbers. Return it on every rank. The other ranks get an `x` of the same shape whose numbers mean nothing. Here `dist` has only `send` and `recv`, so that a rank sends one message at a time. Send along a **tree**, in which the number of ranks that have `x` doubles in each step. `P - 1` messages are allowed, and a longest chain of log2(P) messages, rounded up.
 
 
 # %% 19-broadcast
@@ -307,9 +307,9 @@ def one_forward_one_backward(stage, stages, micro_batches):
 # %% [markdown]
 # [[task 19.bubble]]
 #
-# A plain function again: how long do given orders take? `orders[s]` is the order of stage `s`, as in the task before; it may be that of any schedule. A forward takes `forward_s` seconds and a backward `backward_s`, on every stage; messages take no time. A stage begins with the next pass of its order as soon as it is free and what the pass needs is there: for a forward, the same forward on the stage before; for a backward, the same backward on the stage behind, and on the last stage its own forward of that micro-batch.
+# A plain function again: how long do given orders take? `orders[s]` is the order of stage `s`, as in the task before; it may be that of any schedule. A forward takes `forward_s` seconds and a backward `backward_s`, on every stage; messages take no time. A stage begins with the next pass of its order as soon as it is free and what the pass needs is there: for a forward, the same forward on the stage before; for a backward, the same backward on the next stage, and on the last stage its own forward of that micro-batch.
 #
-# Return three numbers: the seconds until all is done; the time in which stages wait, all stages together, as a fraction of **[[19.bubble:fraction]]**; and the most micro-batches that any stage keeps at a time, forward done and backward not. If stages wait for each other for ever, return `math.inf`, 1.0 and 0.
+# Return three numbers: the seconds until all is done; the time in which stages wait, added up over the stages, as a fraction of **[[19.bubble:fraction]]**; and the most micro-batches that any stage keeps at a time, from the start of the forward to the end of the backward. If stages wait for each other for ever, return `math.inf`, 1.0 and 0.
 
 
 # %% 19-bubble
@@ -362,7 +362,7 @@ def pipeline_time(orders, forward_s, backward_s):
 #
 # Spread a mixture of experts: rank `r` has expert `r`, with `w_in` (D, F) and `w_out` (F, D), and computes `relu(t @ w_in) @ w_out` for each token `t` that comes to it. Each rank has tokens of its own, `x` (T, D), where T may differ between ranks; the router `w_router` (D, P) is the same on all. A token goes to the expert with its highest score. Of each rank's tokens, an expert takes the first `capacity` that choose it, in their order. Return `y` (T, D) for the rank's own tokens: the expert's output times **[[19.experts:gate]]**, and zeros for a token that found its expert full.
 #
-# `dist` has `all_to_all_single(output, input)`: cut along their first axis into P equal parts, part `j` of the input goes to rank `j` and comes to lie in part `i` of its output, where `i` is the sender. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers in float32 for each expert: places that stay empty hold zeros.
+# `dist` has `all_to_all_single(output, input)`: both arrays are cut along their first axis into P equal parts, and part `j` of the input of rank `i` becomes part `i` of the output of rank `j`. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers in float32 for each expert: places that stay empty hold zeros.
 
 
 # %% 19-experts
@@ -449,7 +449,7 @@ def ring_attention(q, k, v, dist):
 #
 # Do `steps` steps of SGD with weight decay, `w -= rate * (gradient + decay * w)` with `decay = [[19.two-by-two:decay]]`, and write the gradients out. The decay is not part of the loss. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, and has to agree with training on one device to 0.00001.
 #
-# `dist` has `new_group(ranks)`, which all four ranks call for every group, in the same order, and `all_reduce(array, group=…)`, the sum over a group. A link may carry in each step the logits (B, C) of the larger batch, or the gradients of a rank's weights with three numbers more, whichever is more; and three numbers before the first step.
+# `dist` has `new_group(ranks)`, which all four ranks call for every group, in the same order, and `all_reduce(array, group=…)`, the sum over a group. In each step a link may carry as many bytes as the larger of two: the logits (B, C) of the longer batch, or the gradients of a rank's weights and three numbers. Before the first step it may carry three numbers.
 
 
 # %% 19-two-by-two
