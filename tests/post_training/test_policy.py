@@ -6,7 +6,15 @@ from itertools import combinations
 import pytest
 import torch
 
-from softlookup.post_training import best_of, clipped_policy_loss, group_advantages, kl_penalty, policy_gradient_loss
+from softlookup.post_training import (
+    acceptance_probabilities,
+    best_of,
+    clipped_policy_loss,
+    group_advantages,
+    kl_penalty,
+    policy_gradient_loss,
+)
+from softlookup.reference.rewarded import kl_optimum
 
 
 def drawn(seed, *shape):
@@ -117,3 +125,20 @@ def test_what_does_not_fit_is_refused():
         kl_penalty(torch.zeros(2), torch.zeros(2), estimator="k4")
     with pytest.raises(ValueError, match="from 1 to the 3 samples"):
         best_of(torch.zeros(3), 4)
+
+
+@pytest.mark.parametrize("beta", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("largest", [None, 3.0])
+def test_accepted_answers_come_as_from_the_policy_that_training_would_find(beta, largest):
+    likely, rewards = torch.tensor([0.5, 0.2, 0.2, 0.1]), torch.tensor([0.0, 1.0, 1.0, 2.5])
+    accepted = likely * acceptance_probabilities(rewards, beta, largest=largest)
+    assert torch.allclose(
+        accepted / accepted.sum(), torch.tensor(kl_optimum(likely.tolist(), rewards.tolist(), beta)).float()
+    )
+
+
+def test_bad_bounds_of_rejection_sampling_are_refused():
+    with pytest.raises(ValueError, match="a reward is 2; the largest was to be 1.5"):
+        acceptance_probabilities(torch.tensor([0.0, 2.0]), 1.0, largest=1.5)
+    with pytest.raises(ValueError, match="beta is 0"):
+        acceptance_probabilities(torch.tensor([0.0, 2.0]), 0.0)

@@ -9,6 +9,7 @@ from softlookup.post_training.objectives import sft_loss as sft_loss
 from softlookup.post_training.packing import PackedRows as PackedRows
 from softlookup.post_training.packing import pack as pack
 from softlookup.post_training.packing import packed_logits as packed_logits
+from softlookup.post_training.policy import acceptance_probabilities as acceptance_probabilities
 from softlookup.post_training.policy import best_of as best_of
 from softlookup.post_training.policy import clipped_policy_loss as clipped_policy_loss
 from softlookup.post_training.policy import group_advantages as group_advantages

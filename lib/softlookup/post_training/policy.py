@@ -162,6 +162,40 @@ def best_of(rewards: Float[Tensor, " M"], n: int) -> tuple[float, float]:
     return expected, log(n) - (n - 1) / n
 
 
+def acceptance_probabilities(
+    rewards: Float[Tensor, "*prompts M"], beta: float, *, largest: float | None = None
+) -> Float[Tensor, "*prompts M"]:
+    """Say with which probability rejection sampling takes an answer of the model as an example for fine-tuning.
+
+    What is taken comes from the policy with the largest reward less beta times its KL divergence from the model, and
+    nothing was trained.
+
+    Args:
+        rewards: Of M answers that the model drew.
+        beta: The weight of the divergence, above 0. The smaller it is, the fewer answers are taken.
+        largest: A reward that none exceeds; None means the largest here, of each prompt.
+
+    Returns:
+        exp((reward - largest) / beta), at most 1.
+
+    Raises:
+        ValueError: If beta is not above 0, or a reward exceeds the largest.
+
+    Source: Liu et al. 2024 (arXiv:2309.06657). To take the best of n is called rejection sampling, too, as by Touvron
+    et al. 2023 (Llama 2), section 3.2.3.
+    Book: 20_after_pretraining.html#after-pretraining-best-of-n.
+
+    >>> acceptance_probabilities(torch.tensor([0.0, 1.0]), 1.0)
+    tensor([0.3679, 1.0000])
+    """
+    if not beta > 0:
+        raise ValueError(f"beta is {beta}; wanted a number above 0")
+    bound = rewards.amax(dim=-1, keepdim=True) if largest is None else rewards.new_tensor(largest)
+    if (rewards > bound).any():
+        raise ValueError(f"a reward is {rewards.max().item():g}; the largest was to be {largest}")
+    return ((rewards - bound) / beta).exp()
+
+
 def _check_tokens(log_probs: Tensor, advantages: Tensor, is_answer: Tensor) -> None:
     if is_answer.shape != log_probs.shape or advantages.shape != log_probs.shape[:1]:
         raise ValueError(
