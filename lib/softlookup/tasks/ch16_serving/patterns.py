@@ -103,6 +103,7 @@ def _constrained_cases(rng: Rng) -> list[Case]:
         case("a single token is allowed", 3, 5, [1, 3, 1], 5, 1.3, 3),
         case("a row without an allowed token", 3, 6, [2, 0, 4], 5, 0.6, 3),
         case("greedy: top-1", 2, 7, [4, 3], 6, 0.9, 1),
+        case("a single text", 1, 6, [4], 6, 1.1, 2),
         replace(low, args=(quarters, *low.args[1:]), part="large", tolerance=1e-3),
     ]
 
