@@ -39,7 +39,7 @@ pytest: book
 
 test-long: setup book  ## the long tests: every mutant, every page in three browsers
 	@sh scripts/engines.sh
-	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e ".[kernels]"
+	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e ".[kernels,peers]"
 	$(PYTEST) -m "slow and not gpu"
 
 book: look  ## the rendered book, in _build/html
