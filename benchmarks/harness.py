@@ -9,7 +9,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -75,16 +75,25 @@ def measured(record: Mapping[str, Any]) -> set[str]:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch compute on one thread: then the clock of the thread tells a disturbed time."""
+def threads(count: int) -> Iterator[None]:
+    """Let torch compute on so many threads.
+
+    Args:
+        count: At least 1.
+    """
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    torch.set_num_threads(count)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def one_thread() -> AbstractContextManager[None]:
+    """Let torch compute on one thread: then the clock of the thread tells a disturbed time."""
+    return threads(1)
 
 
 def load() -> float | None:

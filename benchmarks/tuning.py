@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from benchmarks.harness import ROOT, benchmark
+from benchmarks.harness import ROOT, benchmark, threads
 from softlookup.model.chat import ChatModel
 from softlookup.model.lora import load_adapter, merge_lora
 from softlookup.model.smollm2 import PACKAGE, VERSION, load_smollm2
@@ -75,9 +75,7 @@ def bench_tune(plan: _Plan) -> TuningResult:
     Raises:
         ModuleNotFoundError: If the model's package is not installed.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(plan.threads)
-    try:
+    with threads(plan.threads):
         chat, settings = load_smollm2(), TuneSettings(steps=plan.steps)
         examples = read_examples(EXAMPLES, chat)
         _, apart = hold_out(examples, settings.seed)
@@ -91,8 +89,6 @@ def bench_tune(plan: _Plan) -> TuningResult:
         with torch.no_grad():
             difference = (merged.model(ids) - chat.model(ids)).abs().max().item()
         after = _answers(merged, apart, plan)
-    finally:
-        torch.set_num_threads(threads)
     return TuningResult(
         ratio=before.words / after.words,
         ratio_of="words of an answer before / after",

@@ -25,14 +25,15 @@ def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
     from transformers import CONFIG_MAPPING, PreTrainedConfig
 
     kind = CONFIG_MAPPING[model_type]
+    fields = dataclasses.fields(kind)
     general = {field.name for field in dataclasses.fields(PreTrainedConfig)}
     names, general = dict(kind.attribute_map), general | (NO_EFFECT - {"max_window_layers"})
     entries = {
         names.get(field.name, field.name): None if field.default is dataclasses.MISSING else field.default
-        for field in dataclasses.fields(kind)
+        for field in fields
         if field.name not in general and not field.name.endswith("_token_id")
     }
-    if "tie_word_embeddings" in {field.name for field in dataclasses.fields(kind)}:
+    if any(field.name == "tie_word_embeddings" for field in fields):
         entries["tie_word_embeddings"] = kind().tie_word_embeddings
     return {"entries": json.loads(json.dumps(entries)), "names": names}
 

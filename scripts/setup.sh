@@ -60,7 +60,7 @@ fi
 have() { for name; do command -v "$name" >/dev/null 2>&1 && return 0; done; return 1; }
 have_bubblewrap() { have bwrap; }
 have_chromium_headless_shell() { have chromium-headless-shell; }   # a third less work than chromium; not everywhere
-have_chromium() { have chromium-headless-shell chromium chromium-browser google-chrome; }
+have_chromium() { have_chromium_headless_shell || have chromium chromium-browser google-chrome; }
 if [ "$(id -u)" = 0 ] && have apt-get; then
   export DEBIAN_FRONTEND=noninteractive
   for package in $programs; do

@@ -119,7 +119,7 @@ def bamba_types(entries: FilledEntries, n_layers: int) -> list[str]:
     return ["full_attention" if layer in full else "linear_attention" for layer in range(n_layers)]
 
 
-def from_layer(entry: str) -> Callable[[FilledEntries, int], list[bool]]:
+def from_layer(entry: str) -> Sparse:
     """Experts in all layers but the first few, whose number an entry has."""
 
     def sparse(entries: FilledEntries, n_layers: int) -> list[bool]:
@@ -128,7 +128,7 @@ def from_layer(entry: str) -> Callable[[FilledEntries, int], list[bool]]:
     return sparse
 
 
-def by_type(first: int | str = 1) -> Callable[[FilledEntries, int], list[bool]]:
+def by_type(first: int | str = 1) -> Sparse:
     """Experts where mlp_layer_types says so, and without it behind the first few layers."""
 
     def sparse(entries: FilledEntries, n_layers: int) -> list[bool]:

@@ -1,7 +1,6 @@
 """Reads the layers of any decoder that is known, from its config.json."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from softlookup.describing.decoders import KINDS, DecoderDescription
@@ -104,16 +103,3 @@ def _network(model: DecoderDescription, sparse: bool) -> NetworkSizes:
         shared_gate=of.shared_gate,
         bias=of.biases,
     )
-
-
-def inside(model: ModelLayers, wrapper: str) -> ModelLayers:
-    """Say that a decoder stands in a model of text and images.
-
-    Args:
-        model: The decoder.
-        wrapper: The model_type of the whole.
-
-    Returns:
-        The same layers.
-    """
-    return replace(model, wrapped_in=wrapper)

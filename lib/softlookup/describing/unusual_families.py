@@ -1,6 +1,7 @@
 """Families whose layers a row of ``families.py`` does not describe: a function for each."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -39,15 +40,18 @@ def _model(entries: FilledEntries, layers: list[LayerSizes], last_norms: int, **
     )
 
 
+def _step_rank(entries: FilledEntries, name: str, d_model: int) -> int:
+    return -(-d_model // 16) if entries.get(name, "auto") == "auto" else entries.size(name)
+
+
 def _mamba(entries: FilledEntries) -> ModelLayers:
     d_model, n_layers = entries.size("hidden_size"), entries.size("num_hidden_layers")
     channels = entries.size("expand") * d_model
     entries.only(intermediate_size=channels)
-    rank = entries.get("time_step_rank", "auto")
     mixer = Mamba1Sizes(
         channels=channels,
         state=entries.size("state_size"),
-        rank=-(-d_model // 16) if rank == "auto" else entries.size("time_step_rank"),
+        rank=_step_rank(entries, "time_step_rank", d_model),
         kernel=entries.size("conv_kernel"),
         convolution_bias=entries.flag("use_conv_bias", True),
         bias=entries.flag("use_bias", False),
@@ -87,11 +91,10 @@ def _falcon_h1(entries: FilledEntries) -> ModelLayers:
 
 def _jamba(entries: FilledEntries) -> ModelLayers:
     d_model, n_layers = entries.size("hidden_size"), entries.size("num_hidden_layers")
-    rank = entries.get("mamba_dt_rank")
     mamba = Mamba1Sizes(
         channels=entries.size("mamba_expand") * d_model,
         state=entries.size("mamba_d_state"),
-        rank=-(-d_model // 16) if rank == "auto" else entries.size("mamba_dt_rank"),
+        rank=_step_rank(entries, "mamba_dt_rank", d_model),
         kernel=entries.size("mamba_d_conv"),
         convolution_bias=entries.flag("mamba_conv_bias", True),
         bias=False,
@@ -387,8 +390,6 @@ def _last_streams(m: int, d_model: int) -> PlainSizes:
 
 
 def _hy_v4(entries: FilledEntries) -> ModelLayers:
-    from dataclasses import replace
-
     d_model, n_layers, m = (entries.size(n) for n in ("hidden_size", "num_hidden_layers", "hc_mult"))
     types = layer_types(entries, kinds.always("indexed_attention"), n_layers)
     if set(types) != {"indexed_attention"}:

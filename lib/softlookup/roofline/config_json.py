@@ -6,14 +6,14 @@ name. ``read`` describes those alone that ``softlookup.model`` builds as well.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from softlookup.describing.decoders import KINDS, DecoderDescription, decoder
 from softlookup.describing.entries import Entries
 from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.layer_sizes import DenseSizes, ExpertsSizes, ModelLayers, PlainSizes
-from softlookup.describing.read_layers import DECODERS, FILLED, decoder_layers, filled_layers, inside
+from softlookup.describing.read_layers import DECODERS, FILLED, decoder_layers, filled_layers
 from softlookup.roofline.layer_counts import CacheRows, PartCounts, part_counts
 
 Config = Mapping[str, Any]
@@ -287,9 +287,9 @@ def layers(config: Config) -> ModelLayers:
         raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")
     if kind in (*KINDS, *WRAPPERS):
         model = decoder_layers(read(config))
-        return inside(model, str(kind)) if kind in WRAPPERS else model
+        return replace(model, wrapped_in=str(kind)) if kind in WRAPPERS else model
     if isinstance(kind, str) and kind not in FILLED and isinstance(inner := config.get("text_config"), Mapping):
-        return inside(layers(_with_tie(config, inner)), kind)
+        return replace(layers(_with_tie(config, inner)), wrapped_in=kind)
     Entries(config, (*DECODERS, *WRAPPERS))
     return filled_layers(config, _NOT_COUNTED)
 

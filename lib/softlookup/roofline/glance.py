@@ -1,6 +1,7 @@
 """A config.json at a glance: what each layer is, parameters, cache, operations, and a diagram of text."""
 
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 from softlookup.describing.layer_sizes import LayerSizes, ModelLayers
@@ -210,7 +211,8 @@ def repeats(sequence: list[LayerSizes]) -> list[tuple[int, list[tuple[int, Layer
             if times > 1 and times * period > best[0] * best[1]:
                 best = (times, period)
         times, period = best
-        blocks.append((times, _runs(sequence[start : start + period])))
+        runs = groupby(sequence[start : start + period])
+        blocks.append((times, [(len(list(equal)), layer) for layer, equal in runs]))
         start += times * period
     return _joined(blocks)
 
@@ -226,16 +228,6 @@ def _joined(
         else:
             joined.append((times, list(body)))
     return joined
-
-
-def _runs(sequence: list[LayerSizes]) -> list[tuple[int, LayerSizes]]:
-    runs: list[tuple[int, LayerSizes]] = []
-    for layer in sequence:
-        if runs and runs[-1][1] == layer:
-            runs[-1] = (runs[-1][0] + 1, layer)
-        else:
-            runs.append((1, layer))
-    return runs
 
 
 def _many(parameters: int) -> str:
