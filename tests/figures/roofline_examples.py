@@ -54,7 +54,10 @@ ROOFLINE = {
     ),
     "models_at_a_glance": (
         figures.models_at_a_glance,
-        ({"full": [(7e9, 7e10), (2e9, 3e10)], "latent": [(3.8e10, 9e9)]}, {"a latent model": (3.8e10, 9e9)}),
+        (
+            {"full": [(7e9, 7e5, "2024"), (2e9, 3e5, "2025")], "latent": [(3.8e10, 9e4, "2025")]},
+            {"a latent model": (3.8e10, 9e4)},
+        ),
     ),
     "stream_sizes": (
         figures.stream_sizes,

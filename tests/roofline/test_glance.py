@@ -1,6 +1,7 @@
 """softlookup read: a config at a glance."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.read_layers import DECODERS, FILLED
 from softlookup.roofline import config_json
 from softlookup.roofline.config_json import QUOTED
-from softlookup.roofline.glance import LONG, diagram, glance, glance_text, repeats
+from softlookup.roofline.glance import LONG, diagram, formulas, glance, glance_text, repeats
 
 GPT_OSS = """gpt_oss: 24 layers, width 2,880
 
@@ -55,6 +56,22 @@ def test_a_config_is_drawn_and_counted(file):
 def test_layers_that_predict_further_tokens_are_said_to_be_left_out(file):
     sentence = "Not counted either: one layer that predicts further tokens.\n"
     assert call(file({**QUOTED["DeepSeek-V3"], "num_nextn_predict_layers": 1})).output.endswith(sentence)
+
+
+def evaluated(formula):
+    """The value of a formula without its words."""
+    plain = re.sub(r"\[[^\]]*\]", "", formula).replace(",", "").replace("×", "*").replace("−", "-")
+    assert re.fullmatch(r"[0-9 ()*+-]+", plain)
+    return eval(plain)  # noqa: S307
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_the_formulas_of_every_family_come_to_its_counts(name):
+    shown = glance({"tie_word_embeddings": False, **tiny(name)})
+    counts = {"total": shown.total, "active": shown.active, "cache": shown.long_bytes, "states": shown.state_bytes}
+    assert {what: evaluated(text) for what, text in formulas(shown).items()} == {
+        what: count for what, count in counts.items() if count
+    }
 
 
 @pytest.mark.parametrize("name", FILLED)

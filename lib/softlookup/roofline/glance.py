@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
-from softlookup.describing.layer_sizes import LayerSizes, ModelLayers
+from softlookup.describing.layer_sizes import LayerSizes, ModelLayers, PartSizes
 from softlookup.roofline.config_json import (
     Config,
     cache_bytes,
@@ -14,6 +14,7 @@ from softlookup.roofline.config_json import (
     state_numbers,
     token_operations,
 )
+from softlookup.roofline.layer_counts import part_counts
 
 LONG = 131_072
 """Tokens of a long text: 128k."""
@@ -119,6 +120,43 @@ def _further(config: Config) -> int:
     inner = config.get("text_config") or config
     counts = [inner.get(name) for name in ("num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers")]
     return next((count for count in counts if isinstance(count, int)), 0)
+
+
+def formulas(shown: ModelGlance) -> dict[str, str]:
+    """Write how each count of a glance comes about, layer by layer of its kind.
+
+    Args:
+        shown: What ``glance`` counted.
+
+    Returns:
+        Under "total", "active", "cache" and "states" a sum of products, with what each term stands for in brackets;
+        without the last two where a model has no cache or no states.
+
+    Book: 15_what_changed_glance.html#glance-table.
+    """
+    model = shown.model
+    kinds: dict[PartSizes, int] = {}
+    for part in [*(part for layer in model.layers for part in layer.parts), *model.beside]:
+        kinds[part] = kinds.get(part, 0) + 1
+    counts = {part: part_counts(part, model.d_model) for part in kinds}
+    table = f"{model.vocab_size:,} × {model.d_model:,}"
+    terms = [f"{table} [embedding]"] if model.tied else [f"2 × {table} [embedding, output]"]
+    terms += [f"{kinds[part]} × {counts[part].parameters:,} [{part.words}]" for part in kinds]
+    norms = sum(layer.norms for layer in model.layers) + model.last_norms
+    terms += [f"{number:,} [{words}]" for number, words in ((norms, "norms"), (model.tables, "tables")) if number]
+    unchosen = [f"{kinds[part]} × {counts[part].unchosen:,}" for part in kinds if counts[part].unchosen]
+    caches = [
+        f"{kinds[part]} × {rows.rows(LONG):,} × {rows.numbers:,} [{part.words}]"
+        for part in kinds
+        for rows in counts[part].caches
+        if rows.numbers
+    ]
+    states = [f"{kinds[part]} × {counts[part].state:,} [{part.words}]" for part in kinds if counts[part].state]
+    written = {"total": " + ".join(terms), "active": " − ".join([f"{shown.total:,}", *unchosen])}
+    for name, of_name in (("cache", caches), ("states", states)):
+        if of_name:
+            written[name] = f"{shown.bytes_each} × ({' + '.join(of_name)})"
+    return written
 
 
 def glance_text(shown: ModelGlance) -> str:
