@@ -47,6 +47,7 @@ def main(argv: list[str] | None = None) -> int:
     environment = os.environ | {
         "PYTHONHASHSEED": "0",
         "MPLBACKEND": "agg",
+        "SOFTLOOKUP_HTML_ONLY": "1",
         "MPLCONFIGDIR": str(ROOT / "_build" / "matplotlib"),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         "OMP_WAIT_POLICY": "PASSIVE",  # pages run side by side, and threads that spin would take each other's time

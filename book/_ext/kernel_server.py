@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 HEAVY = (
-    *("numpy.random", "torch", "torch.fx.experimental.symbolic_shapes", "matplotlib.pyplot", "IPython.display"),
+    *("numpy.random", "torch", "torch._dynamo", "matplotlib.pyplot", "IPython.display"),  # optimisers import dynamo
     *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "anywidget", "debugpy", "nbformat"),
 )
 """What pages import. Not safetensors: a page that has it counts as one that reads all weights (`page_needs.NATIVE`)."""

@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,9 +82,9 @@ class Shown:
         width = f"max-width:max({self.width_px}px,22rem)"
         return f'{_STYLE}<figure class="slk-figure" style="{width}">{box}{caption}</figure>'
 
-    def _repr_png_(self) -> bytes:
-        """Give the light image for formats that have no HTML, such as slides."""
-        return _png(self.drawing, LIGHT)
+    def _repr_png_(self) -> bytes | None:
+        """Give the light image for formats that have no HTML, such as slides; where all is HTML, draw it no third time."""
+        return None if os.environ.get("SOFTLOOKUP_HTML_ONLY") else _png(self.drawing, LIGHT)
 
     def __repr__(self) -> str:
         return self.alt
