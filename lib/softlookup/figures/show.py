@@ -83,7 +83,7 @@ class Shown:
         return f'{_STYLE}<figure class="slk-figure" style="{width}">{box}{caption}</figure>'
 
     def _repr_png_(self) -> bytes | None:
-        """Give the light image for formats that have no HTML, such as slides; where all is HTML, draw it no third time."""
+        """Give the light image for formats without HTML, such as slides; where all is HTML, draw it no third time."""
         return None if os.environ.get("SOFTLOOKUP_HTML_ONLY") else _png(self.drawing, LIGHT)
 
     def __repr__(self) -> str:
