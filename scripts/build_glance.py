@@ -37,7 +37,7 @@ def row(model_type: str) -> dict[str, Any]:
         for part in group["parts"]:
             kinds[part["words"]] = kinds.get(part["words"], 0) + len(group["places"])
     like = re.search(r"configuration to that of the \[([^\]]+)\]", type(config).__doc__ or "")
-    named = {"year": first_year(type(config)), "like": like[1] if like else None}
+    named = {"year": first_year(type(config)), "like": like[1] if like and "tiny" not in like[1] else None}
     return {**shown, "kinds": kinds, **named, "formulas": formulas(counted)}
 
 
