@@ -308,6 +308,28 @@ def schedule(running, waiting, budget, most):
 
 
 # %% [markdown]
+# [[task 16.split-pools]]
+#
+# Divide machines between prefill and decode. All requests are alike: a prompt of `prompt` tokens, an answer of `answer` tokens. A machine of the first kind computes `prefill_rate` tokens of prompts a second, and meanwhile sends the cache of an earlier prompt, `cache_bytes` for each token of it, over a link of its own with `bandwidth` bytes a second. A machine of the second kind runs `batch` answers side by side, and each step of `step` seconds writes one token of each of them. Each kind needs at least one of the `machines`. Return how many machines prefill, and how many requests a second all of them complete, for the **best division**; where several are as good, take the one with the fewest machines that prefill.
+
+
+# %% 16-split-pools
+def split_pools(machines, prompt, answer, prefill_rate, step, batch, cache_bytes, bandwidth):
+    """Eight numbers -> a whole number, a number."""
+    ### BEGIN SOLUTION
+    best, most = 0, 0.0
+    for senders in range(1, machines):
+        computed = senders * prefill_rate / prompt
+        sent = senders * bandwidth / (prompt * cache_bytes)
+        written = (machines - senders) * batch / (answer * step)
+        rate = min(computed, sent, written)
+        if rate > most:
+            best, most = senders, rate
+    return best, most
+    ### END SOLUTION
+
+
+# %% [markdown]
 # [[task 16.stream]]
 #
 # Send a text while it is written, and stop at a stop string. `pieces` are the texts of the tokens, in the order in which the model writes them; a stop string may begin in one piece and end in another. After each piece, send what is new, but hold back an end of the text **that could be the beginning of a stop string**, and nothing more than that. As soon as the text holds a stop string, send what stands before the first one and is not sent yet, and stop: the stop string itself and everything behind it are never sent. If the pieces end without a stop string, what was held back is sent with the last piece.
@@ -482,6 +504,29 @@ def constrained_step(logits, mask, temperature, k):
     least = scores.topk(min(k, scores.shape[1]), dim=-1).values[:, -1:]
     p = torch.softmax(scores.masked_fill(scores < least, -torch.inf), dim=-1)
     return p.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## The same bits in every batch
+
+# %% [markdown]
+# [[task 16.split-sum]]
+#
+# Add up each row of `x` in an order that depends on nothing but the row's length. A long sum is cut into **splits** of `size` neighbouring numbers, which a card can add side by side; the last split may be shorter. Within a split, add **from left to right**: the first number and the second, then the third to their sum, and so on. When all splits are there, add their sums from left to right, too. In floating point each order of additions has its own result. Small numbers beside huge ones show which order it was, and the check looks at exactly that. What a library's `sum` does inside is its own affair and changes with shapes: do not leave the order to it.
+
+
+# %% 16-split-sum
+def split_sum(x, size):
+    """x (B, F), a whole number -> sums (B,)."""
+    ### BEGIN SOLUTION
+    total = 0.0
+    for start in range(0, x.shape[1], size):
+        part = 0.0
+        for column in x[:, start : start + size].unbind(dim=1):
+            part = part + column
+        total = total + part
+    return total
     ### END SOLUTION
 
 

@@ -426,6 +426,28 @@ def cost_fractions(price, machines, input_rate, output_rate, utilisation, prompt
     return float(costs[0] * 1_000_000), float(costs[1] * 1_000_000), float(costs[0] * prompt + costs[1] * answer)
 
 
+def pools_lines(machines, prompt, answer, prefill_rate, step, batch, cache_bytes, bandwidth):
+    here = min(prefill_rate / prompt, bandwidth / prompt / cache_bytes)
+    there = batch / answer / step
+    rates = [min(p * here, (machines - p) * there) for p in range(1, machines)]
+    best = next(p for p, rate in enumerate(rates) if rate >= max(rates) * (1 - 1e-12))
+    return best + 1, rates[best]
+
+
+def pools_fractions(machines, prompt, answer, prefill_rate, step, batch, cache_bytes, bandwidth):
+    request = max(Fraction(prompt) / Fraction(prefill_rate), Fraction(prompt) * cache_bytes / Fraction(bandwidth))
+    text = Fraction(answer) * Fraction(step) / batch
+    rate, fewest = max((min(p / request, (machines - p) / text), -p) for p in range(1, machines))
+    return -fewest, float(rate)
+
+
+def pools_numpy(machines, prompt, answer, prefill_rate, step, batch, cache_bytes, bandwidth):
+    p = np.arange(1, machines)
+    places = [p * prefill_rate / prompt, p * bandwidth / (prompt * cache_bytes), p[::-1] * batch / (answer * step)]
+    rates = np.minimum.reduce(places)
+    return p[rates.argmax()], rates.max()
+
+
 RIGHT = {
     "16.phases": [phases_intensity, phases_numpy, phases_branches],
     "16.latencies": [latencies_inverted, latencies_loop, latencies_fractions],
@@ -433,6 +455,7 @@ RIGHT = {
     "16.batches": [batches_heap, batches_steps, batches_numpy],
     "16.admit": [admit_accumulate, admit_pop, admit_recursive],
     "16.schedule": [schedule_tokens, schedule_numpy, schedule_queue],
+    "16.split-pools": [pools_lines, pools_fractions, pools_numpy],
     "16.stream": [stream_pattern, stream_places, stream_partition],
     "16.simulate": [simulate_schedule, simulate_numpy, simulate_objects],
     "16.small": [small_groups, small_bits_each, small_fractions],

@@ -1,4 +1,7 @@
-"""Chapter 16, structured decoding: right answers written otherwise: recursion, tables, loops over rows."""
+"""Chapter 16, structured decoding and sums: right answers written otherwise: recursion, tables, loops over rows."""
+
+from functools import reduce
+from operator import add
 
 import numpy as np
 import torch
@@ -68,7 +71,24 @@ def constrained_sorted(logits, mask, temperature, k):
     return probabilities.nan_to_num(0.0)
 
 
+def split_sum_lists(x, size):
+    rows = x.tolist()
+    return [reduce(add, [reduce(add, row[i : i + size]) for i in range(0, len(row), size)]) for row in rows]
+
+
+def split_sum_cumulative(x, size):
+    padded = torch.nn.functional.pad(x, (0, -x.shape[1] % size))
+    parts = padded.reshape(len(x), -1, size).cumsum(dim=-1)[..., -1]
+    return parts.cumsum(dim=-1)[..., -1]
+
+
+def split_sum_numpy(x, size):
+    parts = [np.add.accumulate(part, axis=1)[:, -1] for part in np.split(x, range(size, x.shape[1], size), axis=1)]
+    return np.add.accumulate(np.stack(parts), axis=0)[-1]
+
+
 PATTERNS = {
     "16.token-mask": [token_mask_text, token_mask_numpy, token_mask_sets],
     "16.constrained-step": [constrained_rows, constrained_exponents, constrained_sorted],
+    "16.split-sum": [split_sum_lists, split_sum_cumulative, split_sum_numpy],
 }

@@ -3,7 +3,8 @@
 from softlookup.tasks.ch16_serving.blocks import APPEND, FREE, PREFIX, RAGGED
 from softlookup.tasks.ch16_serving.patterns import CONSTRAINED, TOKEN_MASK
 from softlookup.tasks.ch16_serving.steps import ADMIT, BATCHES, SCHEDULE, SIMULATE, STREAM
-from softlookup.tasks.ch16_serving.times import COST, LATENCIES, LIMIT, PHASES, SMALL, SPEEDUP
+from softlookup.tasks.ch16_serving.sums import SPLIT_SUM
+from softlookup.tasks.ch16_serving.times import COST, LATENCIES, LIMIT, PHASES, SMALL, SPEEDUP, SPLIT_POOLS
 
 TASKS = (
     PHASES,
@@ -16,6 +17,7 @@ TASKS = (
     PREFIX,
     ADMIT,
     SCHEDULE,
+    SPLIT_POOLS,
     STREAM,
     SIMULATE,
     SMALL,
@@ -23,4 +25,5 @@ TASKS = (
     COST,
     TOKEN_MASK,
     CONSTRAINED,
+    SPLIT_SUM,
 )

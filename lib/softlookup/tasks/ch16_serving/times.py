@@ -189,3 +189,43 @@ def _cost(
 
 
 COST = described("16.cost", cases=_cost_cases, oracle=_cost, frame="plain")
+
+
+def _pool_cases(rng: Rng) -> list[Case]:
+    link = 50e9
+    drawn = int(rng.integers(5, 12))
+    rows = (
+        ("eight machines, long prompts", (8, 6000, 200, 40_000, 0.025, 32, 131_072, link)),
+        ("short prompts, long answers", (8, 300, 900, 40_000, 0.02, 24, 131_072, link)),
+        ("two machines", (2, 2000, 150, 30_000, 0.03, 16, 131_072, link)),
+        ("a slow link", (6, 5000, 100, 50_000, 0.02, 64, 327_680, 1.2e9)),
+        ("a large cache on a slow link", (7, 800, 120, 20_000, 0.04, 48, 2_000_000, 5e9)),
+        ("a prompt of two tokens, whose cache fills the link", (4, 2, 5, 50_000, 0.001, 64, 500_000_000, 1e9)),
+        ("two divisions are as good", (5, 1000, 25, 1000, 1.0, 25, 1000, 1e9)),
+        ("decoding is always slower", (5, 100, 4000, 90_000, 0.05, 8, 70_656, link)),
+        ("prefills are always slower", (5, 90_000, 20, 9000, 0.01, 64, 70_656, link)),
+        ("drawn", (drawn, 3000, int(rng.integers(150, 400)), 25_000, 0.03, 20, 131_072, link)),
+    )
+    return [Case(label, args, frame="plain") for label, args in rows]
+
+
+def _split_pools(
+    machines: int,
+    prompt: int,
+    answer: int,
+    prefill_rate: float,
+    step: float,
+    batch: int,
+    cache_bytes: int,
+    bandwidth: float,
+) -> tuple[int, float]:
+    """All divisions at once, by the seconds between two requests in each of the three places."""
+    senders = np.arange(1, machines)
+    between = [prompt / prefill_rate / senders, prompt * cache_bytes / bandwidth / senders]
+    between.append(answer * step / batch / (machines - senders))
+    slowest = np.max(between, axis=0)
+    best = int(np.flatnonzero(np.isclose(slowest, slowest.min(), rtol=1e-12))[0])
+    return best + 1, float(1 / slowest[best])
+
+
+SPLIT_POOLS = described("16.split-pools", cases=_pool_cases, oracle=_split_pools, frame="plain")
