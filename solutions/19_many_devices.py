@@ -169,7 +169,7 @@ except ProcessError as error:
 # %% [markdown]
 # [[task 19.gradient]]
 #
-# **Data parallel.** Every rank has the same weights `w` (D,) and a batch of its own: examples `x` (B, D) and targets `y` (B,). `B` may differ between ranks, and may be 0 on some of them. The loss is [[19.gradient:loss]] with the mean over the examples of **all** ranks. Return its gradient for `w`, on every rank. Here `dist` has `all_reduce(array)`, which replaces an array by the sum over all ranks, in place. Two all-reduces are allowed; one is enough.
+# **Data parallel.** Every rank has the same weights `w` (D,) and a batch of its own: examples `x` (B, D) and targets `y` (B,). `B` may differ between ranks, and may be 0 on some of them. The loss is [[19.gradient:loss]] with the mean over the examples of **all** ranks. Return its gradient for `w`, on every rank. Here `dist` has `all_reduce(array)`, which replaces an array by the sum over all ranks, in place. Two all-reduces of up to `D + 1` numbers in float64 are allowed; one is enough.
 
 
 # %% 19-gradient

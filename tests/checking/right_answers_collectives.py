@@ -266,16 +266,15 @@ def gradient_weighted(w, x, y, dist):
     return slope
 
 
-def gradient_in_one_matrix(w, x, y, dist):
-    """The sums of x^T x and x^T y, from which every rank makes the gradient."""
-    d = w.size
-    sums = np.zeros((d + 1, d + 1), np.float32)
-    beside = np.concatenate([x, y[:, None]], axis=1)
-    sums[:] = beside.T @ beside
-    count = np.ones(1, np.float32) * x.shape[0]
+def gradient_of_weighted_means(w, x, y, dist):
+    """The count first; then each rank's mean, by its part of all examples."""
+    count = np.array(y.size)
     dist.all_reduce(count)
-    dist.all_reduce(sums)
-    return (sums[:d, :d] @ w - sums[:d, d]) / count[0] * 2
+    mean = np.zeros(w.size)
+    if y.size:
+        mean[:] = 2 * np.mean(x * (x @ w - y)[:, None], axis=0) * (y.size / count)
+    dist.all_reduce(mean)
+    return mean
 
 
 def memory_by_table(parameters, world, stage):
@@ -370,7 +369,7 @@ COLLECTIVES = {
     ],
     "19.all-gather": [all_gather_backwards, all_gather_direct, all_gather_doubling, all_gather_blocking],
     "19.all-reduce": [all_reduce_padded, all_reduce_direct, all_reduce_in_two_loops],
-    "19.gradient": [gradient_of_two_reduces, gradient_weighted, gradient_in_one_matrix],
+    "19.gradient": [gradient_of_two_reduces, gradient_weighted, gradient_of_weighted_means],
     "19.memory": [memory_by_table, memory_by_cases, memory_in_loops],
     "19.fsdp": [fsdp_averaged_before, fsdp_in_loops, fsdp_in_float64],
 }

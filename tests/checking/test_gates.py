@@ -1,5 +1,7 @@
 """What a task forbids is out of reach while it is asked, and as it was before and afterwards."""
 
+import importlib
+import sys
 import threading
 
 import pytest
@@ -138,3 +140,14 @@ def test_an_answer_turns_right_by_what_is_lent_alone(scores, weights, points):
 
 def test_functions_whose_values_are_the_answer_are_never_lent():
     assert not [earlier.id for task in tasks() for earlier in task.earlier if not earlier.reveals]
+
+
+def test_a_forbidden_part_of_the_library_is_not_imported_meanwhile(monkeypatch):
+    name = "softlookup.ranks.schedules"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with closed((name,)) as gates, pytest.raises(NotAllowed, match="is not allowed in this task"):
+        importlib.import_module(name)
+    assert gates.used == name and name not in sys.modules
+    with closed((name,)) as gates, opened():
+        importlib.import_module(name)
+    assert not gates.used and name in sys.modules

@@ -5,14 +5,14 @@ import pytest
 
 from published import ROOT, constants_of
 from softlookup.authoring import read_solution
-from softlookup.checking import tasks
+from softlookup.checking import check, tasks
 from softlookup.checking.inside.calling import inputs_for
 from softlookup.checking.published import answer, solution
 from softlookup.checking.questions import draw, questions_at_home
 from softlookup.checking.ranks import rank_question
 from softlookup.checking.variant import variant_of
 from softlookup.ranks import run_here
-from softlookup.ranks.inside.packing import pack_inbox
+from softlookup.ranks.inside.packing import DTYPES, pack_inbox
 
 VARIED = [task for task in tasks(19) if len(constants_of(task)) > 1]
 RANK_TASKS = [task for task in tasks(19) if questions_at_home(variant_of(task)).cases[0].world]
@@ -60,3 +60,89 @@ def test_rings_load_each_link_as_their_text_says(task):
         assert traffic.link_bytes == {(rank, (rank + 1) % case.world): n_bytes for rank in range(case.world)}
         assert traffic.sent_bytes == traffic.received_bytes == [n_bytes] * case.world
         assert array.dtype == np.float32
+
+
+def examples_for_everybody(w, x, y, dist):
+    rank, world = dist.get_rank(), dist.get_world_size()
+    counts = np.zeros(world, np.int64)
+    counts[rank] = len(y)
+    dist.all_reduce(counts)
+    begin = counts[:rank].sum()
+    examples = np.zeros((counts.sum(), w.size + 1), np.float32)
+    examples[begin : begin + len(y)] = np.concatenate([x, y[:, None]], axis=1)
+    dist.all_reduce(examples)
+    inputs, targets = examples[:, :-1], examples[:, -1]
+    return 2 * inputs.T @ (inputs @ w - targets) / len(targets)
+
+
+def one_device_each(x, labels, w_in, w_out, rate, steps, dist):
+    """Ranks exchange examples and weights once, in float32; each then trains as one device does."""
+    data, tensor = divmod(dist.get_rank(), 2)
+    row = [dist.new_group([0, 1]), dist.new_group([2, 3])][data]
+    column = [dist.new_group([0, 2]), dist.new_group([1, 3])][tensor]
+
+    def exchanged(array, group):
+        both = np.array(array, order="C")
+        dist.all_reduce(both, group=group)
+        return both - array
+
+    def in_order(own_part, other_part, number, axis=0):
+        return np.concatenate([own_part, other_part] if number == 0 else [other_part, own_part], axis).astype(float)
+
+    count = int(exchanged(np.array([len(x)], np.int8), column)[0])
+    padded = np.zeros((max(count, len(x)), x.shape[1] + x.shape[1] % 2), np.float32)
+    padded[: len(x), : x.shape[1]] = x
+    classes = np.zeros(len(padded), np.int8)
+    classes[: len(x)] = labels
+    half = exchanged(np.split(padded, 2, axis=1)[tensor], column)
+    other_x = in_order(half, exchanged(half, row), tensor, 1)[:count, : x.shape[1]]
+    every = in_order(x, other_x, data)
+    targets = in_order(labels, exchanged(classes, column)[:count], data).astype(int)
+    first = in_order(w_in, exchanged(w_in.astype(np.float32), row), tensor, 1)
+    second = in_order(w_out, exchanged(w_out.astype(np.float32), row), tensor)
+    rows, losses = np.arange(len(every)), []
+    for _ in range(steps):
+        hidden = np.maximum(every @ first, 0)
+        logits = hidden @ second
+        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        losses.append(-np.log(shares[rows, targets]).mean())
+        shares[rows, targets] -= 1
+        d_first = every.T @ (shares @ second.T * (hidden > 0)) / len(every)
+        d_second = hidden.T @ shares / len(every)
+        first -= rate * (d_first + 0.1 * first)
+        second -= rate * (d_second + 0.1 * second)
+    return np.array(losses), np.split(first, 2, axis=1)[tensor], np.split(second, 2)[tensor]
+
+
+def whole_arrays_in_dtypes(x, dist):
+    """Whole arrays to all, in the dtypes of empty messages, which are read before they are received."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    total, numbers = x.copy(), [int(n) for byte in x.tobytes() for n in f"{byte:03o}"]
+    for step in range(1, world):
+        dst, src = (rank + step) % world, (rank - step) % world
+        sent = [dist.isend(np.zeros(1, bool), dst)] + [dist.isend(np.empty(0, DTYPES[n]), dst) for n in numbers]
+        dist.recv(np.empty(1, bool), src)
+        dtypes = [message.dtype for message in dist._recorder._inbox[src][1:]]
+        for dtype in dtypes:
+            dist.recv(np.empty(0, dtype), src)
+        for message in sent:
+            message.wait()
+        octal = "".join(str(DTYPES.index(dtype)) for dtype in dtypes)
+        total += np.frombuffer(bytes(int(octal[at : at + 3], 8) for at in range(0, len(octal), 3)), x.dtype)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("task_id", "program"),
+    [
+        ("19.gradient", examples_for_everybody),
+        ("19.two-by-two", one_device_each),
+        ("19.all-reduce", whole_arrays_in_dtypes),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_a_program_that_sends_what_each_rank_has_earns_the_points_for_values_alone(task_id, program):
+    result = check(task_id, program)
+    assert (result.verdict, result.points) == ("partial", pytest.approx(0.7 * result.max_points)), result.text()
+    assert "the busiest link carries" in result.text()

@@ -125,7 +125,8 @@ def confirmed(answered: Sequence[tuple[Case, RanksAnswer, Arrays]], student: Stu
             if each.arrays is None or not _is_same(each.arrays, outcome.records[rank]):
                 message = (
                     f"rank {rank} does something else with the same messages in a process of its own: "
-                    "what it knows of other ranks has to come by messages"
+                    "what it knows of other ranks has to come by messages, and it may send no array of np.empty "
+                    "before it is filled"
                 )
                 answers[at] = Answer(None, Failure("not-deterministic", message), answers[at].printed)
     return answers

@@ -105,7 +105,8 @@ class RankProgram:
             raise WorldError(
                 "not-deterministic",
                 f"rank {self.rank} does something else when it is run again with the same messages: "
-                "it may use no chance and no clock, and nothing that an earlier run has left",
+                "it may use no chance and no clock, nothing that an earlier run has left, and no array of np.empty "
+                "before it is filled",
             )
         for row in rows[begin:].tolist():
             at = self._add(row, words, at)

@@ -125,9 +125,9 @@ def settle(programs: Sequence[Sequence[RankOperation]]) -> LinkTraffic:
 
 
 def _bytes_of(array: np.ndarray) -> int:
-    """What a message carries: an empty array says something by its other axes, which then count."""
+    """What a message carries: an empty array says something by its dtype, a byte, or by its other axes, which count."""
     if array.size or array.ndim < 2:
-        return array.nbytes
+        return max(1, array.nbytes)
     return array.itemsize * math.prod(length for length in array.shape if length)
 
 

@@ -3,7 +3,8 @@
 A Python function gets other code for that time, so that each name, list and closure that holds the function leads to
 the gate. In front of torch's operations in C stand gates of its dispatcher, which see whatever leads there, compiled
 code and other operations included, and cost nothing where an operation is allowed. A gate keeps in mind that it was
-called: an answer that swallows the exception has used the shortcut all the same.
+called: an answer that swallows the exception has used the shortcut all the same. A forbidden part of this library that
+is not imported yet has no function to close: meanwhile its import is refused.
 
 This module runs beside a student's code and knows no right answer. Code that takes the gates themselves away, or calls
 from a process or a thread that was begun earlier, gets past them.
@@ -82,14 +83,18 @@ def closed(forbids: tuple[str, ...]) -> Iterator[ClosedGates]:
         return
     stems = _stems(forbids)
     gates = _gates(forbids, len(sys.modules))
+    imports = _ForbiddenImports(forbids)
     try:
         _now = here = ClosedGates(stems)
         for gate in gates:
             gate.function.__code__ = gate.stub
+        sys.meta_path.insert(0, imports)
         with _watching(stems), _no_way_back(stems):
             yield here
     finally:
         _now = None
+        if imports in sys.meta_path:
+            sys.meta_path.remove(imports)
         for gate in gates:
             gate.function.__code__ = gate.code
 
@@ -112,6 +117,19 @@ def opened() -> Iterator[None]:
     finally:
         if here is not None:
             here.open = before
+
+
+class _ForbiddenImports:
+    """Refuses to import forbidden parts of this library."""
+
+    def __init__(self, forbids: tuple[str, ...]) -> None:
+        self.forbids = forbids
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        for dotted in self.forbids:
+            if dotted.startswith("softlookup.") and f"{name}.".startswith(f"{dotted}."):
+                if _now is not None and not _now.open:
+                    raise _now.refuse(dotted)
 
 
 class _Gate:

@@ -15,8 +15,8 @@ def _gradient_cases(rng: Rng, factor: float, loss: str) -> list[Case]:
         world = len(batches)
         x = [normal(rng, batch, width) for batch in batches]
         y = [normal(rng, batch) for batch in batches]
-        # An all-reduce in a ring has 2 (P - 1) messages for each rank.
-        limits = (None, 2 * 2 * (world - 1) * world, None) if limited else None
+        # An all-reduce in a ring has 2 (P - 1) messages for each rank, here of equal parts of `width + 1` float64.
+        limits = (2 * 2 * (world - 1) * 8 * (width + 1) // world, 2 * 2 * (world - 1) * world) if limited else None
         return ask_world(label, (normal(rng, width), x, y), world, offers=("all_reduce",), limits=limits)
 
     return [
@@ -24,7 +24,8 @@ def _gradient_cases(rng: Rng, factor: float, loss: str) -> list[Case]:
         ask("batches of 1, 4 and 2 examples", (1, 4, 2), 3),
         ask("batches of 2, 0 and 3 examples", (2, 0, 3), 2),
         ask("one rank", (4,), 3),
-        ask("messages of three ranks", (2, 1, 3), 4, limited=True),
+        # The examples are more numbers than two gradients: it does not pay to send them.
+        ask("traffic of three ranks", (6, 3, 5), 5, limited=True),
     ]
 
 

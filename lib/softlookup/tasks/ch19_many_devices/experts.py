@@ -10,7 +10,7 @@ from softlookup.tasks.draws import Rng, normal, softmax
 
 PerRank = list[np.ndarray]
 
-_SOFTMAX, _SIGMOID = "the softmax of its scores over the experts", "the sigmoid of its score alone"
+_SOFTMAX, _SIGMOID = "its part of the softmax of the token's scores", "the sigmoid of its score alone"
 
 
 def _experts_cases(rng: Rng, gate: str, gates: str) -> list[Case]:
