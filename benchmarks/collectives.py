@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 
 from benchmarks.harness import benchmark
-from softlookup.roofline import LinkSheet
+from softlookup.ranks.links import LinkSpeed
 from softlookup.training.devices import run_on_ranks
 
 WAYS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast")
@@ -87,7 +87,7 @@ def _world(ranks: int, sizes: _Plan) -> WorldCosts:
     return WorldCosts(ranks, _short(link.latency_s), _short(link.bytes_per_s), rounded, ratios)
 
 
-def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> LinkSheet:
+def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> LinkSpeed:
     """Fit latency and bandwidth to the times of an all-reduce by a ring, each time weighing by its relative error.
 
     Args:
@@ -111,7 +111,7 @@ def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> L
     latency_s, s_per_byte = map(float, solved)
     if not s_per_byte > 0:
         raise ValueError(f"all-reduces of {sizes[0]} to {sizes[-1]} bytes show no bandwidth: measure longer arrays")
-    return LinkSheet("gloo", 1 / s_per_byte, "node", "fitted", max(0.0, latency_s))
+    return LinkSpeed(max(0.0, latency_s), 1 / s_per_byte, "gloo", "fitted")
 
 
 def _clocked(sizes: _Plan, device: torch.device, tell: Callable[[Any], None]) -> dict[str, list[float]]:
