@@ -146,7 +146,7 @@ def test_a_plan_has_all_layouts_of_the_cards_those_that_fit_first():
     assert {entry.layout.recompute for entry in costs} == set(RECOMPUTE)
     assert {entry.layout.data for entry in costs} == {1, 2, 4, 8}
     assert "do not fit into a card's 1.5 GB" in costs[-1].reasons[0]
-    assert str(Layout(2, 4, 1, zero=1)) == "data 2 x tensor 4 x pipeline 1, ZeRO 1"
+    assert str(Layout(2, 4, 1, zero=1)) == "data 2 x tensor 4, ZeRO 1"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_llama_3_s_layout_is_among_the_best_and_its_mfu_three_quarters_of_the_bo
 
 
 def test_deepseek_v3_s_published_hours_are_three_times_those_of_its_products():
-    """The planner lays out no experts; what can be set beside this run is the bound on its products.
+    """The bound that no layout of this run can pass: its products alone.
 
     Source: DeepSeek-AI 2024 (arXiv:2412.19437), section 1: 180,000 hours of an H800 for each 10^12 tokens. An H800 has
     an H100's rates; most of the run's products are in float8, whose peak is twice bfloat16's.

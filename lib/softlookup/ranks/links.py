@@ -1,7 +1,7 @@
 """The time of messages on links of one kind: of any program, and of collectives by formulas.
 
-A message takes a latency and its bytes over the bandwidth (the alpha-beta model). A ring of P ranks cuts an array into P
-parts and passes them on: P - 1 steps of a part each for a reduce-scatter or an all-gather, and twice as many for an
+A message takes a latency and its bytes over the bandwidth (the alpha-beta model). A ring of P ranks cuts an array into
+P parts and passes them on: P - 1 steps of a part each for a reduce-scatter or an all-gather, and twice as many for an
 all-reduce, which is the one after the other.
 
 Source: Hockney 1994 for the model; Patarasuk & Yuan 2009 for rings.

@@ -22,7 +22,7 @@ from softlookup.roofline.hardware import Hardware, hardware, known_hardware, mea
 from softlookup.roofline.launch import LaunchFit, fit_launch
 from softlookup.roofline.layout_costs import layout_cost, plan
 from softlookup.roofline.layouts import Layout, LayoutCost, TrainingCluster
-from softlookup.roofline.links import LINKS
+from softlookup.roofline.links import LINKS, node_link
 from softlookup.roofline.memory import (
     RECIPES,
     activations,
@@ -80,6 +80,7 @@ __all__ = [
     "layout_cost",
     "loss",
     "measured_hardware",
+    "node_link",
     "parameters",
     "plan",
     "planner_sizes",

@@ -4,18 +4,19 @@ The counts are those of ``counts`` and ``memory``: a card has the operations of 
 words, tokens, experts and layers. Each operation takes the longer of its arithmetic and its bytes (the roofline), each
 message a latency and its bytes over the link. Nothing else is in it: no straggler, no kernel's start, no clock that
 falls when a card is hot, no expert that is busier than others. A plan is a bound from below, and tells layouts apart;
-it promises no time.
+it promises no time. One cost can be less: all-to-alls are planned as nothing hides them, and a schedule that computes
+another micro-batch meanwhile, as DeepSeek-V3's does, hides them.
 
 With P ranks, T tokens of a sequence on ``context`` cards, and 2 bytes for a number, each layer sends from a card
 
 - to share a tensor, 4 (P - 1)/P T/context D numbers forward and as many back;
-- to share a context, 2 (P - 1) T/P K H numbers forward; back the same, and 2 P T/P K H of gradients, the last to their
-  home;
-- to share experts, 2 (P - 1)/P T/context D numbers for each expert of a token forward, and as many back.
+- to share a context, 2 (P - 1) T/P K H/tensor numbers forward; back the same, and 2 P T/P K H/tensor of gradients,
+  which need a last step home;
+- to share experts, 2 (P - 1)/P T/context D/tensor numbers for each expert of a token forward, and as many back.
 
 Source: Narayanan et al. 2021 (arXiv:2104.04473) for the pipeline; Korthikanti et al. 2022 (arXiv:2205.05198) for
-tensor parallelism with sequence parallelism; Rajbhandari et al. 2020 (arXiv:1910.02054) for the ZeRO stages; Rajbhandari
-et al. 2022, DeepSpeed-MoE (arXiv:2201.05596, section 5.1), for experts shared among replicas; Liu et al. 2023
+tensor parallelism with sequence parallelism; Rajbhandari et al. 2020 (arXiv:1910.02054) for the ZeRO stages;
+Rajbhandari et al. 2022, DeepSpeed-MoE (arXiv:2201.05596), for experts shared among replicas; Liu et al. 2023
 (arXiv:2310.01889) for the ring of keys and values.
 """
 
@@ -238,7 +239,9 @@ def _micro_batches(sizes: TransformerSizes, layout: Layout, tokens: int, sequenc
         raise ValueError(f"sequence is {sequence}; wanted a multiple of twice the context, {2 * layout.context}")
     experts = sizes.experts if isinstance(sizes, PlannerSizes) else 0
     if layout.data % layout.expert or (experts % layout.expert if experts else layout.expert > 1):
-        raise ValueError(f"expert is {layout.expert}; wanted a divisor of data, {layout.data}, and of {experts} experts")
+        raise ValueError(
+            f"expert is {layout.expert}; wanted a divisor of data, {layout.data}, and of {experts} experts"
+        )
     micro, left = divmod(tokens // sequence, layout.data)
     if left or not micro:
         raise ValueError(f"a step has {tokens // sequence} sequences; wanted a multiple of data, {layout.data}")
@@ -362,7 +365,8 @@ def _reasons(cost: LayoutCost, cluster: TrainingCluster) -> Iterator[str]:
         yield f"Messages within layers take {cost.tensor_s / cost.step_s:.0%} of the step on {link.name}{across}."
     if layout.expert > 1:
         link = cluster.link(layout.expert, layout.tensor * layout.context)
-        yield f"Tokens on their way to experts and back take {cost.expert_s / cost.step_s:.0%} of the step on {link.name}."
+        fraction = cost.expert_s / cost.step_s
+        yield f"Tokens on their way to experts and back take {fraction:.0%} of the step on {link.name}."
     if layout.context > 1:
         link = cluster.link(layout.context, layout.tensor)
         yield f"Attention waits for keys and values for {cost.context_s / cost.step_s:.0%} of the step, on {link.name}."

@@ -11,6 +11,7 @@ from softlookup.roofline.roof import predicted_time_s
 RECOMPUTE = ("nothing", "elementwise", "layers")
 """What a backward pass may compute again."""
 
+
 @dataclass(frozen=True)
 class Layout:
     """How cards share a training step. Neighbours share a tensor, then a context, experts, a pipeline, and data.
@@ -49,8 +50,8 @@ class Layout:
         return self.cards if self.data > self.expert else self.tensor * self.context * self.expert
 
     def __str__(self) -> str:
-        text = f"data {self.data} x tensor {self.tensor} x pipeline {self.pipeline}"
-        text += f" x context {self.context}" if self.context > 1 else ""
+        names = ("data", "tensor", "pipeline", "context")
+        text = " x ".join(f"{name} {size}" for name in names if (size := getattr(self, name)) > 1) or "data 1"
         text += f", experts on {self.expert}" if self.expert > 1 else ""
         text += f", ZeRO {self.zero}" if self.zero else ""
         text += f", {self.chunks} chunks" if self.chunks > 1 else ""

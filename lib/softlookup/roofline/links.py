@@ -1,6 +1,7 @@
 """Links between processors: bandwidths from data sheets, latencies from NCCL's own model of time."""
 
 from softlookup.ranks.links import LinkSpeed
+from softlookup.roofline.hardware import Hardware
 
 _NVLINK_S, _PCIE_S, _NETWORK_S = 3.4e-6, 5.7e-6, 14e-6
 """What a step of a ring takes however short its message is. No data sheet prints it.
@@ -32,3 +33,29 @@ LINKS: dict[str, LinkSpeed] = {link.name: link for link in _ALL}
 
 Book: 19_many_devices.html#many-devices-messages.
 """
+
+
+def node_link(card: Hardware) -> LinkSpeed:
+    """The fastest link that a card's data sheet names.
+
+    Args:
+        card: From ``hardware``.
+
+    Returns:
+        The link in one direction. Its latency is that of NVLink, also where it is another maker's, since NCCL has no
+        number for those; that of PCIe for PCIe.
+
+    Raises:
+        ValueError: If the sheet names no link.
+
+    Book: 19_many_devices.html#many-devices-messages.
+
+    >>> from softlookup.roofline import hardware
+    >>> node_link(hardware("H100 SXM")).bytes_per_s / 1e9
+    450.0
+    """
+    if not card.links_bytes_per_s:
+        raise ValueError(f"{card.name} has no link on its data sheet; wanted a card with at least one")
+    name = max(card.links_bytes_per_s, key=card.link_bytes_per_s)
+    latency_s = _PCIE_S if name == "PCIe" else _NVLINK_S
+    return LinkSpeed(latency_s, card.link_bytes_per_s(name), name, card.source)

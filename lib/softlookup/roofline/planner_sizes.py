@@ -1,4 +1,4 @@
-"""What a planner needs to know of a decoder: sizes with experts, read from a config.json, and a layer as a card has it."""
+"""What a planner needs to know of a decoder: sizes with experts, read from a config.json, and a card's part of them."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -39,6 +39,11 @@ class PlannerSizes(TransformerSizes):
     expert_layers: int = 0
     latent: LatentSizes | None = None
     windows: tuple[int, ...] = ()
+
+    @property
+    def active(self) -> int:
+        """Parameters that a token meets."""
+        return self.whole - (self.routed * (self.experts - self.chosen) // self.experts if self.experts else 0)
 
 
 def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
