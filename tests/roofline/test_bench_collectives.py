@@ -1,11 +1,12 @@
 """What `softlookup bench collectives` fits, and the shape of its record."""
 
 import json
+import statistics
 from pathlib import Path
 
 import pytest
 
-from benchmarks.collectives import WAYS, bench_collectives, fitted_link
+from benchmarks.collectives import WAYS, bench_collectives, fitted_link, predicted_s
 from benchmarks.harness import measured
 from softlookup.ranks import LinkSpeed
 
@@ -31,8 +32,12 @@ def test_committed_record_says_what_it_predicts():
             for n_bytes, seconds, ratio in zip(
                 record["sizes"], world["seconds"][way], world["ratios"][way], strict=True
             ):
-                predicted = getattr(link, f"{way}_s")(n_bytes, world["ranks"])
+                predicted = predicted_s(link, way, n_bytes, world["ranks"])
                 assert predicted / seconds == pytest.approx(ratio, rel=2e-3)
+
+    unseen = [ratio for world in record["worlds"] for way in WAYS[1:] for ratio in world["ratios"][way]]
+    assert record["ratio"] == pytest.approx(statistics.median(unseen), rel=1e-3)
+    assert record["error"] == pytest.approx(statistics.median(abs(ratio - 1) for ratio in unseen), rel=1e-3)
 
 
 @pytest.mark.slow
