@@ -47,7 +47,7 @@ class WorldCosts:
 
 @dataclass(frozen=True)
 class CollectivesResult:
-    """Medians of what was not fitted: ``ratio`` of predicted over measured, ``error`` of the ratio's distance from 1."""
+    """Medians of what was not fitted: ``ratio`` of predicted over measured, ``error`` of that ratio's distance to 1."""
 
     ratio: float
     ratio_of: str

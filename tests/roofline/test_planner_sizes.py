@@ -110,6 +110,7 @@ def test_experts_of_a_card_are_read_whole_and_tokens_meet_those_they_chose():
     [
         ({"model_type": "mamba2"}, "layer 1 has .*Mamba"),
         ({"model_type": "qwen3_next"}, "layer 1 has .*; wanted attention"),
+        ({"model_type": "gemma3n_text"}, "layer .* keys and values of an earlier layer; .*wanted attention"),
         ({"model_type": "deepseek_v32"}, "layer 1 has .*indexer.*wanted attention"),
     ],
 )

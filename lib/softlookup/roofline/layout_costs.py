@@ -99,8 +99,9 @@ def _layouts(
             continue
         stages = zero if data * context > 1 else (0,)
         chunks = sorted({1, _layers(sizes, pipeline)}) if pipeline > 1 else (1,)
-        for expert, *others in product(_divisors(gcd(data, experts) if experts else 1), stages, chunks, RECOMPUTE):
-            yield Layout(data, tensor, pipeline, *others, context=context, expert=expert)
+        shared = _divisors(gcd(data, experts) if experts else 1)
+        for expert, stage, pieces, recompute in product(shared, stages, chunks, RECOMPUTE):
+            yield Layout(data, tensor, pipeline, stage, pieces, recompute, context, expert)
 
 
 def _divisors(number: int) -> list[int]:

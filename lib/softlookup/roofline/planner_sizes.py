@@ -75,14 +75,15 @@ def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
     networks: list[DenseSizes | ExpertsSizes] = []
     for index, each in enumerate(model.layers, start=1):
         for part in each.parts:
-            if isinstance(part, AttentionSizes | LatentSizes) and part.indexer is None:
-                mixers.append(part)
+            if isinstance(part, AttentionSizes | LatentSizes):
+                if part.indexer is None and getattr(part, "own_cache", True):
+                    mixers.append(part)
             elif isinstance(part, DenseSizes) or (isinstance(part, ExpertsSizes) and part.latent is None):
                 networks.append(part)
         if not len(mixers) == len(networks) == index:
             what = "; ".join(each.words)
             raise ValueError(f"layer {index} has {what}; wanted attention to all positions or a window, and a network")
-    mixer, network = (Counter(parts).most_common(1)[0][0] for parts in (mixers, networks))
+    mixer, network = Counter(mixers).most_common(1)[0][0], Counter(networks).most_common(1)[0][0]
     mixed = [part for part in networks if isinstance(part, ExpertsSizes)]
     # An expert more than there are, so that one is not chosen whatever the router does.
     more = [replace(part, total=part.total + 1) for part in mixed]
@@ -126,6 +127,8 @@ def parameter_split(sizes: TransformerSizes) -> tuple[int, int]:
 
     Returns:
         Two numbers; their sum is all parameters.
+
+    Book: 19_many_devices.html#many-devices-together.
     """
     if isinstance(sizes, PlannerSizes):
         return sizes.whole - sizes.routed, sizes.routed
@@ -142,6 +145,8 @@ def card_part(sizes: TransformerSizes, tensor: int, expert: int) -> TransformerS
 
     Returns:
         Sizes of the part.
+
+    Book: 19_many_devices.html#many-devices-together.
     """
     part = sizes.but(
         N=sizes.N // tensor,
@@ -166,14 +171,19 @@ def card_layer(part: TransformerSizes, tokens: int, context: int) -> list[Operat
     Returns:
         Operations. Experts get as many tokens each, and all weights of a card's experts are read; what routers do is
         not counted.
+
+    Book: 19_many_devices.html#many-devices-together.
     """
     rows = tokens // context
     steps = []
     for step in layer(part, 1, rows, cached=tokens - rows, causal=True, fused=True):
         if step.name == "fused attention":
             part_of_pairs = _pairs(part, tokens) / context / causal_pairs(rows, tokens)
-            flops = (round(count * part_of_pairs) for count in (step.product_flops, step.elementwise_flops))
-            step = Operation(step.name, *flops, step.reads, step.writes, part=step.part)
+            step = replace(
+                step,
+                product_flops=round(step.product_flops * part_of_pairs),
+                elementwise_flops=round(step.elementwise_flops * part_of_pairs),
+            )
         if isinstance(part, PlannerSizes):
             if part.latent is not None and step.name in ("q", "k", "v", "output"):
                 steps += _latent_products(part, part.latent, rows)[step.name]
@@ -222,6 +232,8 @@ def card_activations(part: TransformerSizes, rows: int) -> list[Moved]:
     Returns:
         Tensors by name; those of D numbers for each token are not yet cut along the sequence. Tokens stand once more
         for each expert that they are sent to.
+
+    Book: 19_many_devices.html#many-devices-together.
     """
     tensors = activations(part, 1, rows, fused=True)
     if isinstance(part, PlannerSizes) and part.chosen:
