@@ -1,8 +1,8 @@
 """What collectives cost between processes of this machine: ``softlookup bench collectives``.
 
 gloo's all-reduce is clocked for some sizes. Latency and bandwidth are fitted to it by the formula of a ring, and with
-these two numbers the formulas of ``softlookup.roofline.links`` predict other collectives, which are clocked in the same
-rounds. Where gloo goes another way than the formula, the ratio shows it.
+these two numbers the formulas of ``softlookup.ranks.links`` predict a message (half of a ping-pong) and other
+collectives, which are clocked in the same rounds. Where gloo goes another way than the formula, the ratio shows it.
 """
 
 import time
@@ -16,10 +16,10 @@ import torch
 import torch.distributed as dist
 
 from benchmarks.harness import benchmark
-from softlookup.roofline import LinkSheet
+from softlookup.ranks.links import LinkSpeed
 from softlookup.training.devices import run_on_ranks
 
-WAYS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast")
+WAYS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "point_to_point")
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ class WorldCosts:
 
 @dataclass(frozen=True)
 class CollectivesResult:
-    """``ratio`` is the median of predicted over measured, of what was not fitted."""
+    """Medians of what was not fitted: ``ratio`` of predicted over measured, ``error`` of that ratio's distance to 1."""
 
     ratio: float
     ratio_of: str
+    error: float
     backend: str
     sizes: tuple[int, ...]
     rounds: int
@@ -70,7 +71,8 @@ def bench_collectives(sizes: _Plan) -> CollectivesResult:
     worlds = [_world(ranks, sizes) for ranks in sizes.worlds]
     unseen = [ratio for world in worlds for way in WAYS[1:] for ratio in world.ratios[way]]
     about = "predicted seconds to measured, of collectives that latency and bandwidth were not fitted to"
-    return CollectivesResult(_short(median(unseen)), about, "gloo", sizes.sizes, sizes.rounds, worlds)
+    error = median(abs(ratio - 1) for ratio in unseen)
+    return CollectivesResult(_short(median(unseen)), about, _short(error), "gloo", sizes.sizes, sizes.rounds, worlds)
 
 
 def _world(ranks: int, sizes: _Plan) -> WorldCosts:
@@ -78,7 +80,7 @@ def _world(ranks: int, sizes: _Plan) -> WorldCosts:
     link = fitted_link(sizes.sizes, measured["all_reduce"], ranks)
     ratios = {
         way: [
-            _short(getattr(link, f"{way}_s")(n_bytes, ranks) / seconds)
+            _short(predicted_s(link, way, n_bytes, ranks) / seconds)
             for n_bytes, seconds in zip(sizes.sizes, measured[way], strict=True)
         ]
         for way in WAYS
@@ -87,7 +89,24 @@ def _world(ranks: int, sizes: _Plan) -> WorldCosts:
     return WorldCosts(ranks, _short(link.latency_s), _short(link.bytes_per_s), rounded, ratios)
 
 
-def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> LinkSheet:
+def predicted_s(link: LinkSpeed, way: str, n_bytes: int, ranks: int) -> float:
+    """What a formula says.
+
+    Args:
+        link: Latency and bandwidth.
+        way: One of WAYS.
+        n_bytes: Of the array, or of the message.
+        ranks: P.
+
+    Returns:
+        Seconds.
+    """
+    if way == "point_to_point":
+        return link.point_to_point_s(n_bytes)
+    return float(getattr(link, f"{way}_s")(n_bytes, ranks))
+
+
+def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> LinkSpeed:
     """Fit latency and bandwidth to the times of an all-reduce by a ring, each time weighing by its relative error.
 
     Args:
@@ -111,7 +130,7 @@ def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> L
     latency_s, s_per_byte = map(float, solved)
     if not s_per_byte > 0:
         raise ValueError(f"all-reduces of {sizes[0]} to {sizes[-1]} bytes show no bandwidth: measure longer arrays")
-    return LinkSheet("gloo", 1 / s_per_byte, "node", "fitted", max(0.0, latency_s))
+    return LinkSpeed(max(0.0, latency_s), 1 / s_per_byte, "gloo", "fitted")
 
 
 def _clocked(sizes: _Plan, device: torch.device, tell: Callable[[Any], None]) -> dict[str, list[float]]:
@@ -132,7 +151,9 @@ def _clocked(sizes: _Plan, device: torch.device, tell: Callable[[Any], None]) ->
                 "all_reduce": partial(dist.all_reduce, whole),
                 "reduce_scatter": partial(scatter, part, whole),
                 "all_gather": partial(gather, whole, part),
+                "all_to_all": partial(dist.all_to_all_single, torch.ones_like(whole), whole),
                 "broadcast": partial(dist.broadcast, whole, 0),
+                "point_to_point": partial(_ping_pong, whole),
             }
             for way, call in calls.items():
                 dist.barrier()
@@ -140,10 +161,22 @@ def _clocked(sizes: _Plan, device: torch.device, tell: Callable[[Any], None]) ->
                 call()
                 # The slowest rank's time: a broadcast's root is done when it has sent.
                 seconds = torch.tensor(time.perf_counter() - begun_s, dtype=torch.float64)
+                if way == "point_to_point":
+                    seconds /= 2
                 dist.all_reduce(seconds, dist.ReduceOp.MAX)
                 if repeat:  # the first round makes connections
                     times[way][index].append(float(seconds))
     return {way: [min(each) for each in rows] for way, rows in times.items()}
+
+
+def _ping_pong(array: torch.Tensor) -> None:
+    """From rank 0 to rank 1 and back; other ranks wait."""
+    rank = dist.get_rank()
+    for sender in (0, 1):
+        if rank == sender:
+            dist.send(array, 1 - rank)
+        elif rank == 1 - sender:
+            dist.recv(array, sender)
 
 
 def _short(number: float) -> float:

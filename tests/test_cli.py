@@ -49,7 +49,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
         "viva",
         "doctor",
     }
-    assert names == {"bench", "exercises", "read", "talk", "tune"} | students | instructors
+    assert names == {"bench", "exercises", "plan", "read", "talk", "tune"} | students | instructors
 
 
 def test_help_loads_neither_torch_nor_matplotlib() -> None:

@@ -199,7 +199,7 @@ def test_guide_has_every_command_of_an_instructor():
     from softlookup.cli import main
 
     guide = " ".join([*PAGES.values(), OWN_TASK, PLAN])
-    others = set("check hint quiz exercises train train-writer bench assemble lab progress read talk tune".split())
+    others = set("check hint quiz exercises train train-writer bench assemble lab plan progress read talk tune".split())
     assert [name for name in main.commands if name not in others and f"$ softlookup {name}" not in guide] == []
 
 

@@ -1,8 +1,9 @@
 """Commands for readers. Each imports what it needs when it runs."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -11,6 +12,7 @@ from softlookup.cli.shared import FILE, refuse
 if TYPE_CHECKING:
     from softlookup.model import ChatModel
 
+Result = TypeVar("Result")
 _FOLDER = click.Path(path_type=Path)
 _ROWS, _LONGEST = 24, 512
 """Tokens of the answer that a map shows, and tokens of a text for which one is made at most."""
@@ -114,8 +116,40 @@ def read(file: Path, as_json: bool) -> None:
 
     from softlookup.roofline.glance import glance, glance_text
 
+    shown = _of_config(file, glance)
+    click.echo(json.dumps(shown.as_json(), indent=1) if as_json else glance_text(shown))
+
+
+@click.command()
+@click.argument("file", metavar="CONFIG.json", type=FILE)
+@click.option("--devices", required=True, type=click.IntRange(1, 65_536), help="How many cards there are.")
+@click.option("--device", default="H100 SXM", show_default=True, help="A card with a data sheet in this library.")
+@click.option("--link", default="InfiniBand NDR", show_default=True, help="What joins nodes, a port for each card.")
+@click.option("--node", default=8, show_default=True, type=click.IntRange(min=1), help="Cards of a node.")
+@click.option("--tokens", default=2**22, show_default=True, type=click.IntRange(min=1), help="Tokens of a step.")
+@click.option("--sequence", default=4096, show_default=True, type=click.IntRange(min=1), help="Tokens of a sequence.")
+@click.option("--best", default=6, show_default=True, type=click.IntRange(min=1), help="How many layouts to print.")
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+def plan(file: Path, as_json: bool, **options: Any) -> None:
+    """Plan the training of a published model on many cards.
+
+    Prints the fastest layouts that fit: memory of a card, seconds of a step, and what these are spent on. Data, tensor,
+    pipeline, context and expert parallelism, ZeRO stages and recomputation are tried.
+    """
+    import json
+
+    from softlookup.roofline.plan_text import cluster_plan, plan_text
+
+    shown = _of_config(file, lambda config: cluster_plan(config, **options))
+    click.echo(json.dumps(shown.as_json(), indent=1) if as_json else plan_text(shown))
+
+
+def _of_config(file: Path, work: Callable[[Any], Result]) -> Result:
+    """What is made of a config.json; what cannot be is refused."""
+    import json
+
     try:
-        shown = glance(json.loads(file.read_text(encoding="utf-8")))
+        return work(json.loads(file.read_text(encoding="utf-8")))
     except OSError as error:
         refuse(f"{file} cannot be read: {error.strerror or error}")
     except UnicodeDecodeError:
@@ -124,7 +158,6 @@ def read(file: Path, as_json: bool) -> None:
         refuse(f"{file} is no JSON: {error}")
     except (TypeError, ValueError) as error:
         refuse(f"{file}: {error}")
-    click.echo(json.dumps(shown.as_json(), indent=1) if as_json else glance_text(shown))
 
 
 def _tuned(folder: Path) -> "ChatModel":
@@ -167,4 +200,4 @@ def _show_attention(
         click.echo(f"  {word:{wide}}  " + ", ".join(f"{words[s]} {weights_S[s]:.2f}" for s in most))
 
 
-COMMANDS = (talk, tune, read)
+COMMANDS = (talk, tune, read, plan)

@@ -1,4 +1,11 @@
-"""The time that a program's messages take on links of one kind."""
+"""The time of messages on links of one kind: of any program, and of collectives by formulas.
+
+A message takes a latency and its bytes over the bandwidth (the alpha-beta model). A ring of P ranks cuts an array into
+P parts and passes them on: P - 1 steps of a part each for a reduce-scatter or an all-gather, and twice as many for an
+all-reduce, which is the one after the other.
+
+Source: Hockney 1994 for the model; Patarasuk & Yuan 2009 for rings.
+"""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,14 +19,20 @@ class LinkSpeed:
 
     Attributes:
         latency_s: What each message takes, however short it is.
-        bytes_per_s: What a link carries in one direction.
+        bytes_per_s: What a link carries in one direction. Data sheets of NVLink and PCIe print both together.
+        name: Such as "NVLink 4".
+        source: Where the numbers are from.
 
     Raises:
         ValueError: If a latency is negative, or a bandwidth not positive.
+
+    Book: 19_many_devices.html#many-devices-messages.
     """
 
     latency_s: float
     bytes_per_s: float
+    name: str = "link"
+    source: str = ""
 
     def __post_init__(self) -> None:
         if self.latency_s < 0 or not self.bytes_per_s > 0:
@@ -73,3 +86,77 @@ class LinkSpeed:
             traffic: What is sent.
         """
         return max(self.ends_s(traffic), default=0.0)
+
+    def point_to_point_s(self, n_bytes: float) -> float:
+        """The time of one message.
+
+        Args:
+            n_bytes: Of the message.
+
+        Returns:
+            Seconds.
+
+        >>> LinkSpeed(1e-6, 1e9).point_to_point_s(1e6)
+        0.001001
+        """
+        return self.latency_s + n_bytes / self.bytes_per_s
+
+    def all_gather_s(self, n_bytes: float, ranks: int) -> float:
+        """The time of an all-gather by a ring.
+
+        Args:
+            n_bytes: Of the whole array, which every rank has afterwards.
+            ranks: P.
+
+        Returns:
+            Seconds; 0 for one rank.
+        """
+        return (ranks - 1) * self.point_to_point_s(n_bytes / ranks)
+
+    def reduce_scatter_s(self, n_bytes: float, ranks: int) -> float:
+        """The time of a reduce-scatter by a ring.
+
+        Args:
+            n_bytes: Of the whole array, which every rank has before.
+            ranks: P.
+
+        Returns:
+            Seconds; 0 for one rank. Adding is not counted.
+        """
+        return self.all_gather_s(n_bytes, ranks)
+
+    def all_reduce_s(self, n_bytes: float, ranks: int) -> float:
+        """The time of an all-reduce by a ring: a reduce-scatter, then an all-gather.
+
+        Args:
+            n_bytes: Of the array on each rank.
+            ranks: P.
+
+        Returns:
+            Seconds; 0 for one rank. Adding is not counted.
+        """
+        return self.reduce_scatter_s(n_bytes, ranks) + self.all_gather_s(n_bytes, ranks)
+
+    def all_to_all_s(self, n_bytes: float, ranks: int) -> float:
+        """The time of an all-to-all: a rank sends each other rank a part, one after the other.
+
+        Args:
+            n_bytes: Of the array on each rank, the part that stays there among them.
+            ranks: P.
+
+        Returns:
+            Seconds; 0 for one rank.
+        """
+        return self.all_gather_s(n_bytes, ranks)
+
+    def broadcast_s(self, n_bytes: float, ranks: int) -> float:
+        """The time of a broadcast by a binary tree, ceil(log2 P) whole messages one after the other.
+
+        Args:
+            n_bytes: Of the array.
+            ranks: P.
+
+        Returns:
+            Seconds; 0 for one rank.
+        """
+        return (ranks - 1).bit_length() * self.point_to_point_s(n_bytes)

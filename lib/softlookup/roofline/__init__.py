@@ -20,8 +20,9 @@ from softlookup.roofline.counts import (
 )
 from softlookup.roofline.hardware import Hardware, hardware, known_hardware, measured_hardware
 from softlookup.roofline.launch import LaunchFit, fit_launch
-from softlookup.roofline.layouts import Layout, LayoutCost, TrainingCluster, layout_cost, plan
-from softlookup.roofline.links import LINKS, LinkSheet
+from softlookup.roofline.layout_costs import layout_cost, plan
+from softlookup.roofline.layouts import Layout, LayoutCost, TrainingCluster
+from softlookup.roofline.links import LINKS, node_link
 from softlookup.roofline.memory import (
     RECIPES,
     activations,
@@ -32,6 +33,7 @@ from softlookup.roofline.memory import (
 )
 from softlookup.roofline.models import MODELS
 from softlookup.roofline.operations import FLOAT_BYTES, HALF_BYTES, Moved, Operation, Total, product, total
+from softlookup.roofline.planner_sizes import PlannerSizes, planner_sizes
 from softlookup.roofline.roof import (
     attainable_flops_per_s,
     bound_by,
@@ -52,10 +54,10 @@ __all__ = [
     "LaunchFit",
     "Layout",
     "LayoutCost",
-    "LinkSheet",
     "MODELS",
     "Moved",
     "Operation",
+    "PlannerSizes",
     "RECIPES",
     "Stream",
     "Total",
@@ -78,8 +80,10 @@ __all__ = [
     "layout_cost",
     "loss",
     "measured_hardware",
+    "node_link",
     "parameters",
     "plan",
+    "planner_sizes",
     "predicted_time_s",
     "prefill",
     "product",

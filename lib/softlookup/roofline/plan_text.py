@@ -1,0 +1,169 @@
+"""A plan in words and in numbers, for ``softlookup plan``."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from softlookup.roofline.config_json import Config
+from softlookup.roofline.hardware import hardware, known_hardware
+from softlookup.roofline.layout_costs import plan
+from softlookup.roofline.layouts import LayoutCost, TrainingCluster
+from softlookup.roofline.links import LINKS, node_link
+from softlookup.roofline.planner_sizes import PlannerSizes, planner_sizes
+
+_CONTEXTS = (1, 2, 4, 8)
+_SPENT = 3
+"""On how many things a line says that a step is spent."""
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """The best layouts of a model on a cluster.
+
+    Attributes:
+        sizes: The model.
+        cluster: Cards and links.
+        devices: How many cards.
+        tokens: Of a step.
+        sequence: Tokens of a sequence.
+        planned: How many layouts were costed.
+        costs: The best of them, one for each grid of cards: those that fit first.
+
+    Book: 19_many_devices.html#many-devices-together.
+    """
+
+    sizes: PlannerSizes
+    cluster: TrainingCluster
+    devices: int
+    tokens: int
+    sequence: int
+    planned: int
+    costs: tuple[LayoutCost, ...]
+
+    def mfu(self, cost: LayoutCost) -> float:
+        """Model FLOPs utilization, of the data sheet's peak.
+
+        Args:
+            cost: One of ``costs``.
+
+        Returns:
+            A fraction.
+        """
+        return cost.utilization(self.cluster.card.peak_flops_per_s(self.cluster.dtype))
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as numbers, lists and words alone.
+
+        Returns:
+            What was planned by name; "layouts" has the best, each with bytes of memory and seconds of a step.
+        """
+        return {
+            "model_type": self.sizes.name,
+            "parameters": self.sizes.whole,
+            "active": self.sizes.active,
+            "devices": self.devices,
+            "device": self.cluster.card.name,
+            "node": self.cluster.node,
+            "links": [asdict(link) for link in (self.cluster.within, self.cluster.between)],
+            "tokens": self.tokens,
+            "sequence": self.sequence,
+            "planned": self.planned,
+            "layouts": [
+                {
+                    **asdict(cost.layout),
+                    "micro_batches": cost.micro_batches,
+                    "fits": cost.fits,
+                    "memory_bytes": dict(cost.memory),
+                    "step_s": cost.step_s,
+                    "spent_s": cost.spent_s,
+                    "hidden_s": cost.hidden_s,
+                    "mfu": self.mfu(cost),
+                    "reasons": list(cost.reasons),
+                }
+                for cost in self.costs
+            ],
+        }
+
+
+def cluster_plan(
+    config: Config, devices: int, device: str, link: str, *, node: int, tokens: int, sequence: int, best: int
+) -> ClusterPlan:
+    """Plan the training of a published model.
+
+    Args:
+        config: The entries of a config.json.
+        devices: How many cards there are.
+        device: A card's name, or how it begins: "h100" is the last that begins so, H100 SXM.
+        link: The name of the link between nodes, or how it begins.
+        node: Cards of a node, joined by the fastest link of the card's data sheet.
+        tokens: Of a step.
+        sequence: Tokens of a sequence.
+        best: How many layouts to keep.
+
+    Returns:
+        The best layout of each grid, with contexts of up to 8 cards.
+
+    Raises:
+        TypeError: If config is no mapping.
+        ValueError: If it cannot be planned, a name is unknown, or no layout has that many cards; the message says what.
+
+    Book: 19_many_devices.html#many-devices-together.
+    """
+    sizes = planner_sizes(config, str(config.get("model_type")))
+    card = hardware(_named(device, known_hardware(), "device"))
+    cluster = TrainingCluster(card, node_link(card), LINKS[_named(link, LINKS, "link")], node)
+    costs = plan(sizes, devices, cluster, tokens=tokens, sequence=sequence, contexts=_CONTEXTS)
+    if not costs:
+        raise ValueError(
+            f"no layout has {devices} devices for a step of {tokens // sequence} sequences: "
+            "wanted a number of devices whose divisors divide sequences or the model's sizes"
+        )
+    grids: dict[tuple[int, ...], LayoutCost] = {}
+    for cost in costs:
+        layout = cost.layout
+        grid = layout.data, layout.tensor, layout.pipeline, layout.context, layout.expert
+        grids.setdefault(grid, cost)
+    return ClusterPlan(sizes, cluster, devices, tokens, sequence, len(costs), tuple(grids.values())[:best])
+
+
+def _named(word: str, names: Iterable[str], what: str) -> str:
+    """The last of some names that begins with a word."""
+    if like := [name for name in names if name.lower().startswith(word.lower())]:
+        return like[-1]
+    raise ValueError(f"no {what} begins with {word!r}; there are {', '.join(names)}")
+
+
+def plan_text(shown: ClusterPlan) -> str:
+    """A plan as lines of text, with a small table.
+
+    Args:
+        shown: The plan.
+
+    Returns:
+        The lines.
+
+    Book: 19_many_devices.html#many-devices-together.
+    """
+    cluster, sizes = shown.cluster, shown.sizes
+    links = f"{cluster.within.name} within nodes of {cluster.node}, {cluster.between.name} between them"
+    active = f", {sizes.active / 1e9:.4g} billion for a token" if sizes.experts else ""
+    lines = [
+        f"{sizes.name}: {sizes.whole / 1e9:.4g} billion parameters{active}",
+        f"{shown.devices} x {cluster.card.name}, {cluster.card.memory_bytes / 1e9:.0f} GB each; {links}",
+        f"{shown.tokens:,} tokens a step, in sequences of {shown.sequence:,}; Adam, 16 bytes for a parameter",
+        "",
+    ]
+    if not shown.costs[0].fits:
+        lines += [f"None of {shown.planned:,} layouts fits. These need least memory:", ""]
+    wide = max(len(str(cost.layout)) for cost in shown.costs)
+    lines.append(f"{'layout':{wide}}  GB a card  step, s  MFU   spent on")
+    for cost in shown.costs:
+        spent = sorted(cost.spent_s.items(), key=lambda item: -item[1])[:_SPENT]
+        words = ", ".join(f"{name} {part / cost.step_s:.0%}" for name, part in spent if part > 0.005 * cost.step_s)
+        gigabytes, step = f"{cost.memory_bytes / 1e9:.1f}", f"{cost.step_s:.3g}"
+        lines.append(f"{str(cost.layout):{wide}}  {gigabytes:>9}  {step:>7}  {shown.mfu(cost):>4.0%}  {words}")
+    lines += [
+        "",
+        f"The best of each grid, of {shown.planned:,} layouts. Rates are those of data sheets: real steps take longer.",
+    ]
+    return "\n".join(lines)
