@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 15 · What changed since the lectures
 #
-# You will write the parts that open models of 2024 to 2026 have in place of those of 2017: routed experts, a latent cache, sinks, windows, stretched positions, a draft model, a small cache, a memory that overwrites, an indexer, and Muon. Many tasks say in which model the part is found.
+# You will write the parts that open models of 2024 to 2026 have in place of those of 2017: routed experts, a latent cache, sinks, windows, stretched positions, a draft model, a small cache, weights of few bits, a memory that overwrites, an indexer, and Muon. Many tasks say in which model the part is found.
 #
 # [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *What changed since the
 # lectures* in the book.
@@ -32,9 +32,6 @@ import numpy as np
 import torch
 
 from softlookup import check, hint
-
-# %% [markdown]
-# ## Experts and heads
 
 # %% [markdown]
 # [[task 15.route]]
@@ -126,9 +123,6 @@ def normed_scores(q, k, q_gain, k_gain, cos, sin, eps):
     return q @ k.mT / math.sqrt(q.shape[-1])
     ### END SOLUTION
 
-
-# %% [markdown]
-# ## Positions, drafts and small caches
 
 # %% [markdown]
 # [[task 15.layers]]
@@ -229,6 +223,22 @@ def speculate(p, q, drafted, u):
 
 
 # %% [markdown]
+# [[task 15.mtp-input]]
+#
+# Make the input of a multi-token prediction module, as `MtpLayer` of transformers does (`transformers/modeling_layers.py`). The main model has read `T` tokens and gives a state for each, in `states`. `ids` has one token more, the last of them just predicted. Row `t` of the input joins `states[t]` with the embedding of the **token that follows** position `t`, a row of `table`. Divide each of the two by the root of the mean of its own squares (`eps` is added to that mean) and multiply it by its own gain: `e_gain` for the embedding, `h_gain` for the state. Then concatenate them, **the embedding first**, and multiply by `w`.
+
+
+# %% 15-mtp-input
+def mtp_input(states, ids, table, e_gain, h_gain, w, eps):
+    """states (T, D), ids (T + 1,), table (V, D), e_gain, h_gain (D,), w (2 D, D), a number -> (T, D)."""
+    ### BEGIN SOLUTION
+    pairs = (table[ids[1:]], e_gain), (states, h_gain)
+    normed = [x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) * gain for x, gain in pairs]
+    return np.concatenate(normed, axis=-1) @ w
+    ### END SOLUTION
+
+
+# %% [markdown]
 # [[task 15.quantise]]
 #
 # Round a cache to `bits` bits, and return what can be read back from it. A group of numbers is stored as whole numbers from 0 to $2^{\text{bits}} - 1$: 0 stands for the least number of the group, the largest whole number for its largest, and the steps between are equal. Each number is rounded to the nearest step. Keys are grouped **by channel** (one column over all tokens is a group), values **by token** (one row is a group). In a group whose numbers are all equal, they stay as they are.
@@ -250,7 +260,22 @@ def quantised(k, v, bits):
 
 
 # %% [markdown]
-# ## Memory, blocks and an optimizer
+# [[task 15.block-scales]]
+#
+# Round a matrix of weights to MXFP4, and return what can be read back from it. Each row is cut into blocks of `block` numbers (32 in models), and a block stores one scale, the power of two $2^{e - 2}$, where $2^e$ is the largest power of two that is **at most** the largest absolute value of the block. Each number is divided by the scale and rounded to the nearest of 0, 0.5, 1, 1.5, 2, 3, 4 and 6, with its sign. Halfway between two neighbours, **0, 1, 2 or 4** is taken. What is above 6 becomes 6. A block of zeros stays as it is. `block` divides the length of a row.
+
+
+# %% 15-block-scales
+def block_scaled(w, block):
+    """w (M, D), a whole number -> (M, D)."""
+    ### BEGIN SOLUTION
+    blocks = w.reshape(len(w), -1, block)
+    scale = 2.0 ** (np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))[1] - 3)
+    x = np.clip(blocks / scale, -6, 6)
+    step = 2.0 ** (np.frexp(x)[1].clip(1, 3) - 2)
+    return (np.round(x / step) * step * scale).reshape(w.shape)
+    ### END SOLUTION
+
 
 # %% [markdown]
 # [[task 15.delta]]
@@ -274,6 +299,26 @@ def delta_rule(q, k, v, decay, strength):
 
 
 # %% [markdown]
+# [[task 15.hybrid-bytes]]
+#
+# Say how many bytes one sequence takes after `length` tokens in a model whose `layer_types` differ, as in Qwen3-Next (`transformers/models/qwen3_next/modeling_qwen3_next.py`). A layer of the type "full_attention" caches a key and a value for each of `num_key_value_heads` heads of the width `head_dim` at all positions, "sliding_attention" at no more than `sliding_window`. A layer of the type "linear_attention" caches none. It has for each of `linear_num_value_heads` heads a matrix of `linear_key_head_dim` by `linear_value_head_dim`, **always in float32**. It also keeps the inputs of a short convolution at the last `linear_conv_kernel_dim` positions: queries and keys of `linear_num_key_heads` heads, and the values. Inputs and caches take `bytes_each` for each number. Return the bytes of all caches, and those of all that linear layers keep.
+
+
+# %% 15-hybrid-bytes
+def hybrid_bytes(config, length, bytes_each):
+    """A dictionary with the keys of a config.json, two whole numbers -> two whole numbers."""
+    ### BEGIN SOLUTION
+    types, key_width = config["layer_types"], config["linear_key_head_dim"]
+    window = min(config["sliding_window"], length)
+    positions = types.count("full_attention") * length + types.count("sliding_attention") * window
+    caches = bytes_each * 2 * config["num_key_value_heads"] * config["head_dim"] * positions
+    values = config["linear_num_value_heads"] * config["linear_value_head_dim"]
+    inputs = config["linear_conv_kernel_dim"] * (2 * config["linear_num_key_heads"] * key_width + values)
+    return caches, types.count("linear_attention") * (4 * key_width * values + bytes_each * inputs)
+    ### END SOLUTION
+
+
+# %% [markdown]
 # [[task 15.pages]]
 #
 # Attend through a block table. `k_blocks` and `v_blocks` hold the blocks of all sequences, `P` positions each. `table` lists the blocks of one sequence in the order of its text; it has `length` positions, so its last block may be filled in part, and what stands behind is another sequence's, or nothing. Let the query attend to all of its positions, with scores divided by $\sqrt{H}$.
@@ -293,13 +338,7 @@ def paged_attention(q, k_blocks, v_blocks, table, length):
 # %% [markdown]
 # [[task 15.fork]]
 #
-# A sequence of `length` tokens is about to write one more into its paged cache. `table` lists its blocks; `owners[b]` says how many sequences use block `b`, 0 where it is free. A sequence of no tokens has no block yet, and its table is empty. A new block is the free one with the lowest number, and one block is always free.
-#
-# - If all of its blocks are full, it takes a new block, at the end of its table.
-# - If its last block has room but **others use it too**, it takes a new block in its place (what is in it is copied), and the old one has one user fewer.
-# - Otherwise nothing changes.
-#
-# Return the new table, the new owners, and which block is copied to which: `[old, new]`, or `[]` if none is. Leave the given lists as they are.
+# A sequence of `length` tokens is about to write one more into its paged cache. `table` lists its blocks; `owners[b]` says how many sequences use block `b`, 0 where it is free. A sequence of no tokens has no block yet, and its table is empty. A new block is the free one with the lowest number, and one block is always free. If all of its blocks are full, the sequence takes a new block, at the end of its table. If its last block has room but **others use it too**, it takes a new block in its place (what is in it is copied), and the old one has one user fewer. Otherwise nothing changes. Return the new table, the new owners, and which block is copied to which: `[old, new]`, or `[]` if none is. Leave the given lists as they are.
 
 
 # %% 15-fork
@@ -425,10 +464,8 @@ def cache_size(config, length, bytes_each):
         numbers = config["kv_lora_rank"] + config["qk_rope_head_dim"]
     else:
         numbers = 2 * config["num_key_value_heads"] * config["head_dim"]
-    positions = sum(
-        min(config["sliding_window"], length) if kind == "sliding_attention" else length
-        for kind in config["layer_types"]
-    )
+    types = config["layer_types"]
+    positions = sum(min(config["sliding_window"], length) if kind == "sliding_attention" else length for kind in types)
     return bytes_each * numbers * positions
     ### END SOLUTION
 
@@ -443,10 +480,8 @@ def cache_size(config, length, bytes_each):
 def token_operations(config, weights, length):
     """A dictionary with the keys of a config.json, two whole numbers -> a whole number."""
     ### BEGIN SOLUTION
-    seen = sum(
-        min(config["sliding_window"], length) if kind == "sliding_attention" else length
-        for kind in config["layer_types"]
-    )
+    types = config["layer_types"]
+    seen = sum(min(config["sliding_window"], length) if kind == "sliding_attention" else length for kind in types)
     attention = 4 * config["num_attention_heads"] * config["head_dim"] * seen
     return 2 * weights + attention
     ### END SOLUTION

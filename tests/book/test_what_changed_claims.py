@@ -116,3 +116,16 @@ def test_ramp_of_yarn_is_straight_over_the_pairs_in_transformers_and_not_over_th
     np.testing.assert_allclose(np.diff(between), np.diff(between).mean(), rtol=1e-3)
     turns = 4096 * plain / (2 * np.pi)
     assert abs(ramp - np.clip((32 - turns) / 31, 0, 1)).max() > 0.2
+
+
+@pytest.mark.skipif(util.find_spec("transformers") is None, reason="reads the code of transformers")
+def test_hybrid_stack_built_in_draft_and_block_format_are_where_the_page_says():
+    codes = import_module("transformers.integrations.mxfp4").FP4_VALUES
+    assert codes[:8] == [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+    assert hasattr(import_module("transformers.modeling_layers"), "MtpLayer")
+    assert hasattr(import_module("transformers.models.qwen3_next.modeling_qwen3_next"), "Qwen3NextGatedDeltaNet")
+    qwen = import_module("transformers.models.qwen3_next.configuration_qwen3_next").Qwen3NextConfig()
+    assert (qwen.num_hidden_layers, qwen.num_key_value_heads, qwen.head_dim) == (48, 2, 256)
+    assert qwen.layer_types == (["linear_attention"] * 3 + ["full_attention"]) * 12
+    assert (qwen.linear_num_key_heads, qwen.linear_num_value_heads, qwen.linear_conv_kernel_dim) == (16, 32, 4)
+    assert qwen.linear_key_head_dim == qwen.linear_value_head_dim == 128

@@ -8,6 +8,9 @@ MIRRORED = "queries and keys are both mirrored in these numbers, so their produc
 SAME = "there the two are equal"
 COUNT = "a mean over all heads is their sum divided by one number, and the order stays"
 ALL_BUT = "-1 keeps the side as it is, and that side is 1"
+LAST = "a pair's second part is its last"
+UNKNOWN = "numpy computes a side that is negative, whichever number it is"
+WITHIN = "nothing is above 6 there, so the bound is not reached"
 CONTINUOUS = "the rate is the same on both sides of the boundary"
 
 EQUAL: list[tuple[str, str, str]] = [
@@ -202,4 +205,113 @@ EQUAL: list[tuple[str, str, str]] = [
     ),
     ("15.schedule", "if step <= warmup:", CONTINUOUS),
     ("15.schedule", "if step < warmup + stable:", CONTINUOUS),
+    (
+        "15.mtp-input",
+        "normed = [gain * (x / np.sqrt((x ** 2).mean(axis=-1, keepdims=True) + eps)) for x, gain in pairs]",
+        COMMUTES,
+    ),
+    (
+        "15.mtp-input",
+        "normed = [x / np.sqrt(eps + (x ** 2).mean(axis=-1, keepdims=True)) * gain for x, gain in pairs]",
+        COMMUTES,
+    ),
+    (
+        "15.mtp-input",
+        "normed = [x / np.sqrt((x ** 2).mean(axis=1, keepdims=True) + eps) * gain for x, gain in pairs]",
+        BEHIND,
+    ),
+    (
+        "15.mtp-input",
+        "normed = [x / np.sqrt((x ** 2).mean(axis=--1, keepdims=True) + eps) * gain for x, gain in pairs]",
+        BEHIND,
+    ),
+    ("15.mtp-input", "return np.concatenate(normed, axis=1) @ w", BEHIND),
+    ("15.mtp-input", "return np.concatenate(normed, axis=--1) @ w", BEHIND),
+    ("15.block-scales", "blocks = w.reshape(len(w), -2, block)", UNKNOWN),
+    ("15.block-scales", "scale = 2.0 ** (np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))[-1] - 3)", LAST),
+    ("15.block-scales", "step = 2.0 ** (np.frexp(x)[1].clip(1, 4) - 2)", WITHIN),
+    ("15.block-scales", "step = 2.0 ** (np.frexp(x)[-1].clip(1, 3) - 2)", LAST),
+    ("15.block-scales", "return (scale * (np.round(x / step) * step)).reshape(w.shape)", COMMUTES),
+    ("15.block-scales", "return (step * np.round(x / step) * scale).reshape(w.shape)", COMMUTES),
+    (
+        "15.hybrid-bytes",
+        "positions = types.count('sliding_attention') * window + types.count('full_attention') * length",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "positions = length * types.count('full_attention') + types.count('sliding_attention') * window",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "positions = types.count('full_attention') * length + window * types.count('sliding_attention')",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "caches = positions * (bytes_each * 2 * config['num_key_value_heads'] * config['head_dim'])",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "caches = config['head_dim'] * (bytes_each * 2 * config['num_key_value_heads']) * positions",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "caches = config['num_key_value_heads'] * (bytes_each * 2) * config['head_dim'] * positions",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "caches = 2 * bytes_each * config['num_key_value_heads'] * config['head_dim'] * positions",
+        COMMUTES,
+    ),
+    ("15.hybrid-bytes", "values = config['linear_value_head_dim'] * config['linear_num_value_heads']", COMMUTES),
+    (
+        "15.hybrid-bytes",
+        "inputs = (2 * config['linear_num_key_heads'] * key_width + values) * config['linear_conv_kernel_dim']",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "inputs = config['linear_conv_kernel_dim'] * (values + 2 * config['linear_num_key_heads'] * key_width)",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "inputs = config['linear_conv_kernel_dim'] * (key_width * (2 * config['linear_num_key_heads']) + values)",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "inputs = config['linear_conv_kernel_dim'] * (config['linear_num_key_heads'] * 2 * key_width + values)",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "return (caches, (4 * key_width * values + bytes_each * inputs) * types.count('linear_attention'))",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "return (caches, types.count('linear_attention') * (bytes_each * inputs + 4 * key_width * values))",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "return (caches, types.count('linear_attention') * (values * (4 * key_width) + bytes_each * inputs))",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "return (caches, types.count('linear_attention') * (4 * key_width * values + inputs * bytes_each))",
+        COMMUTES,
+    ),
+    (
+        "15.hybrid-bytes",
+        "return (caches, types.count('linear_attention') * (key_width * 4 * values + bytes_each * inputs))",
+        COMMUTES,
+    ),
 ]

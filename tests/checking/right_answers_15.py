@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from right_answers_configs import CONFIGS
+from right_answers_formats import FORMATS
 
 
 def route_mask(x, w_router, bias, k, factor):
@@ -491,4 +492,5 @@ RIGHT = {
     "15.muon": [muon_numpy, muon_singular_values, muon_transposed],
     "15.schedule": [schedule_corners, schedule_least, schedule_branches],
     **CONFIGS,
+    **FORMATS,
 }

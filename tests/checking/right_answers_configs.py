@@ -105,8 +105,49 @@ def operations_counted(config, weights, length):
     return 2 * weights + 4 * seen * config["head_dim"] * config["num_attention_heads"]
 
 
+def hybrid_layers(config, length, bytes_each):
+    keys = config["linear_key_head_dim"] * config["linear_num_key_heads"]
+    totals = {"caches": 0, "states": 0}
+    for layer in config["layer_types"]:
+        if layer.startswith("linear"):
+            heads, width = config["linear_num_value_heads"], config["linear_value_head_dim"]
+            totals["states"] += heads * width * config["linear_key_head_dim"] * 4
+            totals["states"] += (heads * width + keys + keys) * config["linear_conv_kernel_dim"] * bytes_each
+        else:
+            rows = min(length, config["sliding_window"] if layer.startswith("sliding") else length)
+            totals["caches"] += rows * config["num_key_value_heads"] * config["head_dim"] * 2 * bytes_each
+    return list(totals.values())
+
+
+def hybrid_numpy(config, length, bytes_each):
+    kinds = np.array(config["layer_types"])
+    most = np.select(
+        [kinds == "full_attention", kinds == "sliding_attention"], [length, min(length, config["sliding_window"])], 0
+    )
+    row = np.array([2, config["num_key_value_heads"], config["head_dim"], bytes_each]).prod()
+    names = ("linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim")
+    state = 4 * np.array([config[name] for name in names]).prod()
+    channels = 2 * config[names[1]] * config["linear_num_key_heads"] + config[names[2]] * config[names[0]]
+    each = state + channels * config["linear_conv_kernel_dim"] * bytes_each
+    return most.sum() * row, each * (kinds == "linear_attention").sum()
+
+
+def hybrid_counted(config, length, bytes_each):
+    full, sliding, linear = (
+        sum(kind == name for kind in config["layer_types"])
+        for name in ("full_attention", "sliding_attention", "linear_attention")
+    )
+    window = length if length < config["sliding_window"] else config["sliding_window"]
+    cache = (full * length + sliding * window) * 2 * config["num_key_value_heads"] * config["head_dim"]
+    each_key, each_value = config["linear_key_head_dim"], config["linear_value_head_dim"]
+    per_position = 2 * config["linear_num_key_heads"] * each_key + config["linear_num_value_heads"] * each_value
+    states = linear * config["linear_num_value_heads"] * each_key * each_value * 4
+    return cache * bytes_each, states + linear * per_position * config["linear_conv_kernel_dim"] * bytes_each
+
+
 CONFIGS = {
     "15.parameters": [parameters_of_shapes, parameters_by_layer, parameters_numpy],
     "15.cache": [cache_layers, cache_numpy, cache_counted],
+    "15.hybrid-bytes": [hybrid_layers, hybrid_numpy, hybrid_counted],
     "15.operations": [operations_layers, operations_numpy, operations_counted],
 }

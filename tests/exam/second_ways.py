@@ -217,6 +217,14 @@ def drafts(p, q):
     return 1 - sum(drawn), np.array([excess / sum(more) for excess in more])
 
 
+def in_codes(weights):
+    scale = 1
+    while 8 * scale <= max(abs(w) for w in weights):
+        scale *= 2
+    codes = [sign * code for code in (0, 0.5, 1, 1.5, 2, 3, 4, 6) for sign in (1, -1)]
+    return np.array([scale * min(codes, key=lambda code: abs(w / scale - code)) for w in weights])
+
+
 def windowed(layers, every, window, length):
     lengths = [length if layer % every == every - 1 else min(window, length) for layer in range(layers)]
     return sum(lengths), layers * length
@@ -379,6 +387,7 @@ SECOND = EARLY | {
     "13/linear": linear,
     "15/route": routed,
     "15/accept": drafts,
+    "15/block": in_codes,
     "15/windows": windowed,
     "16/latency": waits,
     "16/admit": admitted,

@@ -1,5 +1,8 @@
 """Questions on chapter 15: what changed since the lectures."""
 
+from collections.abc import Callable
+from itertools import combinations
+
 import numpy as np
 
 from softlookup.exam.notes import tex
@@ -83,6 +86,45 @@ def windows(rng: np.random.Generator) -> Drawn:
         (
             known("15.layers", "inverted", (groups * window + (layers - groups) * length, whole)),
             known("15.layers", "all-windowed", (layers * window, whole)),
+        ),
+    )
+
+
+@ask("block", "matrix", points=4, minutes=5)
+def block(rng: np.random.Generator) -> Drawn:
+    """Four weights in the codes of MXFP4, and back."""
+    weights = rng.choice([-1, 1], size=4) * rng.choice(np.arange(1, 32), size=4, replace=False)
+    largest = int(np.abs(weights).max())
+    power = int(np.log2(largest)) - 2
+    scaled = weights / 2**power
+
+    def read_back(x: np.ndarray, limit: float, rounded: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        x = x.clip(-limit, limit)
+        step = np.select([np.abs(x) < 2, np.abs(x) < 4], [0.5, 1.0], 2.0)
+        return rounded(x / step) * step
+
+    answer = 2**power * read_back(scaled, 6, np.round)
+    cut = 2**power * read_back(scaled, 6, np.trunc)
+    above = 2**power * read_back(scaled, 8, np.round)
+    halves = 2 ** (power + 1) * read_back(scaled / 2, 6, np.round)
+    steps = np.select([np.abs(scaled) < 2, np.abs(scaled) < 4], [0.5, 1.0], 2.0)
+    is_tie = np.abs(scaled / steps) % 1 == 0.5
+    alike = [(a == b).all() for a, b in combinations((answer, cut, above, halves), 2)]
+    if largest < 8 or is_tie.any() or any(alike):
+        return block(rng)
+    return Drawn(
+        f"The weights ${tex(weights)}$ form a block of a format with four bits. They share one scale, "
+        "$2^{\\lfloor \\log_2 m \\rfloor - 2}$ with $m$ the largest absolute value, and each is stored as the nearest "
+        "of $0, 0.5, 1, 1.5, 2, 3, 4, 6$ scales, with its sign. Which numbers can be read back?",
+        answer,
+        f"The largest absolute value is {largest}, so the scale is ${2**power}$. In scales the weights are "
+        f"${tex(scaled)}$, and the nearest codes give ${tex(answer)}$.",
+        ((1, "the scale"), (1, "divided by it"), (1, "nearest codes, and 6 for what is above"), (1, "scaled back")),
+        {"weights": weights},
+        (
+            known("15.block-scales", "cut-off", cut),
+            known("15.block-scales", "not-clipped", above),
+            known("15.block-scales", "scale-too-large", halves),
         ),
     )
 

@@ -1,9 +1,10 @@
 """Chapter 15, what changed since the lectures: its tasks in the order of the notebook."""
 
 from softlookup.tasks.ch15_what_changed.caches import DELTA, FORK, LAYERS, PAGES, QUANTISED, RING
-from softlookup.tasks.ch15_what_changed.configs import CACHE, OPERATIONS, PARAMETERS
-from softlookup.tasks.ch15_what_changed.drafts import ACCEPT, SPECULATE
+from softlookup.tasks.ch15_what_changed.configs import CACHE, HYBRID, OPERATIONS, PARAMETERS
+from softlookup.tasks.ch15_what_changed.drafts import ACCEPT, MTP_INPUT, SPECULATE
 from softlookup.tasks.ch15_what_changed.experts import MIXTURE, ROUTE
+from softlookup.tasks.ch15_what_changed.formats import BLOCK_SCALES
 from softlookup.tasks.ch15_what_changed.heads import INDEXED, LATENT, NORMS, SINKS
 from softlookup.tasks.ch15_what_changed.rates import MUON, SCHEDULE, YARN
 
@@ -18,8 +19,11 @@ TASKS = (
     YARN,
     ACCEPT,
     SPECULATE,
+    MTP_INPUT,
     QUANTISED,
+    BLOCK_SCALES,
     DELTA,
+    HYBRID,
     PAGES,
     FORK,
     INDEXED,

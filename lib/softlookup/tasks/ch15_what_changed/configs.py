@@ -1,4 +1,4 @@
-"""Tasks on a published config.json: parameters, bytes of cache, operations for a token."""
+"""Tasks on a published config.json: parameters, bytes of caches and states, operations for a token."""
 
 from typing import Any
 
@@ -132,6 +132,56 @@ def _cache(config: dict[str, Any], length: int, bytes_each: int) -> int:
 
 
 CACHE = described("15.cache", cases=_cache_cases, oracle=_cache, frame="text")
+
+
+LINEAR = "linear_attention"
+
+
+def _hybrid_cases(rng: Rng) -> list[Case]:
+    qwen = {
+        **{"num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "sliding_window": 4096},
+        **{"linear_num_key_heads": 16, "linear_num_value_heads": 32, "linear_conv_kernel_dim": 4},
+        **{"linear_key_head_dim": 128, "linear_value_head_dim": 128},
+        "layer_types": [LINEAR, LINEAR, LINEAR, FULL] * 12,
+    }
+    widths = {"linear_key_head_dim": 5, "linear_value_head_dim": 7, "linear_conv_kernel_dim": 3}
+    heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 6, "num_attention_heads": 9}
+    small = {**widths, **heads, "num_key_value_heads": 3, "head_dim": 4, "sliding_window": 50}
+    drawn = int(rng.integers(600, 5000))
+    cases = {
+        "Qwen3-Next, 8,192 tokens": (qwen, 8192, 2),
+        "linear layers and windows alone": ({**small, "layer_types": [LINEAR, LINEAR, SLIDING] * 2}, drawn, 2),
+        "all three types": ({**small, "layer_types": [LINEAR, FULL, SLIDING, LINEAR, FULL]}, drawn, 1),
+        "a text shorter than the window": ({**small, "layer_types": [SLIDING, LINEAR, SLIDING, FULL]}, 20, 2),
+        "linear layers alone": ({**small, "layer_types": [LINEAR] * 4}, 30, 4),
+        "no linear layer": ({**small, "layer_types": [FULL, SLIDING, SLIDING]}, 77, 2),
+        "one token": ({**small, "layer_types": [LINEAR, FULL, LINEAR]}, 1, 8),
+    }
+    return [Case(label, args, frame="text") for label, args in cases.items()]
+
+
+def _hybrid_bytes(config: dict[str, Any], length: int, bytes_each: int) -> tuple[int, int]:
+    """By arrays of these shapes, which take no memory: the bytes that numpy says they would have."""
+    keys, values = ("linear_num_key_heads", "linear_key_head_dim"), ("linear_num_value_heads", "linear_value_head_dim")
+
+    def array_bytes(element: str, *shape: int) -> int:
+        return np.broadcast_to(np.empty((), dtype=element), shape).nbytes
+
+    n, h = (config[name] for name in ("num_key_value_heads", "head_dim"))
+    kernel = config["linear_conv_kernel_dim"]
+    caches = states = 0
+    for kind in config["layer_types"]:
+        if kind == LINEAR:
+            states += array_bytes("f4", config[values[0]], config[keys[1]], config[values[1]])
+            for heads, width in (keys, keys, values):  # queries are as many as keys
+                states += array_bytes(f"V{bytes_each}", config[heads], config[width], kernel)
+        else:
+            seen = len(range(length)[-config["sliding_window"] :]) if kind == SLIDING else length
+            caches += array_bytes(f"V{bytes_each}", 2, n, h, seen)
+    return caches, states
+
+
+HYBRID = described("15.hybrid-bytes", cases=_hybrid_cases, oracle=_hybrid_bytes, frame="text")
 
 
 def _operation_cases(rng: Rng) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Tasks on drafts that a large model accepts or not."""
+"""Tasks on drafts: what a built-in draft module is given, and what a large model accepts."""
 
 from typing import Any
 
@@ -115,3 +115,36 @@ def _speculate(p: Any, q: Any, drafted: Any, u: Any) -> Any:
 
 
 SPECULATE = described("15.speculate", cases=_speculate_cases, oracle=_speculate, cuts=False)
+
+
+def _mtp_cases(rng: Rng) -> list[Case]:
+    def case(label: str, t: int, d: int, v: int, eps: float = 1e-6) -> Case:
+        states, table = (1.7 * normal(rng, t, d) + 0.6).astype("float32"), normal(rng, v, d, scale=0.3)
+        ids = np.array([*rng.permutation(v), *rng.integers(0, v, t + 1)])[: t + 1]
+        gains = [rng.uniform(0.4, 1.8, d).astype("float32") for _ in range(2)]
+        return Case(label, (states, ids, table, *gains, normal(rng, 2 * d, d), eps), frame="numpy")
+
+    return [
+        case("T = 5, D = 4", 5, 4, 9),
+        case("T = D = 4", 4, 4, 7),
+        case("one state and two tokens", 1, 6, 5),
+        case("a large eps", 3, 5, 8, 0.7),
+        case("a text longer than the vocabulary", 8, 3, 5),
+    ]
+
+
+def _mtp_input(states: Any, ids: Any, table: Any, e_gain: Any, h_gain: Any, w: Any, eps: float) -> Any:
+    """Position by position, by torch's norm; the two halves have weights of their own."""
+    import torch
+    from torch.nn.functional import rms_norm
+
+    states, table, e_gain, h_gain, w = (torch.as_tensor(x) for x in (states, table, e_gain, h_gain, w))
+    width = (states.shape[1],)
+    rows = []
+    for t, token in enumerate(ids.tolist()[1:]):
+        of_token = rms_norm(table[token], width, e_gain, eps) @ w[: width[0]]
+        rows.append(of_token + rms_norm(states[t], width, h_gain, eps) @ w[width[0] :])
+    return torch.stack(rows).numpy()
+
+
+MTP_INPUT = described("15.mtp-input", cases=_mtp_cases, oracle=_mtp_input, frame="numpy", cuts=False)
