@@ -10,7 +10,7 @@ from pathlib import Path
 
 from softlookup.describing.entries import NO_EFFECT
 from softlookup.describing.filled_entries import DEFAULTS
-from softlookup.describing.read_layers import DECODERS, FILLED
+from softlookup.describing.read_layers import DECODERS
 
 
 def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
@@ -64,7 +64,7 @@ def main(file: Path = DEFAULTS) -> None:
     import transformers
 
     logging.disable(logging.WARNING)
-    lines = [f'  "{name}": {json.dumps(defaults_of(name), sort_keys=True)}' for name in FILLED]
+    lines = [f'  "{name}": {json.dumps(defaults_of(name), sort_keys=True)}' for name in DECODERS]
     head = f'{{"transformers": "{transformers.__version__}",\n"wrappers": {json.dumps(wrappers())},\n"families": {{\n'
     text = head + ",\n".join(lines) + "\n}}\n"
     file.write_text(text, encoding="utf-8")
