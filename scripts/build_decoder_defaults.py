@@ -9,7 +9,7 @@ import logging
 from pathlib import Path
 
 from softlookup.describing.entries import NO_EFFECT
-from softlookup.describing.filled_entries import DEFAULTS
+from softlookup.describing.filled_entries import DEFAULTS, PLAIN_ROPE
 from softlookup.describing.read_layers import DECODERS
 
 
@@ -20,7 +20,7 @@ def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
         model_type: One that transformers knows.
 
     Returns:
-        "entries" and "names".
+        "entries" and "names", and "rope" where rotary positions are not the plain ones with a base of 10,000.
     """
     from transformers import CONFIG_MAPPING, PreTrainedConfig
 
@@ -35,7 +35,9 @@ def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
     }
     if any(field.name == "tie_word_embeddings" for field in fields):
         entries["tie_word_embeddings"] = kind().tie_word_embeddings
-    return {"entries": json.loads(json.dumps(entries)), "names": names}
+    made = {"entries": json.loads(json.dumps(entries)), "names": names}
+    rope = getattr(kind(), "rope_parameters", None)
+    return made if rope in (None, PLAIN_ROPE) else made | {"rope": json.loads(json.dumps(rope))}
 
 
 def wrappers() -> dict[str, bool]:

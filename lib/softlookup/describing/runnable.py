@@ -20,11 +20,9 @@ class RunnableDecoder:
     """What a model_type does without an entry that says so.
 
     Attributes:
-        base: Of rotary positions, where a description has none.
-        local_base: The same in layers with a window, where theirs is another.
         neighbours: Whether rotary positions turn neighbouring numbers, not those of two halves.
-        turned: The share of a head's numbers that is turned, where a description does not say it.
-        without_turning: Which layers go without rotary positions: none, or those without a window.
+        without_turning: Which layers go without rotary positions: none, those without a window ("full"), or the same
+            in a model with a sliding_window alone ("beside windows").
         norm_place: Where the norms of a layer stand: before a sublayer, after it, on both sides, or before attention,
             and shared by the network.
         norm: RMSNorm or LayerNorm.
@@ -35,14 +33,11 @@ class RunnableDecoder:
         scaled_embeddings: Whether embeddings are multiplied by the root of the width.
         gate: What makes gates of the router's scores.
         renormalise: Whether chosen gates are divided by their sum, where there is no norm_topk_prob.
-        renamed: Parts of the tensors' names, and what Llama, OLMo 2 or DeepSeek call these parts.
+        renamed: Words in the names of tensors, and what Llama, Gemma 2 or DeepSeek say there; nothing drops a word.
     """
 
-    base: float = 1e4
-    local_base: float | None = None
     neighbours: bool = False
-    turned: float = 1.0
-    without_turning: Literal["none", "full"] = "none"
+    without_turning: Literal["none", "full", "beside windows"] = "none"
     norm_place: Literal["before", "after", "both", "shared"] = "before"
     norm: Literal["rms", "layer"] = "rms"
     norm_shift: bool = True
@@ -55,79 +50,89 @@ class RunnableDecoder:
     renamed: Mapping[str, str] = field(default_factory=dict)
 
 
-_LLAMA = RunnableDecoder()
 _GEMMA = RunnableDecoder(unit_gains=True, scaled_embeddings=True)
 _OLMO2 = RunnableDecoder(norm_place="after")
 _COHERE = RunnableDecoder(neighbours=True, norm_place="shared", norm="layer", norm_shift=False)
 _LAYER_NORM = RunnableDecoder(norm="layer")
 _DEEPSEEK = RunnableDecoder(neighbours=True, gate="sigmoid")
-_QWEN_NEXT = RunnableDecoder(turned=0.25, unit_gains=True)
-_HUNYUAN = RunnableDecoder(norm_turned=True, renamed={"query_layernorm": "q_norm", "key_layernorm": "k_norm"})
+_QWEN_NEXT = RunnableDecoder(unit_gains=True, renamed={"shared_expert": "shared_experts"})
+_HUNYUAN = RunnableDecoder(
+    norm_turned=True,
+    renamed={"query_layernorm": "q_norm", "key_layernorm": "k_norm", "shared_mlp": "shared_experts", "wg": ""},
+)
+_GRANITE_MOE = RunnableDecoder(
+    renamed={"block_sparse_moe": "mlp", "router": "gate", "shared_mlp": "mlp.shared_experts"}
+    | {"input_linear": "gate_up_proj", "output_linear": "down_proj"}
+)
 _GLM4_NORMS = {
     "post_self_attn_layernorm": "post_attention_layernorm",
     "post_attention_layernorm": "pre_feedforward_layernorm",
     "post_mlp_layernorm": "post_feedforward_layernorm",
 }
+_AFMOE = {
+    "pre_mlp_layernorm": "pre_feedforward_layernorm",
+    "post_mlp_layernorm": "post_feedforward_layernorm",
+    "router": "",
+    "expert_bias": "gate.e_score_correction_bias",
+}
+_HYPERCLOVAX_NORMS = {
+    "post_norm1": "post_attention_layernorm",
+    "post_attention_layernorm": "pre_feedforward_layernorm",
+    "post_norm2": "post_feedforward_layernorm",
+}
+
+_PLAIN = (
+    "arcee cwm granite internlm3 iquestcoder llama mellum ministral mistral mixtral olmoe phi3 qwen2 qwen3 "
+    "qwen3_moe seed_oss smollm3"
+).split()
 
 RUNNABLE: Mapping[str, RunnableDecoder] = MappingProxyType(
     {
-        "arcee": _LLAMA,
-        "cohere": replace(_COHERE, base=5e5),
+        **dict.fromkeys(_PLAIN, RunnableDecoder()),
+        "afmoe": RunnableDecoder(gate="sigmoid", without_turning="full", norm_place="both", renamed=_AFMOE),
+        "cohere": _COHERE,
         "cohere2": replace(_COHERE, without_turning="full"),
-        "cwm": replace(_LLAMA, base=1e6),
+        "deepseek_v2": RunnableDecoder(neighbours=True),
         "deepseek_v3": _DEEPSEEK,
-        "dots1": replace(_LLAMA, gate="sigmoid"),
-        "ernie4_5": RunnableDecoder(base=5e5, neighbours=True),
-        "exaone4": replace(_OLMO2, without_turning="full"),
-        "exaone_moe": RunnableDecoder(gate="sigmoid", without_turning="full"),
-        "flex_olmo": replace(_OLMO2, base=5e5),
+        "dots1": RunnableDecoder(gate="sigmoid"),
+        "ernie4_5": RunnableDecoder(neighbours=True),
+        "exaone4": replace(_OLMO2, without_turning="beside windows"),
+        "exaone_moe": RunnableDecoder(gate="sigmoid", without_turning="beside windows"),
+        "flex_olmo": _OLMO2,
         "gemma": _GEMMA,
         "gemma2": replace(_GEMMA, norm_place="both"),
-        "gemma3_text": replace(_GEMMA, base=1e6, local_base=1e4, norm_place="both"),
-        "glm": RunnableDecoder(neighbours=True, turned=0.5),
-        "glm4": RunnableDecoder(neighbours=True, turned=0.5, norm_place="both", renamed=_GLM4_NORMS),
-        "glm4_moe": RunnableDecoder(turned=0.5, gate="sigmoid"),
+        "gemma3_text": replace(_GEMMA, norm_place="both"),
+        "glm": RunnableDecoder(neighbours=True),
+        "glm4": RunnableDecoder(neighbours=True, norm_place="both", renamed=_GLM4_NORMS),
+        "glm4_moe": RunnableDecoder(gate="sigmoid"),
         "glm4_moe_lite": _DEEPSEEK,
-        "gpt_oss": RunnableDecoder(base=1.5e5, renamed={"router": "gate"}),
-        "granite": _LLAMA,
-        "granitemoe": RunnableDecoder(renamed={"block_sparse_moe": "mlp", "router": "gate"}),
-        "helium": RunnableDecoder(base=1e5, neighbours=True),
+        "gpt_oss": RunnableDecoder(renamed={"router": "gate"}),
+        "granitemoe": _GRANITE_MOE,
+        "granitemoeshared": _GRANITE_MOE,
+        "helium": RunnableDecoder(neighbours=True),
         "hunyuan_v1_dense": _HUNYUAN,
-        "hyperclovax": _LLAMA,
-        "internlm3": _LLAMA,
-        "iquestcoder": _LLAMA,
+        "hunyuan_v1_moe": _HUNYUAN,
+        "hyperclovax": RunnableDecoder(norm_place="both", renamed=_HYPERCLOVAX_NORMS),
         "jais2": _LAYER_NORM,
-        "llama": _LLAMA,
-        "mellum": _LLAMA,
-        "minimax_m2": RunnableDecoder(base=5e6, gate="sigmoid"),
-        "ministral": _LLAMA,
-        "ministral3": _LLAMA,
-        "mistral": _LLAMA,
-        "mixtral": RunnableDecoder(base=1e6),
-        "nemotron": replace(_LAYER_NORM, turned=0.5, unit_gains=True),
+        "minimax_m2": RunnableDecoder(
+            gate="sigmoid", renamed={"e_score_correction_bias": "gate.e_score_correction_bias"}
+        ),
+        "nemotron": replace(_LAYER_NORM, unit_gains=True),
         "olmo": replace(_LAYER_NORM, norm_shift=False),
         "olmo2": _OLMO2,
-        "olmo3": replace(_OLMO2, base=5e5),
-        "olmoe": _LLAMA,
+        "olmo3": _OLMO2,
         "phi": RunnableDecoder(
             norm="layer",
             output_bias=True,
-            turned=0.5,
             norm_place="shared",
             renamed={"dense": "o_proj", "fc1": "up_proj", "fc2": "down_proj", "final_layernorm": "norm"},
         ),
-        "phi3": _LLAMA,
-        "qwen2": _LLAMA,
         "qwen2_moe": RunnableDecoder(renamed={"shared_expert": "shared_experts"}),
-        "qwen3": _LLAMA,
-        "qwen3_moe": _LLAMA,
         "qwen3_5_text": _QWEN_NEXT,
-        "qwen3_5_moe_text": replace(_QWEN_NEXT, renamed={"shared_expert": "shared_experts"}),
-        "qwen3_next": replace(_QWEN_NEXT, renamed={"shared_expert": "shared_experts"}),
-        "seed_oss": _LLAMA,
-        "smollm3": RunnableDecoder(base=2e6),
-        "solar_open": replace(_LLAMA, gate="sigmoid"),
-        "stablelm": replace(_LAYER_NORM, turned=0.25),
+        "qwen3_5_moe_text": _QWEN_NEXT,
+        "qwen3_next": _QWEN_NEXT,
+        "solar_open": RunnableDecoder(gate="sigmoid"),
+        "stablelm": _LAYER_NORM,
         "starcoder2": replace(_LAYER_NORM, renamed={"c_fc": "up_proj", "c_proj": "down_proj"}),
         "vaultgemma": replace(_GEMMA, renamed={"pre_feedforward_layernorm": "post_attention_layernorm"}),
         "youtu": _DEEPSEEK,

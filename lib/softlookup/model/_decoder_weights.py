@@ -90,9 +90,10 @@ def decoder_weights(tensors: Mapping[str, Tensor], config: Config, model_type: s
     """
     row, parts = RUNNABLE[model_type], config.parts or DecoderParts()
     same = {"lm_head.weight": "model.embed_tokens.weight"} if config.tied else {}
+    renamed = row.renamed if parts.norm_place == row.norm_place else {}
     cut: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
-        plain = ".".join(row.renamed.get(piece, piece) for piece in name.split("."))
+        plain = ".".join(new for piece in name.split(".") if (new := renamed.get(piece, piece)))
         if row.unit_gains and plain.endswith("norm.weight") and ".linear_attn." not in plain:
             tensor = tensor + 1
         cut |= _cut(plain, tensor, config)
@@ -124,7 +125,8 @@ def _cut(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]:
         sizes = [config.n_heads * width] + 2 * [(config.n_kv_heads or config.n_heads) * width]
         kind = piece.removeprefix("qkv_proj")
         return {f"{stem}.self_attn.{letter}_proj{kind}": t for letter, t in zip("qkv", tensor.split(sizes), strict=True)}
-    if piece.startswith("q_proj.") and config.parts is not None and config.parts.output_gate:
+    width = config.n_heads * (config.head_width or 0)
+    if piece.startswith("q_proj.") and config.latent_width is None and len(tensor) == 2 * width:  # queries and gates
         halves = tensor.unflatten(0, (config.n_heads, 2, -1))
         kind = piece.removeprefix("q_proj")
         return {f"{stem}.self_attn.{part}_proj{kind}": halves[:, i].flatten(0, 1) for i, part in enumerate(("q", "gate"))}
@@ -139,7 +141,7 @@ def _cut(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]:
         heads = tensor.unflatten(0, (config.n_heads, -1))
         keys, values = heads[:, : config.head_width], heads[:, config.head_width :]
         return {f"{stem}.self_attn.kv_b_keys": keys, f"{stem}.self_attn.kv_b_values": values}
-    if name.endswith("mlp.gate_up_proj.weight"):
+    if name.endswith(("mlp.gate_up_proj.weight", "shared_experts.gate_up_proj.weight")):
         return dict(zip((name.replace("gate_up", part) for part in ("gate", "up")), tensor.chunk(2), strict=True))
     if ".mlp.experts." in name:
         return _cut_experts(name, tensor, config)

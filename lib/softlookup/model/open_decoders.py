@@ -39,6 +39,9 @@ _PLAIN: dict[str, Activation] = ACTIVATIONS | {"relu2": "relu2"}
 _EPS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps")
 
 
+_WITHOUT_EFFECT = "num_nextn_predict_layers mtp_num_hidden_layers auto_map embedding_initializer_range".split()
+
+
 def decoder_config(description: Any) -> Config:
     """Describe an open decoder for DecoderLM.
 
@@ -62,7 +65,7 @@ def decoder_config(description: Any) -> Config:
     row, n_layers = RUNNABLE[entries.model_type], len(model.layers)
     mixers = [layer.parts[0] for layer in model.layers]
     windows = tuple(getattr(mixer, "window", None) for mixer in mixers)
-    if row.without_turning == "full" and any(windows):
+    if row.without_turning == "full" or (row.without_turning != "none" and entries.get("sliding_window") is not None):
         turned = tuple(window is not None for window in windows)
     attention = _alike(replace(m, window=None) for m in mixers if isinstance(m, AttentionSizes))
     latent = _alike(m for m in mixers if isinstance(m, LatentSizes))
@@ -70,8 +73,8 @@ def decoder_config(description: Any) -> Config:
     dense = _alike(part for layer in model.layers for part in layer.parts if isinstance(part, DenseSizes))
     experts = _alike(part for layer in model.layers for part in layer.parts if isinstance(part, ExpertsSizes))
     head_width = latent.plain if latent else attention.width if attention else None
-    rotary = _rotary(entries, row, latent, head_width)
-    _refuse(entries, attention, row, rotary, windows)
+    rotary = _rotary(entries, latent, head_width)
+    _refuse(entries, attention, row)
     parts = DecoderParts(
         norm_place=_norm_place(entries, row),
         norm_shift=row.norm_shift,
@@ -119,7 +122,7 @@ def decoder_config(description: Any) -> Config:
         experts_per_token=experts.chosen if experts else 2,
         expert_gate=row.gate,
         dropout=0.0,
-        scale_embeddings=row.scaled_embeddings,
+        scale_embeddings=row.scaled_embeddings or entries.switch("mup_enabled"),
         tied=model.tied,
         tied_scale=_logit_scale(entries),
         output_bias=row.output_bias,
@@ -129,7 +132,7 @@ def decoder_config(description: Any) -> Config:
         start_id=entries.token_id("bos_token_id", end_id),
         end_id=end_id,
     )
-    entries.refuse_the_rest(("num_nextn_predict_layers", "mtp_num_hidden_layers", "auto_map"))
+    entries.refuse_the_rest(_WITHOUT_EFFECT)
     return config
 
 
@@ -156,86 +159,92 @@ class _Rotary(NamedTuple):
     local_base: float | None
 
 
-def _rotary(
-    entries: FilledEntries, row: RunnableDecoder, latent: LatentSizes | None, head_width: int | None
-) -> _Rotary:
+def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int | None) -> _Rotary:
     """Read the base, the scaling and the width of rotary positions; newer files have them in one entry."""
-    said: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
     for name in ("rope_scaling", "rope_parameters"):
         if not isinstance(entry := entries.get(name, {}), Mapping):
             raise ValueError(f"{name} is {entry!r}; wanted a mapping")
-        said |= {key: value for key, value in entry.items() if value is not None}
-    local = {**said.pop("sliding_attention", {})}
-    said |= said.pop("full_attention", {})
-    for name in ("rope_theta", "partial_rotary_factor"):
-        if (value := entries.get(name)) is not None:
-            said.setdefault(name, value)
-    local_base = local.pop("rope_theta", entries.get("rope_local_base_freq", row.local_base))
-    base = said.pop("rope_theta", row.base)
-    share = said.pop("partial_rotary_factor", row.turned)
-    for name, value in (("rope_theta", base), ("rope_theta of sliding_attention", local_base)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ValueError(f"{name} is {value!r}; wanted a number")
-    kind, local_kind = _rope_kind(said), _rope_kind(local)
-    scaling = None
-    if kind == "yarn":
-        scaling = _yarn(entries, said, latent is not None)
-    elif said or kind != "default":
-        raise ValueError(f"rotary positions are {kind!r} with {said}; this library has default and yarn")
-    if local and scaling is not None and (local_kind == kind and _yarn(entries, local, False) == scaling):
-        local = {}
-    elif local or local_kind != "default":
-        raise ValueError(f"rotary positions of sliding_attention are {local_kind!r} with {local}; wanted default")
-    elif local_base is not None and scaling is None and local_base == base:
+        whole |= {key: value for key, value in entry.items() if value is not None}
+    usual = entries.rope
+    whole = whole or dict(usual)
+    local = {**usual.get("sliding_attention", {}), **whole.pop("sliding_attention", {})}
+    usual = usual.get("full_attention", usual)
+    rope = {**whole, **whole.pop("full_attention", {})}
+    rope.pop("full_attention", None)
+    for name, otherwise in (("rope_theta", 1e4), ("partial_rotary_factor", 1.0)):
+        if entries.says(name):
+            rope[name] = entries[name]
+        rope.setdefault(name, usual.get(name, otherwise))
+    if entries.says("rope_local_base_freq"):
+        local["rope_theta"] = entries["rope_local_base_freq"]
+    share = rope.pop("partial_rotary_factor")
+    base, scaling = _scaling(entries, rope, latent is not None)
+    local_base, local_scaling = _scaling(entries, local, False) if local else (base, scaling)
+    if (local_base, local_scaling) == (base, scaling):
         local_base = None
+    elif local_scaling is not None:
+        raise ValueError(f"rotary positions of layers with a window are scaled: {local}; wanted unscaled ones")
     width = None if share == 1 or head_width is None or latent is not None else int(head_width * share)
-    return _Rotary(float(base), scaling, width, None if local_base is None else float(local_base))
+    return _Rotary(base, scaling, width, local_base)
 
 
-def _rope_kind(entry: dict[str, Any]) -> Any:
-    older, kind = entry.pop("type", None), entry.pop("rope_type", None)
-    return kind or older or "default"
+def _scaling(entries: FilledEntries, rope: Mapping[str, Any], latent: bool) -> tuple[float, RotaryScaling | None]:
+    """Read the base and the scaling of one kind of layers, and refuse what is left."""
+    rest = dict(rope)
+    older, newer = rest.pop("type", None), rest.pop("rope_type", None)
+    kind, base = newer or older or "default", rest.pop("rope_theta", 1e4)
+    rest.pop("partial_rotary_factor", None)
+    if isinstance(base, bool) or not isinstance(base, int | float):
+        raise ValueError(f"rope_theta is {base!r}; wanted a number")
+    if kind not in ("default", "linear", "llama3", "yarn"):
+        raise ValueError(f"rotary positions are {kind!r}; this library has default, linear, llama3 and yarn")
+    scaling = None
+    if kind != "default":
+        factor, trained = rest.pop("factor", 1.0), rest.pop("original_max_position_embeddings", None)
+        trained = trained or entries.size("max_position_embeddings")
+        if kind == "yarn":
+            scaling = _yarn(rest, factor, trained, latent)
+        elif kind == "llama3":
+            turns = rest.pop("high_freq_factor"), rest.pop("low_freq_factor")
+            scaling = RotaryScaling("llama3", factor, trained, *turns)
+        else:
+            scaling = RotaryScaling("linear", factor)
+    if rest:
+        raise ValueError(f"rotary positions have {rest} beside {kind}; this library does not have that")
+    return float(base), scaling
 
 
-def _yarn(entries: FilledEntries, rope: dict[str, Any], latent: bool) -> RotaryScaling:
-    rope = dict(rope)
-    factor = rope.pop("factor")
-    trained = rope.pop("original_max_position_embeddings", None) or entries.size("max_position_embeddings")
-    one, all_dims = rope.pop("mscale", None), rope.pop("mscale_all_dim", None)
+def _yarn(rest: dict[str, Any], factor: float, trained: int, latent: bool) -> RotaryScaling:
+    mscale, all_dims = rest.pop("mscale", None), rest.pop("mscale_all_dim", None)
 
     def amplitude(times: float) -> float:
         return 0.1 * times * math.log(factor) + 1 if factor > 1 else 1.0
 
-    on_sines = amplitude(one) / amplitude(all_dims) if one and all_dims else amplitude(1)
-    on_sines = rope.pop("attention_factor", on_sines)
+    on_sines = amplitude(mscale) / amplitude(all_dims) if mscale and all_dims else amplitude(1)
+    on_sines = rest.pop("attention_factor", on_sines)
     if latent:  # there sines turn a part of the queries alone, and the factor belongs to all of the scores
         if on_sines != 1:
             raise ValueError(f"YaRN multiplies sines by {on_sines} in latent attention; wanted mscale = mscale_all_dim")
         on_sines = amplitude(all_dims) if all_dims else 1.0
-    scaling = RotaryScaling(
-        "yarn",
-        factor,
-        trained,
-        fast_turns=rope.pop("beta_fast", 32.0),
-        slow_turns=rope.pop("beta_slow", 1.0),
-        attention_factor=on_sines,
-        truncate=rope.pop("truncate", True),
-    )
-    rope.pop("type", None), rope.pop("rope_type", None), rope.pop("rope_theta", None)
-    if rope:
-        raise ValueError(f"rotary positions have {rope} beside YaRN; this library does not have that")
-    return scaling
+    fast, slow = rest.pop("beta_fast", None) or 32.0, rest.pop("beta_slow", None) or 1.0
+    return RotaryScaling("yarn", factor, trained, fast, slow, on_sines, rest.pop("truncate", True))
 
 
 def _refuse(
     entries: FilledEntries,
     attention: AttentionSizes | None,
     row: RunnableDecoder,
-    rotary: _Rotary,
-    windows: tuple[int | None, ...],
 ) -> None:
     """Refuse values of parts that are there, but not in this shape."""
-    for name, value in (("rope_interleave", True), ("topk_method", "noaux_tc"), ("swiglu_alpha", 1.702)):
+    older = entries.model_type == "deepseek_v2"
+    if older:
+        entries.only(n_group=1)
+    for name, value in (
+        ("rope_interleave", True),
+        ("topk_method", "greedy" if older else "noaux_tc"),
+        ("swiglu_alpha", 1.702),
+    ):
         if entries.knows(name) or entries.says(name):
             entries.only(**{name: value})
     if entries.says("scoring_func"):
@@ -248,8 +257,9 @@ def _refuse(
         raise ValueError("LayerNorm of queries and keys is not in this library")
     if attention.value_width != attention.width:
         raise ValueError(f"values of {attention.value_width} beside keys of {attention.width} are not in this library")
-    if attention.gate and not attention.gate_bias:
-        raise ValueError("an output gate with a projection beside the queries' is not in this library")
+    whole = attention.heads * attention.value_width
+    if attention.gate not in (0, whole) or (attention.gate and attention.qkv_bias and not attention.gate_bias):
+        raise ValueError("an output gate for each head, or without the queries' bias, is not in this library")
     if attention.qkv_bias is False and attention.output_bias:
         raise ValueError("a bias of the output of attention alone is not in this library")
 
@@ -308,7 +318,7 @@ def _routed(
         layers=tuple(any(isinstance(part, ExpertsSizes) for part in layer.parts) for layer in model.layers),
         dense_hidden=dense.hidden if dense else experts.hidden,
         renormalise=entries.flag("norm_topk_prob", True) if knows("norm_topk_prob") else row.renormalise,
-        factor=_number(entries, "routed_scaling_factor") or 1.0,
+        factor=_number(entries, "routed_scaling_factor") or _number(entries, "route_scale") or 1.0,
         groups=entries.maybe("n_group") or 1 if knows("n_group") else 1,
         chosen_groups=entries.maybe("topk_group") or 1 if knows("topk_group") else 1,
         shared_width=experts.shared,
