@@ -1,5 +1,6 @@
 """The tensors of open decoders under the names of DecoderLM."""
 
+import re
 from collections.abc import Mapping
 
 import torch
@@ -38,7 +39,11 @@ _LAYER = {
     "feed_forward.shared.{}_2": "mlp.shared_experts.down_proj",
     "feed_forward.w_shared": "mlp.shared_expert_gate.weight",
 }
-_EXPERTS = {f"feed_forward.{{}}_{our}": f"mlp.experts.{their}_proj" for our, their in (("gate", "gate"), ("1", "up"), ("2", "down"))}
+_EXPERTS = {
+    "feed_forward.{}_gate": "mlp.experts.gate_proj",
+    "feed_forward.{}_1": "mlp.experts.up_proj",
+    "feed_forward.{}_2": "mlp.experts.down_proj",
+}
 _DELTA = {
     "attention.w_qkv": "linear_attn.in_proj_qkv.weight",
     "attention.w_gate": "linear_attn.in_proj_z.weight",
@@ -92,7 +97,7 @@ def decoder_weights(tensors: Mapping[str, Tensor], config: Config, model_type: s
     same = {"lm_head.weight": "model.embed_tokens.weight"} if config.tied else {}
     renamed = row.renamed if parts.norm_place == row.norm_place else {}
     cut: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
+    for name, tensor in _stacked(tensors).items():
         plain = ".".join(new for piece in name.split(".") if (new := renamed.get(piece, piece)))
         if row.unit_gains and plain.endswith("norm.weight") and ".linear_attn." not in plain:
             tensor = tensor + 1
@@ -117,6 +122,19 @@ def decoder_weights(tensors: Mapping[str, Tensor], config: Config, model_type: s
     return translated(cut, expected, names, same=same, unused=unused) | fixed
 
 
+def _stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Lay the experts of files that have a tensor for each over each other."""
+    stacks: dict[str, dict[int, Tensor]] = {}
+    result = {}
+    for name, tensor in tensors.items():
+        if match := re.fullmatch(r"(.*\.experts)\.(\d+)\.(\w+)\.weight", name):
+            piece = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}.get(match[3], match[3])
+            stacks.setdefault(f"{match[1]}.{piece}", {})[int(match[2])] = tensor
+        else:
+            result[name] = tensor
+    return result | {name: torch.stack([stack[i] for i in sorted(stack)]) for name, stack in stacks.items()}
+
+
 def _cut(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]:
     """Cut a tensor that holds several into those, under the names that Llama or DeepSeek would give them."""
     stem, _, piece = name.rpartition(".self_attn.")
@@ -124,12 +142,12 @@ def _cut(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]:
         width = config.head_width or config.d_model // config.n_heads
         sizes = [config.n_heads * width] + 2 * [(config.n_kv_heads or config.n_heads) * width]
         kind = piece.removeprefix("qkv_proj")
-        return {f"{stem}.self_attn.{letter}_proj{kind}": t for letter, t in zip("qkv", tensor.split(sizes), strict=True)}
+        letters = zip("qkv", tensor.split(sizes), strict=True)
+        return {f"{stem}.self_attn.{letter}_proj{kind}": part for letter, part in letters}
     width = config.n_heads * (config.head_width or 0)
     if piece.startswith("q_proj.") and config.latent_width is None and len(tensor) == 2 * width:  # queries and gates
-        halves = tensor.unflatten(0, (config.n_heads, 2, -1))
-        kind = piece.removeprefix("q_proj")
-        return {f"{stem}.self_attn.{part}_proj{kind}": halves[:, i].flatten(0, 1) for i, part in enumerate(("q", "gate"))}
+        queries, gates = tensor.unflatten(0, (config.n_heads, 2, -1)).unbind(1)
+        return {name: queries.flatten(0, 1), name.replace("q_proj", "gate_proj"): gates.flatten(0, 1)}
     if piece == "kv_a_proj_with_mqa.weight":
         assert config.latent_width is not None
         latent, rotary = tensor.split([config.latent_width, config.latent_rotary_width])

@@ -65,7 +65,7 @@ class DecoderParts:
 
     Attributes:
         norm_place: Where a sublayer's norms stand, none of them on the residual stream: before it, after it (OLMo 2),
-            on both sides (Gemma 2), or before it, shared by attention and network, which then run side by side (Cohere).
+            on both sides (Gemma 2), or before attention, shared by the network, which runs beside it (Cohere).
         norm_shift: Whether LayerNorm has a shift beside its gain.
         residual_scale: What a sublayer's output is multiplied by before it is added (Granite).
         embedding_scale: What embeddings are multiplied by; None leaves it to scale_embeddings.
@@ -75,7 +75,7 @@ class DecoderParts:
         norm_turned: Whether queries and keys are normalised after rotary positions, not before.
         output_gate: Whether a sigmoid gate, made from the state, multiplies the heads' outputs (Qwen3-Next).
         value_width: The width of a value of latent attention; None means that of a query without positions.
-        windows: The window of each layer, None for none, where layers are no regular pattern; empty leaves it to Config.
+        windows: The window of each layer, None for none, where they differ; empty leaves it to Config.
         turned_layers: Whether each layer has rotary positions; empty leaves it to Config.
         turned_width: How many of a head's numbers are turned, the first ones; None for all.
         local_base: The base of rotary positions in layers with a window, which are not scaled (Gemma 3); None: as all.

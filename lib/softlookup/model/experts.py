@@ -128,8 +128,8 @@ class Experts(nn.Module):
         n_shared: How many experts' width the shared network has, which all tokens pass through; 0 for none.
         shared_width: Its hidden width, where that is no multiple of F.
         shared_gate: Whether sigmoid(x w_shared), a number for each token, scales what it gives.
-        clamp: c, where every expert computes (g sigmoid(1.702 g) * (u + 1)) w_2 + b_2 instead, with g = x w_gate + b_gate
-            at most c, and u = x w_1 + b_1 between -c and c (gpt-oss).
+        clamp: c, where every expert computes (g sigmoid(1.702 g) * (u + 1)) w_2 + b_2 instead, with
+            g = x w_gate + b_gate at most c, and u = x w_1 + b_1 between -c and c (gpt-oss).
 
     Raises:
         ValueError: If d_hidden is below 1 or n_shared below 0.
@@ -163,7 +163,7 @@ class Experts(nn.Module):
         self.w_1 = nn.Parameter(torch.empty(n_experts, d_model, d_hidden))
         self.w_2 = nn.Parameter(torch.empty(n_experts, d_hidden, d_model))
         for stack in (self.w_gate, self.w_1, self.w_2):
-            for matrix in stack.data:
+            for matrix in () if stack.is_meta else stack.data:
                 xavier_(matrix)
         self.clamp = clamp
         for name, width in (("b_gate", d_hidden), ("b_1", d_hidden), ("b_2", d_model)):

@@ -244,9 +244,7 @@ class MultiHeadAttention(nn.Module):
             k_BKSH, v_BKSH, mask, bias = _with_sinks(self.sinks, k_BKSH, v_BKSH, mask, bias)
         if return_weights or watch is not None or self.score_cap is not None:
             k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
-            z_BNTH, weights_BNTS = attend(
-                q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale, cap=self.score_cap
-            )
+            z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale, cap=self.score_cap)
             if self.sinks is not None:
                 weights_BNTS = weights_BNTS[..., :-1]
             if watch is not None:
@@ -260,7 +258,9 @@ class MultiHeadAttention(nn.Module):
         heads = merge_heads(z_BNTH)
         return heads if self.w_gate is None else heads * _project(x, self.w_gate, self.b_gate).sigmoid()
 
-    def _turned(self, y: Tensor, n_heads: int, norm: RMSNorm | None, rotary: nn.Module | None, offset: Offset) -> Tensor:
+    def _turned(
+        self, y: Tensor, n_heads: int, norm: RMSNorm | None, rotary: nn.Module | None, offset: Offset
+    ) -> Tensor:
         y_BNTH = _heads(y, n_heads, None if self.norm_turned else norm)
         if rotary is not None:
             y_BNTH = rotary(y_BNTH, offset)

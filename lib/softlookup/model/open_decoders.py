@@ -20,7 +20,6 @@ from softlookup.describing.layer_sizes import (
     DenseSizes,
     ExpertsSizes,
     LatentSizes,
-    LayerSizes,
     ModelLayers,
 )
 from softlookup.describing.read_layers import DECODERS, decoder_layers
@@ -39,7 +38,11 @@ _PLAIN: dict[str, Activation] = ACTIVATIONS | {"relu2": "relu2"}
 _EPS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps")
 
 
-_WITHOUT_EFFECT = "num_nextn_predict_layers mtp_num_hidden_layers auto_map embedding_initializer_range".split()
+_WITHOUT_EFFECT = (
+    # Layers that predict further tokens, which stand beside the model; how weights are stored (in files of 8 bits there
+    # are tensors that decoder_weights names as left over); the name of code; how weights were drawn.
+    "num_nextn_predict_layers mtp_num_hidden_layers quantization_config auto_map embedding_initializer_range"
+).split()
 
 
 def decoder_config(description: Any) -> Config:
@@ -176,6 +179,8 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
         if entries.says(name):
             rope[name] = entries[name]
         rope.setdefault(name, usual.get(name, otherwise))
+    if entries.says("rotary_dim") and head_width is not None:  # an older entry of the same
+        rope["partial_rotary_factor"] = entries.size("rotary_dim") / head_width
     if entries.says("rope_local_base_freq"):
         local["rope_theta"] = entries["rope_local_base_freq"]
     share = rope.pop("partial_rotary_factor")
@@ -207,7 +212,7 @@ def _scaling(entries: FilledEntries, rope: Mapping[str, Any], latent: bool) -> t
             scaling = _yarn(rest, factor, trained, latent)
         elif kind == "llama3":
             turns = rest.pop("high_freq_factor"), rest.pop("low_freq_factor")
-            scaling = RotaryScaling("llama3", factor, trained, *turns)
+            scaling = RotaryScaling("llama3", factor, trained, *map(float, turns))
         else:
             scaling = RotaryScaling("linear", factor)
     if rest:
@@ -215,10 +220,10 @@ def _scaling(entries: FilledEntries, rope: Mapping[str, Any], latent: bool) -> t
     return float(base), scaling
 
 
-def _yarn(rest: dict[str, Any], factor: float, trained: int, latent: bool) -> RotaryScaling:
+def _yarn(rest: dict[str, Any], factor: int | float, trained: int, latent: bool) -> RotaryScaling:
     mscale, all_dims = rest.pop("mscale", None), rest.pop("mscale_all_dim", None)
 
-    def amplitude(times: float) -> float:
+    def amplitude(times: int | float) -> float:
         return 0.1 * times * math.log(factor) + 1 if factor > 1 else 1.0
 
     on_sines = amplitude(mscale) / amplitude(all_dims) if mscale and all_dims else amplitude(1)
@@ -228,7 +233,7 @@ def _yarn(rest: dict[str, Any], factor: float, trained: int, latent: bool) -> Ro
             raise ValueError(f"YaRN multiplies sines by {on_sines} in latent attention; wanted mscale = mscale_all_dim")
         on_sines = amplitude(all_dims) if all_dims else 1.0
     fast, slow = rest.pop("beta_fast", None) or 32.0, rest.pop("beta_slow", None) or 1.0
-    return RotaryScaling("yarn", factor, trained, fast, slow, on_sines, rest.pop("truncate", True))
+    return RotaryScaling("yarn", factor, trained, float(fast), float(slow), float(on_sines), rest.pop("truncate", True))
 
 
 def _refuse(
@@ -239,7 +244,7 @@ def _refuse(
     """Refuse values of parts that are there, but not in this shape."""
     older = entries.model_type == "deepseek_v2"
     if older:
-        entries.only(n_group=1)
+        entries.only(n_group=1, norm_topk_prob=False)
     for name, value in (
         ("rope_interleave", True),
         ("topk_method", "greedy" if older else "noaux_tc"),
@@ -271,8 +276,8 @@ def _number(entries: FilledEntries, name: str) -> float | None:
 def _norm_place(entries: FilledEntries, row: RunnableDecoder) -> Any:
     if entries.knows("use_parallel_residual") and entries.flag("use_parallel_residual", False):
         return "shared"
-    if entries.knows("use_post_norm") and entries.flag("use_post_norm", False):
-        return "both"
+    if entries.knows("use_post_norm"):
+        return "both" if entries.flag("use_post_norm", False) else "before"
     return row.norm_place
 
 

@@ -267,8 +267,8 @@ class RotaryPositions(nn.Module):
             this width.
 
     Raises:
-        ValueError: If the turned width is odd, below 2 or above H, the base is not positive, or the pairing is unknown; or as in
-            RotaryScaling.speeds.
+        ValueError: If the turned width is odd, below 2 or above H, the base is not positive, or the pairing is unknown;
+            or as in RotaryScaling.speeds.
 
     Source: Su et al. 2021 (RoFormer), section 3.2.2.
     """

@@ -99,9 +99,7 @@ class _Stack(nn.Module):
 
     def __init__(self, config: Config, n_layers: int, *, cross: bool, causal: bool) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            Layer(config.at(i), cross=cross, linear=config.linear(i)) for i in range(n_layers)
-        )
+        self.layers = nn.ModuleList(Layer(config.at(i), cross=cross, linear=config.linear(i)) for i in range(n_layers))
         self.norm = norm_of(config) if config.pre_norm else None
         head_width = config.head_width or config.d_model // config.n_heads
         pairing: Pairing = "halves" if config.positions == "rotary_halves" else "neighbours"
@@ -148,10 +146,14 @@ class _Stack(nn.Module):
             return combine_masks(causal_mask(length, keys=offset + length, offset=offset, device=device), mask)
         return mask
 
-    def _rotary(self, layer: int) -> RotaryPositions | None:
+    def _rotary(self, layer: int, mask: Tensor | None) -> nn.Module | None:
         if not self.config.rotates(layer):
             return None
-        return self.rotary if self.windows[layer] is None or self.local_rotary is None else self.local_rotary
+        local = self.windows[layer] is not None and self.local_rotary is not None
+        rotary = self.local_rotary if local else self.rotary
+        if mask is None or self.config.parts is None or not self.config.parts.norm_turned:
+            return rotary
+        return _FromFirstToken(rotary, mask[:, 0, 0].int().argmax(dim=-1))
 
     def _run(
         self,
@@ -185,7 +187,7 @@ class _Stack(nn.Module):
                 memory,
                 memory_mask,
                 bias=_from(gone, bias),
-                rotary=self._rotary(i),
+                rotary=self._rotary(i, mask),
                 real=real,
                 cache=None if cache is None else cache.layers[i],
                 cross_cache=None if cache is None or cache.cross is None else cache.cross[i],
@@ -195,6 +197,22 @@ class _Stack(nn.Module):
             if trace is not None:
                 x = trace.see(i + 1, "state", x)
         return x if self.norm is None else self.norm(x)
+
+
+class _FromFirstToken(nn.Module):
+    """Rotary positions counted from each row's first token.
+
+    Scores know only how far apart positions are, unless queries and keys are normalised after they were turned.
+    """
+
+    def __init__(self, rotary: RotaryPositions | None, firsts: Tensor) -> None:
+        super().__init__()
+        self.rotary, self.firsts = rotary, firsts
+
+    def forward(self, x: Tensor, offset: int) -> Tensor:
+        assert self.rotary is not None
+        turned: Tensor = self.rotary(x, offset - self.firsts)
+        return turned
 
 
 class Encoder(_Stack):
