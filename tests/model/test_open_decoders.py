@@ -8,7 +8,13 @@ from modern_twins import EXACT, all_in_float64, step_by_step
 
 from softlookup.describing.read_layers import DECODERS
 from softlookup.describing.runnable import RUNNABLE
-from softlookup.model import DecoderLM, decoder_config, decoder_weights
+from softlookup.model import Config, DecoderLM, decoder_config, decoder_weights
+from softlookup.model.cache import LayerCache
+from softlookup.model.decoder_parts import DecoderParts, DeltaLayers
+from softlookup.model.delta_mixer import GatedDeltaMixer
+from softlookup.model.experts import Router
+from softlookup.model.positions import RotaryPositions
+from softlookup.model.rotary_scaling import RotaryScaling
 from softlookup.roofline import config_json
 
 pytest.importorskip("transformers", reason="transformers is not installed")
@@ -93,6 +99,7 @@ GLOBAL = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta":
         ("exaone4", {"sliding_window": None, "layer_types": ["full_attention"] * 5}),
         ("gemma2", {"query_pre_attn_scalar": 9, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 1.0}),
         ("gemma3_text", {"rope_parameters": {"sliding_attention": {"rope_type": "default"}, **GLOBAL}}),
+        ("gemma3_text", {"rope_theta": 5e5, "rope_local_base_freq": 50.0, "rope_scaling": GLOBAL["full_attention"]}),
         ("glm4_moe", {"use_qk_norm": True, "attention_bias": True, "routed_scaling_factor": 1.5}),
         ("gpt_oss", {"swiglu_limit": 0.5, "layer_types": TYPES, "rope_theta": 500.0, "rope_scaling": YARN}),
         ("granite", {"attention_multiplier": 0.3, "embedding_multiplier": 3.0, "residual_multiplier": 0.4}),
@@ -110,7 +117,8 @@ GLOBAL = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta":
     ],
 )
 def test_entries_set_away_from_their_defaults_are_felt_alike(name, changes):
-    assert_equal_in_float64(config_of(name, **changes))
+    model = assert_equal_in_float64(config_of(name, **changes))
+    assert name == "hyperclovax" or decoder_config(config_of(name, **changes)) == model.config  # older entries, too
 
 
 @pytest.mark.parametrize("name", [name for name, file in FILES.items() if file["model_type"] in RUNNABLE])
@@ -201,3 +209,40 @@ def test_every_counted_model_type_runs_or_has_its_missing_part_named():
             assert str(error).endswith(" is not in this library"), name
             runs = False
         assert runs == (name in RUNNABLE)
+
+
+UNEVEN = DeltaLayers((True, True), key_heads=2, heads=3, key_width=4, value_width=4, kernel=3)
+PARTS = {"pre_norm": True, "d_model": 8, "n_heads": 2, "n_layers": 2}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: Config(9, parts=DecoderParts()), "pre_norm is False beside parts; wanted True"),
+        (lambda: Config(9, **PARTS, parts=DecoderParts(windows=(3,))), "parts.windows has 1 values; wanted 2, one for"),
+        (lambda: Router(4, 6, 2, groups=4), "1 of 4 groups; wanted groups of at least 2 of 6 experts"),
+        (lambda: Router(4, 6, 3, groups=3), "per_token is 3; 1 of 3 groups have fewer experts"),
+        (lambda: RotaryPositions(8, turned_width=10), "turned_width is 10; wanted at most head_width, which is 8"),
+        (lambda: RotaryPositions(8, turned_width=3), "turned_width must be even and at least 2"),
+        (lambda: RotaryScaling("llama3", 8.0), "trained_length must be at least 1 for llama3; got None"),
+        (
+            lambda: GatedDeltaMixer(
+                Config(9, **PARTS, parts=DecoderParts(delta=DeltaLayers((True,) * 2, 2, 3, 4, 4, 3)))
+            ),
+            "3 heads of values cannot share 2 heads of keys evenly",
+        ),
+        (
+            lambda: DecoderLM(Config(9, **PARTS, parts=DecoderParts(logit_cap=3.0))).head.factors(torch.ones(1, 1, 8)),
+            "this head caps the logits at 3.0: they are no product of two matrices",
+        ),
+    ],
+)
+def test_sizes_of_parts_that_do_not_fit_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()
+
+
+def test_linear_attention_refuses_a_cache_of_keys_and_values():
+    model = DecoderLM(decoder_config(config_of("qwen3_5_text")))
+    with pytest.raises(TypeError, match="the cache is a LayerCache; linear attention wants a StateCache"):
+        model.decoder.layers[0].attention(torch.ones(1, 1, 48), cache=LayerCache())

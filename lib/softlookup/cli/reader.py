@@ -9,6 +9,9 @@ import click
 from softlookup.cli.shared import FILE, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from softlookup.describing.layer_sizes import ModelLayers
     from softlookup.model import ChatModel
 
 _FOLDER = click.Path(path_type=Path)
@@ -107,15 +110,17 @@ def tune(file: Path, **options: Any) -> None:
 def read(file: Path, as_json: bool) -> None:
     """Read the config.json of a published model, and count it.
 
-    Prints what each layer is, parameters in all and for a token, bytes of the cache and of recurrent states, and
-    operations for a token. An entry that is not understood is refused by its name.
+    Prints what each layer is, parameters in all and for a token, bytes of the cache and of recurrent states, operations
+    for a token, and whether the code of this course can run the model. An entry that is not understood is refused by
+    its name.
     """
     import json
 
     from softlookup.roofline.glance import glance, glance_text
 
     try:
-        shown = glance(json.loads(file.read_text(encoding="utf-8")))
+        config = json.loads(file.read_text(encoding="utf-8"))
+        shown = glance(config)
     except OSError as error:
         refuse(f"{file} cannot be read: {error.strerror or error}")
     except UnicodeDecodeError:
@@ -124,7 +129,22 @@ def read(file: Path, as_json: bool) -> None:
         refuse(f"{file} is no JSON: {error}")
     except (TypeError, ValueError) as error:
         refuse(f"{file}: {error}")
-    click.echo(json.dumps(shown.as_json(), indent=1) if as_json else glance_text(shown))
+    if as_json:
+        click.echo(json.dumps(shown.as_json(), indent=1))
+    else:
+        click.echo(f"{glance_text(shown)}\n\nruns in softlookup: {_runs(config, shown.model)}")
+
+
+def _runs(config: "Mapping[str, Any]", counted: "ModelLayers") -> str:
+    """Say whether `softlookup.model` builds the model, or its text decoder; and if not, why."""
+    from softlookup.model import decoder_config
+
+    text = {"eos_token_id": 0, **(config.get("text_config") or config)}  # which token ends a text changes no part
+    try:
+        decoder_config({**text, "model_type": counted.model_type, "tie_word_embeddings": counted.tied})
+    except ValueError as refusal:
+        return f"no: {refusal}"
+    return "yes"
 
 
 def _tuned(folder: Path) -> "ChatModel":

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from softlookup.describing.runnable import RUNNABLE
-from softlookup.model._renaming import layers, shapes, spread, translated
+from softlookup.model._renaming import shapes, spread, translated
 from softlookup.model.config import Config
 from softlookup.model.decoder_parts import DecoderParts, DeltaLayers
 from softlookup.model.language import DecoderLM
@@ -107,11 +107,7 @@ def decoder_weights(tensors: Mapping[str, Tensor], config: Config, model_type: s
     for i in range(config.n_layers):
         rows = _LAYER | _NORMS[parts.norm_place] | (_DELTA if config.linear(i) else {})
         rows |= _EXPERTS if config.at(i).n_experts else {}
-        one = layers(1, "", "", rows)
-        names |= {
-            f"decoder.layers.{i}{our.removeprefix('.0')}": f"model.layers.{i}{their.removeprefix('.0')}"
-            for our, their in one.items()
-        }
+        names |= {f"decoder.layers.{i}.{our}": f"model.layers.{i}.{their}" for our, their in spread(rows).items()}
     # What a published model does without: norms that learn nothing, routers without a number for each expert.
     fixed = {}
     for name, shape in list(expected.items()):

@@ -1,4 +1,7 @@
-"""Linear attention as a layer of a decoder: a short convolution, the gated delta rule, and a gate on what it reads."""
+"""Linear attention as a layer of a decoder: a short convolution, the gated delta rule, and a gate on what it reads.
+
+Letters of its own: C channels of the convolution.
+"""
 
 import torch
 import torch.nn.functional as F

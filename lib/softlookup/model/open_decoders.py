@@ -185,6 +185,7 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
         local["rope_theta"] = entries["rope_local_base_freq"]
     share = rope.pop("partial_rotary_factor")
     base, scaling = _scaling(entries, rope, latent is not None)
+    local_base: float | None = None
     local_base, local_scaling = _scaling(entries, local, False) if local else (base, scaling)
     if (local_base, local_scaling) == (base, scaling):
         local_base = None
@@ -211,8 +212,8 @@ def _scaling(entries: FilledEntries, rope: Mapping[str, Any], latent: bool) -> t
         if kind == "yarn":
             scaling = _yarn(rest, factor, trained, latent)
         elif kind == "llama3":
-            turns = rest.pop("high_freq_factor"), rest.pop("low_freq_factor")
-            scaling = RotaryScaling("llama3", factor, trained, *map(float, turns))
+            fast, slow = float(rest.pop("high_freq_factor")), float(rest.pop("low_freq_factor"))
+            scaling = RotaryScaling("llama3", factor, trained, fast, slow)
         else:
             scaling = RotaryScaling("linear", factor)
     if rest:
