@@ -169,14 +169,14 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
         if not isinstance(entry := entries.get(name, {}), Mapping):
             raise ValueError(f"{name} is {entry!r}; wanted a mapping")
         whole |= {key: value for key, value in entry.items() if value is not None}
-    usual = entries.rope
+    usual, in_file = entries.rope, bool(whole)
     whole = whole or dict(usual)
     local = {**usual.get("sliding_attention", {}), **whole.pop("sliding_attention", {})}
     usual = usual.get("full_attention", usual)
     rope = {**whole, **whole.pop("full_attention", {})}
     rope.pop("full_attention", None)
     for name, otherwise in (("rope_theta", 1e4), ("partial_rotary_factor", 1.0)):
-        if entries.says(name):
+        if entries.get(name) is not None and not (in_file and name in rope):
             rope[name] = entries[name]
         rope.setdefault(name, usual.get(name, otherwise))
     if entries.says("rotary_dim") and head_width is not None:  # an older entry of the same
