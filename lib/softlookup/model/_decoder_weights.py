@@ -169,7 +169,7 @@ def _cut_experts(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]
     kind = ".bias" if name.endswith("_bias") else ".weight"
     stem = name.removesuffix("_bias")
     if routed is not None and routed.clamp is not None:  # gpt-oss: (E, in, out), gate and value in turn
-        pieces = (tensor[..., ::2], tensor[..., 1::2]) if "gate_up" in name else (tensor,)
+        pieces: tuple[Tensor, ...] = (tensor[..., ::2], tensor[..., 1::2]) if "gate_up" in name else (tensor,)
         pieces = pieces if kind == ".bias" else tuple(piece.mT for piece in pieces)
     else:
         pieces = tensor.chunk(2, dim=1) if "gate_up" in name else (tensor,)
