@@ -9,8 +9,8 @@ import logging
 from pathlib import Path
 
 from softlookup.describing.entries import NO_EFFECT
-from softlookup.describing.filled_entries import DEFAULTS
-from softlookup.describing.read_layers import DECODERS, FILLED
+from softlookup.describing.filled_entries import DEFAULTS, PLAIN_ROPE
+from softlookup.describing.read_layers import DECODERS
 
 
 def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
@@ -20,7 +20,7 @@ def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
         model_type: One that transformers knows.
 
     Returns:
-        "entries" and "names".
+        "entries" and "names", and "rope" where rotary positions are not the plain ones with a base of 10,000.
     """
     from transformers import CONFIG_MAPPING, PreTrainedConfig
 
@@ -35,7 +35,9 @@ def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
     }
     if any(field.name == "tie_word_embeddings" for field in fields):
         entries["tie_word_embeddings"] = kind().tie_word_embeddings
-    return {"entries": json.loads(json.dumps(entries)), "names": names}
+    made = {"entries": json.loads(json.dumps(entries)), "names": names}
+    rope = getattr(kind(), "rope_parameters", None)
+    return made if rope in (None, PLAIN_ROPE) else made | {"rope": json.loads(json.dumps(rope))}
 
 
 def wrappers() -> dict[str, bool]:
@@ -64,7 +66,7 @@ def main(file: Path = DEFAULTS) -> None:
     import transformers
 
     logging.disable(logging.WARNING)
-    lines = [f'  "{name}": {json.dumps(defaults_of(name), sort_keys=True)}' for name in FILLED]
+    lines = [f'  "{name}": {json.dumps(defaults_of(name), sort_keys=True)}' for name in DECODERS]
     head = f'{{"transformers": "{transformers.__version__}",\n"wrappers": {json.dumps(wrappers())},\n"families": {{\n'
     text = head + ",\n".join(lines) + "\n}}\n"
     file.write_text(text, encoding="utf-8")

@@ -62,7 +62,7 @@ def test_but_changes_what_it_is_told_and_leaves_the_first_as_it_was():
         ),
         ({"n_segments": -1}, "n_segments must be at least 0; got -1"),
         ({"positions": "spiral"}, "positions is 'spiral'; wanted one of sinusoidal, sinusoidal_halves, learned"),
-        ({"activation": "mish"}, "activation is 'mish'; wanted one of relu, gelu"),
+        ({"activation": "mish"}, "activation is 'mish'; wanted one of relu, relu2, gelu"),
         ({"norm": "batch"}, "norm is 'batch'; wanted one of layer, rms"),
         ({"dropout": -0.1}, "dropout must be at least 0 and below 1; got -0.1"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1; got 1.0"),

@@ -178,7 +178,7 @@ def test_the_two_forms_of_gelu_differ():
 BAD = [
     (lambda: FeedForward(0, 4), ValueError, "d_model 0, d_hidden 4"),
     (lambda: FeedForward(4, 0), ValueError, "d_model 4, d_hidden 0"),
-    (lambda: FeedForward(4, 4, activation="tanh"), ValueError, "'tanh'; wanted one of relu, gelu, .*geglu_tanh"),
+    (lambda: FeedForward(4, 4, activation="tanh"), ValueError, "'tanh'; wanted one of relu, relu2, gelu, .*geglu_tanh"),
     (lambda: FeedForward(4, 4, dropout=1.0), ValueError, "below 1; got 1.0"),
     (lambda: FeedForward(4, 4, dropout=-0.1), ValueError, "got -0.1"),
     (lambda: FeedForward(4, 8)(torch.zeros(2, 3, 8)), ValueError, r"x has shape \(2, 3, 8\); wanted .* D = 4"),

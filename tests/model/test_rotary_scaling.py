@@ -131,7 +131,7 @@ def test_a_description_with_a_scaling_is_read_back_from_a_folder(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: RotaryScaling("linear", 2.0), "kind is 'linear'; wanted one of ntk, yarn"),
+        (lambda: RotaryScaling("longrope", 2.0), "kind is 'longrope'; wanted one of ntk, yarn, llama3, linear"),
         (lambda: RotaryScaling("ntk", 0.5), "factor must be at least 1 and finite; got 0.5"),
         (lambda: RotaryScaling("ntk", math.nan), "factor must be at least 1 and finite; got nan"),
         (lambda: RotaryScaling("yarn", 2.0), "trained_length must be at least 1 for yarn; got None"),

@@ -55,7 +55,21 @@ def test_a_config_is_drawn_and_counted(file):
 
 def test_layers_that_predict_further_tokens_are_said_to_be_left_out(file):
     sentence = "Not counted either: one layer that predicts further tokens.\n"
-    assert call(file({**QUOTED["DeepSeek-V3"], "num_nextn_predict_layers": 1})).output.endswith(sentence)
+    assert sentence in call(file({**QUOTED["DeepSeek-V3"], "num_nextn_predict_layers": 1})).output
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        (QUOTED["DeepSeek-V3"], "yes"),
+        ({**tiny("llama"), "quantization_config": {"bits": 4}}, "yes"),
+        ({"model_type": "gemma3", "text_config": tiny("gemma3_text"), "tie_word_embeddings": True}, "yes"),
+        (tiny("mamba"), "no: state space (Mamba) is not in this library"),
+        ({**tiny("llama"), "rope_theta": "x"}, "no: rope_theta is 'x'; wanted a number"),
+    ],
+)
+def test_it_is_said_whether_the_library_runs_the_model(file, config, line):
+    assert call(file(config)).output.endswith(f"\nruns in softlookup: {line}\n")
 
 
 def evaluated(formula):

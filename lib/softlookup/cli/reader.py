@@ -1,7 +1,7 @@
 """Commands for readers. Each imports what it needs when it runs."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +10,7 @@ import click
 from softlookup.cli.shared import FILE, refuse
 
 if TYPE_CHECKING:
+    from softlookup.describing.layer_sizes import ModelLayers
     from softlookup.model import ChatModel
 
 Result = TypeVar("Result")
@@ -109,15 +110,19 @@ def tune(file: Path, **options: Any) -> None:
 def read(file: Path, as_json: bool) -> None:
     """Read the config.json of a published model, and count it.
 
-    Prints what each layer is, parameters in all and for a token, bytes of the cache and of recurrent states, and
-    operations for a token. An entry that is not understood is refused by its name.
+    Prints what each layer is, parameters in all and for a token, bytes of the cache and of recurrent states, operations
+    for a token, and whether the code of this course can run the model. An entry that is not understood is refused by
+    its name.
     """
     import json
 
     from softlookup.roofline.glance import glance, glance_text
 
-    shown = _of_config(file, glance)
-    click.echo(json.dumps(shown.as_json(), indent=1) if as_json else glance_text(shown))
+    config, shown = _of_config(file, lambda config: (config, glance(config)))
+    if as_json:
+        click.echo(json.dumps(shown.as_json(), indent=1))
+    else:
+        click.echo(f"{glance_text(shown)}\n\nruns in softlookup: {_runs(config, shown.model)}")
 
 
 @click.command()
@@ -158,6 +163,18 @@ def _of_config(file: Path, work: Callable[[Any], Result]) -> Result:
         refuse(f"{file} is no JSON: {error}")
     except (TypeError, ValueError) as error:
         refuse(f"{file}: {error}")
+
+
+def _runs(config: Mapping[str, Any], counted: "ModelLayers") -> str:
+    """Say whether `softlookup.model` builds the model, or its text decoder; and if not, why."""
+    from softlookup.model import decoder_config
+
+    text = {"eos_token_id": 0, **(config.get("text_config") or config)}  # which token ends a text changes no part
+    try:
+        decoder_config({**text, "model_type": counted.model_type, "tie_word_embeddings": counted.tied})
+    except ValueError as refusal:
+        return f"no: {refusal}"
+    return "yes"
 
 
 def _tuned(folder: Path) -> "ChatModel":

@@ -10,6 +10,8 @@ from softlookup.describing.entries import Entries
 from softlookup.describing.strays import passed_by
 
 DEFAULTS = Path(__file__).parent / "decoder_defaults.json"
+PLAIN_ROPE: Mapping[str, Any] = {"rope_theta": 10_000.0, "rope_type": "default"}
+"""The rotary positions of a model_type that has none on file."""
 
 
 @cache
@@ -18,7 +20,8 @@ def decoder_defaults() -> Mapping[str, Any]:
 
     Returns:
         "transformers", the version; "wrappers", the models of text and images by model_type, and whether their output
-        matrix is the table of tokens; "families", for each model_type its "entries" and "names".
+        matrix is the table of tokens; "families", for each model_type its "entries" and "names", and its "rope" where
+        that is not ``PLAIN_ROPE``.
     """
     table: Mapping[str, Any] = json.loads(DEFAULTS.read_text(encoding="utf-8"))
     return table
@@ -42,6 +45,7 @@ class FilledEntries(Entries):
         super().__init__(description, kinds)
         family = decoder_defaults()["families"][self.model_type]
         self._defaults: Mapping[str, Any] = family["entries"]
+        self.rope: Mapping[str, Any] = family.get("rope", PLAIN_ROPE)
         renamed: dict[str, Any] = {}
         for name, value in self._all.items():
             plain = family["names"].get(name, name)

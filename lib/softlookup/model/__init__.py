@@ -1,6 +1,7 @@
 """Transformers in torch, on any device and in any float dtype, with gradients: parts, whole models, decoding."""
 
 from softlookup.model import masks, positions
+from softlookup.model._decoder_weights import decoder_weights
 from softlookup.model.attention import attend, attention_weights, scaled_dot_product_attention
 from softlookup.model.beam import BeamResult, beam_search, length_penalty_of
 from softlookup.model.cache import KVCache, LayerCache
@@ -30,6 +31,7 @@ from softlookup.model.objectives import (
     perplexity,
     teacher_forcing,
 )
+from softlookup.model.open_decoders import decoder_config
 from softlookup.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoidal
 from softlookup.model.published import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config, llama_weights
 from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
@@ -120,6 +122,8 @@ __all__ = [
     "length_penalty_of",
     "linear_attention",
     "linear_attention_step",
+    "decoder_config",
+    "decoder_weights",
     "llama_config",
     "llama_weights",
     "load_minilm",

@@ -18,6 +18,7 @@ def attention_weights(
     *,
     bias: Float[Tensor, "..."] | None = None,
     scale: float | None = None,
+    cap: float | None = None,
 ) -> Float[Tensor, "*batch T S"]:
     """Say how much each query attends to each key.
 
@@ -32,6 +33,7 @@ def attention_weights(
         bias: Numbers added to the scaled scores (ALiBi, T5 and their kind), of a shape that spreads over the scores;
             -inf hides a key as the mask does.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
+        cap: c, where scaled scores s become c tanh(s/c) (Gemma 2); None leaves them.
 
     Returns:
         softmax(q k^T / sqrt(H)) along the keys, in q's dtype. A row with nothing to see holds zeros, and no
@@ -49,6 +51,8 @@ def attention_weights(
     dtype = torch.promote_types(q.dtype, torch.float32)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores_TS = q.to(dtype) @ k.to(dtype).mT * scale
+    if cap is not None:
+        scores_TS = cap * torch.tanh(scores_TS / cap)
     hidden = None
     if bias is not None:
         check_bias(bias, tuple(scores_TS.shape))
@@ -72,6 +76,7 @@ def attend(
     *,
     bias: Float[Tensor, "..."] | None = None,
     scale: float | None = None,
+    cap: float | None = None,
 ) -> tuple[Float[Tensor, "*batch T Hv"], Float[Tensor, "*batch T S"]]:
     """Mix the values in the open, and hand the weights over too: the form to read and to look into.
 
@@ -83,6 +88,7 @@ def attend(
             CausalMask.
         bias: Numbers added to the scaled scores, of a shape that spreads over them; -inf hides a key.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
+        cap: As in attention_weights.
 
     Returns:
         The output (weights @ v) and the weights.
@@ -95,7 +101,7 @@ def attend(
 
     Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
     """
-    weights_TS = attention_weights(q, k, mask, bias=bias, scale=scale)
+    weights_TS = attention_weights(q, k, mask, bias=bias, scale=scale, cap=cap)
     check_values(k, v)
     return weights_TS @ v, weights_TS
 

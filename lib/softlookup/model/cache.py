@@ -154,6 +154,65 @@ class LayerCache:
         return tensor[:, :, : self._length]
 
 
+class StateCache(LayerCache):
+    """What a layer of linear attention hands from token to token, whose size does not grow.
+
+    Attributes:
+        state: The memory of each head, (B, N, H, Hv); None before the first call.
+        tail: The newest inputs of the short convolution, (B, C, kernel - 1); None before the first call.
+
+    Source: Yang et al. 2024 (arXiv 2412.06464). Book: 15_what_changed_parts.html#what-changed-delta.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: Tensor | None = None
+        self.tail: Tensor | None = None
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the state and the tail take."""
+        return sum(t.numel() * t.element_size() for t in (self.state, self.tail) if t is not None)
+
+    def advance(self, tail: Float[Tensor, "B C left"], state: Float[Tensor, "B N H Hv"], length: int) -> None:
+        """Take what a call leaves behind.
+
+        Args:
+            tail: The newest inputs of the convolution.
+            state: The new memory.
+            length: How many positions the call took.
+        """
+        self.tail, self.state = tail, state
+        self._length += length
+
+    def select(self, rows: Int[Tensor, " M"]) -> "StateCache":
+        """Take some rows of the batch, in the order given.
+
+        Args:
+            rows: Whole numbers, which rows; a row may be taken more than once.
+
+        Returns:
+            A new cache; this one stays as it was.
+        """
+        chosen = StateCache()
+        chosen._length = self._length
+        if self.tail is not None and self.state is not None:
+            chosen.tail, chosen.state = self.tail.index_select(0, rows), self.state.index_select(0, rows)
+        return chosen
+
+    def cut(self, length: int) -> None:
+        """Refuse to forget positions: the state has taken them in.
+
+        Args:
+            length: How many positions stay.
+
+        Raises:
+            ValueError: If these are not all.
+        """
+        if length != self._length:
+            raise ValueError(f"a recurrent state cannot be cut from {self._length} positions to {length}")
+
+
 class KVCache:
     """The caches of all layers of a decoder, and which of the kept positions are padding.
 
@@ -165,6 +224,7 @@ class KVCache:
         cross: Whether the layers also look at an encoder's output, whose keys are kept from the first step on.
         memory_mask: Which of the encoder's positions may be looked at, (B, 1, 1, S).
         windows: The window of each layer, or None for a layer that keeps all positions; None keeps all in every layer.
+        linear: Which layers have linear attention, and so a state in place of keys and values; None: none has.
 
     Raises:
         ValueError: If there is not one window for each layer, or one is below 1.
@@ -180,11 +240,16 @@ class KVCache:
         cross: bool = False,
         memory_mask: Bool[Tensor, "B 1 1 S"] | None = None,
         windows: Sequence[int | None] | None = None,
+        linear: Sequence[bool] | None = None,
     ) -> None:
         windows = [None] * n_layers if windows is None else windows
         if len(windows) != n_layers:
             raise ValueError(f"{len(windows)} windows are given for {n_layers} layers; wanted one for each")
-        self.layers = [LayerCache(window=window) for window in windows]
+        linear = [False] * n_layers if linear is None else linear
+        self.layers = [
+            StateCache() if is_linear else LayerCache(window=window)
+            for window, is_linear in zip(windows, linear, strict=True)
+        ]
         self.cross = [LayerCache(once=True) for _ in range(n_layers)] if cross else None
         self.memory: Tensor | None = None
         self.memory_mask = memory_mask

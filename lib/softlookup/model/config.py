@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal, get_args
 
+from softlookup.model.decoder_parts import DecoderParts
 from softlookup.model.rotary_scaling import RotaryScaling
 
 Positions = Literal[
@@ -18,7 +19,7 @@ Positions = Literal[
     "transformer_xl",
     "none",
 ]
-Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
+Activation = Literal["relu", "relu2", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
 Norm = Literal["layer", "rms"]
 QKNorm = Literal["none", "head", "width"]
 Gate = Literal["sigmoid", "softmax"]
@@ -79,6 +80,7 @@ class Config:
             (Gemma 3). None means that all layers have the window, if there is one.
         no_rotary_every: n, where every n-th layer goes without rotary positions (NoPE): 4 in SmolLM3. None means that
             no layer does.
+        parts: What only some recent decoders have; None for none of it.
         pad_id: The id that fills up short rows.
         start_id: The id that the decoder's input begins with.
         end_id: The id that ends a sentence.
@@ -129,6 +131,7 @@ class Config:
     window: int | None = None
     global_every: int | None = None
     no_rotary_every: int | None = None
+    parts: DecoderParts | None = None
     pad_id: int = 0
     start_id: int = 2
     end_id: int = 3
@@ -190,11 +193,23 @@ class Config:
                     raise ValueError(
                         f"latent_width is {self.latent_width} and {name} {got!r}; wanted {expected!r} beside it"
                     )
+        if self.parts is not None:
+            self._check_layers(self.parts)
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")
         for name in ("pad_id", "start_id", "end_id"):
             if not 0 <= getattr(self, name) < self.vocab_size:
                 raise ValueError(f"{name} is {getattr(self, name)}; the vocabulary has ids 0 to {self.vocab_size - 1}")
+
+    def _check_layers(self, parts: DecoderParts) -> None:
+        if not self.pre_norm:
+            raise ValueError("pre_norm is False beside parts; wanted True: norm_place says where the norms stand")
+        lists = {"windows": parts.windows, "turned_layers": parts.turned_layers}
+        lists |= {"experts.layers": () if parts.experts is None else parts.experts.layers}
+        lists |= {"delta.layers": () if parts.delta is None else parts.delta.layers}
+        for name, values in lists.items():
+            if values and len(values) != self.n_layers:
+                raise ValueError(f"parts.{name} has {len(values)} values; wanted {self.n_layers}, one for each layer")
 
     @property
     def is_rotary(self) -> bool:
@@ -213,6 +228,8 @@ class Config:
         >>> [Config(9, window=4, global_every=3).window_of(layer) for layer in range(6)]
         [4, 4, None, 4, 4, None]
         """
+        if self.parts is not None and self.parts.windows:
+            return self.parts.windows[layer]
         return None if self.global_every is not None and (layer + 1) % self.global_every == 0 else self.window
 
     def rotates(self, layer: int) -> bool:
@@ -224,7 +241,34 @@ class Config:
         Returns:
             False in every layer without rotary positions, and in those that no_rotary_every leaves out.
         """
+        if self.parts is not None and self.parts.turned_layers:
+            return self.is_rotary and self.parts.turned_layers[layer]
         return self.is_rotary and (self.no_rotary_every is None or (layer + 1) % self.no_rotary_every != 0)
+
+    def linear(self, layer: int) -> bool:
+        """Say whether a layer has linear attention by the delta rule in place of attention.
+
+        Args:
+            layer: Which layer, from 0.
+
+        Returns:
+            True where it has.
+        """
+        return self.parts is not None and self.parts.delta is not None and self.parts.delta.layers[layer]
+
+    def at(self, layer: int) -> "Config":
+        """Describe a single layer, where not all have experts.
+
+        Args:
+            layer: Which layer, from 0.
+
+        Returns:
+            The same description, or that without experts and with the hidden width of layers that have none.
+        """
+        routed = None if self.parts is None else self.parts.experts
+        if routed is None or routed.layers[layer]:
+            return self
+        return self.but(n_experts=0, d_hidden=routed.dense_hidden)
 
     def but(self, **changes: object) -> "Config":
         """Copy the description with some fields changed.

@@ -27,9 +27,13 @@ class Router(nn.Module):
         gate: sigmoid (DeepSeek-V3) or softmax (Mixtral, Qwen3).
         renormalise: Whether the chosen gates are divided by their sum.
         factor: What the weights are multiplied by in the end.
+        groups: Into how many groups of neighbours the experts are cut. Only those of the best groups can be chosen;
+            a group counts as much as the sum of its two largest s + bias (DeepSeek-V3).
+        chosen_groups: How many groups are the best ones.
+        logit_bias: Whether x w has a learned bias, which reaches the weight (gpt-oss).
 
     Raises:
-        ValueError: If a size is below 1, k is above E, or the gate is unknown.
+        ValueError: If a size is below 1, k is above E, the gate is unknown, or groups do not fit.
 
     Attributes:
         bias: One number for each expert, in float32 at least, whatever the dtype of the weights.
@@ -39,6 +43,7 @@ class Router(nn.Module):
     """
 
     bias: Tensor
+    b: nn.Parameter | None
 
     def __init__(
         self,
@@ -49,6 +54,9 @@ class Router(nn.Module):
         gate: Gate = "sigmoid",
         renormalise: bool = True,
         factor: float = 1.0,
+        groups: int = 1,
+        chosen_groups: int = 1,
+        logit_bias: bool = False,
     ) -> None:
         super().__init__()
         check_sizes(d_model=d_model, n_experts=n_experts, per_token=per_token)
@@ -56,7 +64,13 @@ class Router(nn.Module):
             raise ValueError(f"per_token is {per_token}; wanted at most n_experts = {n_experts}")
         if gate not in get_args(Gate):
             raise ValueError(f"gate is {gate!r}; wanted one of {', '.join(get_args(Gate))}")
+        if n_experts % groups or not 1 <= chosen_groups <= groups or (groups > 1 and n_experts < 2 * groups):
+            raise ValueError(f"{chosen_groups} of {groups} groups; wanted groups of at least 2 of {n_experts} experts")
+        if per_token > chosen_groups * (n_experts // groups):
+            raise ValueError(f"per_token is {per_token}; {chosen_groups} of {groups} groups have fewer experts")
         self.per_token, self.gate, self.renormalise, self.factor = per_token, gate, renormalise, factor
+        self.groups, self.chosen_groups = groups, chosen_groups
+        self.register_parameter("b", nn.Parameter(torch.zeros(n_experts)) if logit_bias else None)
         self.w = nn.Parameter(torch.empty(d_model, n_experts))
         self.register_buffer("bias", torch.zeros(n_experts))
         xavier_(self.w)
@@ -87,8 +101,15 @@ class Router(nn.Module):
         check_weights(x, self.w)
         dtype = torch.promote_types(x.dtype, torch.float32)
         logits = x.to(dtype) @ self.w.to(dtype)
+        logits = logits if self.b is None else logits + self.b.to(dtype)
         gates = logits.sigmoid() if self.gate == "sigmoid" else logits.softmax(dim=-1)
-        experts = (gates + self.bias).topk(self.per_token, dim=-1).indices
+        choice = gates + self.bias
+        if self.groups > 1:
+            grouped = choice.unflatten(-1, (self.groups, -1))
+            best = grouped.topk(2, dim=-1).values.sum(dim=-1).topk(self.chosen_groups, dim=-1).indices
+            left_out = torch.ones_like(grouped[..., 0], dtype=torch.bool).scatter(-1, best, False)
+            choice = grouped.masked_fill(left_out[..., None], -torch.inf).flatten(-2)
+        experts = choice.topk(self.per_token, dim=-1).indices
         weights = gates.gather(-1, experts)
         if self.renormalise:
             weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(dtype).tiny)
@@ -105,6 +126,10 @@ class Experts(nn.Module):
         router: Chooses the experts; its sizes say D, E and k.
         d_hidden: F, the hidden width of one expert.
         n_shared: How many experts' width the shared network has, which all tokens pass through; 0 for none.
+        shared_width: Its hidden width, where that is no multiple of F.
+        shared_gate: Whether sigmoid(x w_shared), a number for each token, scales what it gives.
+        clamp: c, where every expert computes (g sigmoid(1.702 g) * (u + 1)) w_2 + b_2 instead, with
+            g = x w_gate + b_gate at most c, and u = x w_1 + b_1 between -c and c (gpt-oss).
 
     Raises:
         ValueError: If d_hidden is below 1 or n_shared below 0.
@@ -113,7 +138,21 @@ class Experts(nn.Module):
     Book: 15_what_changed.html#what-changed-experts.
     """
 
-    def __init__(self, router: Router, d_hidden: int, *, n_shared: int = 0) -> None:
+    b_gate: nn.Parameter | None
+    b_1: nn.Parameter | None
+    b_2: nn.Parameter | None
+    w_shared: nn.Parameter | None
+
+    def __init__(
+        self,
+        router: Router,
+        d_hidden: int,
+        *,
+        n_shared: int = 0,
+        shared_width: int = 0,
+        shared_gate: bool = False,
+        clamp: float | None = None,
+    ) -> None:
         super().__init__()
         check_sizes(d_hidden=d_hidden)
         if n_shared < 0:
@@ -124,11 +163,16 @@ class Experts(nn.Module):
         self.w_1 = nn.Parameter(torch.empty(n_experts, d_model, d_hidden))
         self.w_2 = nn.Parameter(torch.empty(n_experts, d_hidden, d_model))
         for stack in (self.w_gate, self.w_1, self.w_2):
-            for matrix in stack.data:
+            for matrix in () if stack.is_meta else stack.data:
                 xavier_(matrix)
+        self.clamp = clamp
+        for name, width in (("b_gate", d_hidden), ("b_1", d_hidden), ("b_2", d_model)):
+            bias = None if clamp is None else nn.Parameter(torch.zeros(n_experts, width))
+            self.register_parameter(name, bias)
         self.shared = None
-        if n_shared:
-            self.shared = FeedForward(d_model, n_shared * d_hidden, activation="swiglu", bias=False)
+        if shared_width := shared_width or n_shared * d_hidden:
+            self.shared = FeedForward(d_model, shared_width, activation="swiglu", bias=False)
+        self.register_parameter("w_shared", nn.Parameter(torch.zeros(d_model, 1)) if shared_gate else None)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Transform each token by the experts chosen for it.
@@ -156,11 +200,21 @@ class Experts(nn.Module):
             if count == 0:
                 continue
             chosen = rows[tokens[expert_slice]]
-            hidden = F.silu(chosen @ self.w_gate[expert]) * (chosen @ self.w_1[expert])
-            out = (hidden @ self.w_2[expert]) * weights[expert_slice, None]
+            out = self._expert(chosen, expert) * weights[expert_slice, None]
             y = y.index_add(0, tokens[expert_slice], out.to(y.dtype))
         y = y.view_as(x)
-        return y if self.shared is None else y + self.shared(x)
+        if self.shared is None:
+            return y
+        shared = self.shared(x)
+        return y + (shared if self.w_shared is None else (x @ self.w_shared).sigmoid() * shared)
+
+    def _expert(self, x: Tensor, expert: int) -> Tensor:
+        gate, up = x @ self.w_gate[expert], x @ self.w_1[expert]
+        if self.clamp is None or self.b_gate is None or self.b_1 is None or self.b_2 is None:
+            return (F.silu(gate) * up) @ self.w_2[expert]
+        gate = (gate + self.b_gate[expert]).clamp(max=self.clamp)
+        up = (up + self.b_1[expert]).clamp(-self.clamp, self.clamp)
+        return (gate * (1.702 * gate).sigmoid() * (up + 1)) @ self.w_2[expert] + self.b_2[expert]
 
 
 def expert_load(experts: Int[Tensor, "*batch k"], n_experts: int) -> Int[Tensor, " E"]:

@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from softlookup.model._inputs import check_sizes, check_weights, check_width
 from softlookup.model.initialise import xavier_
 
-Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
+Activation = Literal["relu", "relu2", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
 
 _gelu_tanh = partial(F.gelu, approximate="tanh")
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
+    "relu2": lambda x: F.relu(x).square(),
     "gelu": F.gelu,
     "gelu_tanh": _gelu_tanh,
     "silu": F.silu,
@@ -36,8 +37,8 @@ class FeedForward(nn.Module):
     Args:
         d_model: D, the width of a token's vector.
         d_hidden: F, the hidden width; 4*D in most papers.
-        activation: relu; gelu (by the error function, BERT); gelu_tanh (its tanh form, GPT-2); silu;
-            gated: swiglu (Llama) and geglu_tanh (T5 version 1.1).
+        activation: relu; relu2 (its square, Nemotron); gelu (by the error function, BERT); gelu_tanh (its tanh form,
+            GPT-2); silu; gated: swiglu (Llama) and geglu_tanh (T5 version 1.1).
         bias: Whether each matrix adds a bias (b_1, b_2, and b_gate where gated).
         dropout: Share of the hidden numbers dropped while training. Not in the paper, which drops only what a
             sublayer hands back (section 5.4); many programs do it all the same.

@@ -34,6 +34,7 @@ class Head(nn.Module):
         b_out = nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
         self.register_parameter("b_out", b_out)
         self.scale = config.tied_scale
+        self.cap = None if config.parts is None else config.parts.logit_cap
         self.transform = Transform(config) if config.mlm_transform else None
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
@@ -50,7 +51,8 @@ class Head(nn.Module):
         else:
             assert self._tied is not None
             logits_BTV = self._tied[0].logits(x)
-        return logits_BTV if self.b_out is None else logits_BTV + self.b_out
+        logits_BTV = logits_BTV if self.b_out is None else logits_BTV + self.b_out
+        return logits_BTV if self.cap is None else self.cap * torch.tanh(logits_BTV / self.cap)
 
     def factors(self, x: Float[Tensor, "B T D"]) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "V D"]]:
         """Give the two matrices whose product the logits are, for a loss that never holds all logits at once.
@@ -59,8 +61,10 @@ class Head(nn.Module):
             The states as the product takes them, and one row for each word: logits are states @ table.mT.
 
         Raises:
-            ValueError: If a bias is added to the logits, which then are no product.
+            ValueError: If a bias is added to the logits, or they are capped, and so are no product.
         """
+        if self.cap is not None:
+            raise ValueError(f"this head caps the logits at {self.cap}: they are no product of two matrices")
         if self.b_out is not None:
             raise ValueError("this head adds a bias to the logits (output_bias): they are no product of two matrices")
         if self.w_out is not None:

@@ -90,7 +90,9 @@ class DecoderLM(nn.Module):
             _padding(mask, mask)
             if not mask[:, -1].all():
                 raise ValueError("mask is False in its last column; prompts are filled up on the left")
-        state = KVCache(len(self.decoder.layers), windows=self.decoder.windows)
+        n_layers = len(self.decoder.layers)
+        linear = [self.config.linear(i) for i in range(n_layers)]
+        state = KVCache(n_layers, windows=self.decoder.windows, linear=linear)
         state.padding = mask
         return state
 

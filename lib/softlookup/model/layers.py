@@ -8,6 +8,8 @@ from torch import Tensor, nn
 
 from softlookup.model.cache import LayerCache
 from softlookup.model.config import Config
+from softlookup.model.decoder_parts import DecoderParts
+from softlookup.model.delta_mixer import GatedDeltaMixer
 from softlookup.model.experts import Experts, Router
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.latent_attention import LatentAttention
@@ -24,8 +26,13 @@ def norm_of(config: Config) -> nn.Module:
     Returns:
         A LayerNorm or an RMSNorm of width D.
     """
-    kind = LayerNorm if config.norm == "layer" else RMSNorm
-    return kind(config.d_model, eps=config.norm_eps)
+    if config.norm == "rms":
+        return RMSNorm(config.d_model, eps=config.norm_eps)
+    return LayerNorm(config.d_model, eps=config.norm_eps, bias=_parts(config).norm_shift)
+
+
+def _parts(config: Config) -> DecoderParts:
+    return DecoderParts() if config.parts is None else config.parts
 
 
 class Residual(nn.Module):
@@ -40,8 +47,10 @@ class Residual(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.norm = norm_of(config)
-        self.pre_norm = config.pre_norm
+        parts = _parts(config)
+        self.norm = norm_of(config) if parts.norm_place != "after" else nn.Identity()
+        self.out_norm = norm_of(config) if parts.norm_place in ("after", "both") else None
+        self.pre_norm, self.scale = config.pre_norm, parts.residual_scale
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Float[Tensor, "B T D"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "B T D"]:
@@ -55,8 +64,21 @@ class Residual(nn.Module):
             The vectors after the sublayer.
         """
         if self.pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))
+            return self.add(x, sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))
+
+    def add(self, x: Float[Tensor, "B T D"], y: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        """Add a sublayer's output to the residual stream.
+
+        Args:
+            x: The residual stream.
+            y: What the sublayer made of it.
+
+        Returns:
+            The sum; where there is a norm behind the sublayer, or a factor, y has passed it.
+        """
+        y = self.dropout(y if self.out_norm is None else self.out_norm(y))
+        return x + (y if self.scale == 1 else y * self.scale)
 
 
 class Layer(nn.Module):
@@ -68,21 +90,30 @@ class Layer(nn.Module):
     Args:
         config: Sizes and parts.
         cross: Whether the layer looks at an encoder's output.
+        linear: Whether it has linear attention by the delta rule in place of self-attention.
 
     Source: Vaswani et al. 2017, section 3.1.
     Book: 07_encoder.html#encoder-layer, 08_decoder_and_masks.html#decoder-layer.
     """
 
-    def __init__(self, config: Config, *, cross: bool = False) -> None:
+    attention: MultiHeadAttention | LatentAttention | GatedDeltaMixer
+
+    def __init__(self, config: Config, *, cross: bool = False, linear: bool = False) -> None:
         super().__init__()
-        self.attention = (
-            _attention_of(config, relative=_relative_of(config)) if config.latent_width is None else _latent_of(config)
-        )
+        if linear:
+            self.attention = GatedDeltaMixer(config)
+        elif config.latent_width is not None:
+            self.attention = _latent_of(config)
+        else:
+            self.attention = _attention_of(config, relative=_relative_of(config))
         self.attention_residual = Residual(config)
         self.cross_attention = _attention_of(config) if cross else None
         self.cross_residual = Residual(config) if cross else None
         self.feed_forward = _feed_forward_of(config)
         self.feed_forward_residual = Residual(config)
+        self.side_by_side = _parts(config).norm_place == "shared"
+        if self.side_by_side:
+            self.feed_forward_residual.norm = nn.Identity()
 
     def forward(
         self,
@@ -93,6 +124,7 @@ class Layer(nn.Module):
         *,
         bias: Float[Tensor, "..."] | None = None,
         rotary: nn.Module | None = None,
+        real: Bool[Tensor, "B T"] | None = None,
         cache: LayerCache | None = None,
         cross_cache: LayerCache | None = None,
         trace: Trace | None = None,
@@ -107,6 +139,7 @@ class Layer(nn.Module):
             memory_mask: Which of its positions may be looked at, (B, 1, 1, S).
             bias: Numbers added to the scores of self-attention.
             rotary: What turns queries and keys of self-attention to their places.
+            real: Which of the tokens are no padding, for linear attention, which has no mask; None: all.
             cache: Keys and values of the tokens before x.
             cross_cache: The encoder's keys and values, kept from the first call on.
             trace: Where to leave what is computed, and what to compute on with instead; None takes the fused path.
@@ -127,6 +160,8 @@ class Layer(nn.Module):
             if isinstance(self.attention, LatentAttention):
                 writing = cache is not None and cache.length > 0
                 y = self.attention(x, mask, cache=cache, absorbed=writing, watch=watch)
+            elif isinstance(self.attention, GatedDeltaMixer):
+                y = self.attention(x, real, cache=cache)
             else:
                 y = self.attention(x, None, mask, bias=bias, rotary=rotary, cache=cache, watch=watch)
             return y if watch is None else watch("attention", y)
@@ -141,6 +176,9 @@ class Layer(nn.Module):
             y = self.feed_forward(x)
             return y if trace is None else trace.see(index, "feed_forward", y)
 
+        if self.side_by_side:
+            normed = self.attention_residual.norm(x)
+            return self.feed_forward_residual.add(self.attention_residual.add(x, look(normed)), think(normed))
         x = self.attention_residual(x, look)
         if self.cross_residual is not None:
             x = self.cross_residual(x, look_at_memory)
@@ -159,6 +197,10 @@ def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHea
         qk_norm=config.qk_norm,
         norm_eps=config.norm_eps,
         sinks=config.attention_sinks,
+        qkv_bias=_parts(config).qkv_bias or config.attention_bias,
+        score_cap=_parts(config).score_cap,
+        norm_turned=_parts(config).norm_turned,
+        gated=_parts(config).output_gate,
     )
 
 
@@ -170,6 +212,7 @@ def _latent_of(config: Config) -> LatentAttention:
         d_latent=config.latent_width,
         head_width=config.head_width or config.d_model // config.n_heads,
         rotary_width=config.latent_rotary_width,
+        value_width=_parts(config).value_width,
         d_query_latent=config.latent_query_width,
         rotary_base=config.rotary_base,
         rotary_scaling=config.rotary_scaling,
@@ -180,8 +223,25 @@ def _latent_of(config: Config) -> LatentAttention:
 def _feed_forward_of(config: Config) -> FeedForward | Experts:
     if not config.n_experts:
         return FeedForward(config.d_model, config.d_hidden, activation=config.activation, bias=config.hidden_bias)
-    router = Router(config.d_model, config.n_experts, config.experts_per_token, gate=config.expert_gate)
-    return Experts(router, config.d_hidden, n_shared=config.n_shared_experts)
+    sizes = config.d_model, config.n_experts, config.experts_per_token
+    if (routed := _parts(config).experts) is None:
+        return Experts(Router(*sizes, gate=config.expert_gate), config.d_hidden, n_shared=config.n_shared_experts)
+    router = Router(
+        *sizes,
+        gate=config.expert_gate,
+        renormalise=routed.renormalise,
+        factor=routed.factor,
+        groups=routed.groups,
+        chosen_groups=routed.chosen_groups,
+        logit_bias=routed.clamp is not None,
+    )
+    return Experts(
+        router,
+        config.d_hidden,
+        shared_width=routed.shared_width,
+        shared_gate=routed.shared_gate,
+        clamp=routed.clamp,
+    )
 
 
 def _relative_of(config: Config) -> nn.Module | None:

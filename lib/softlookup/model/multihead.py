@@ -78,6 +78,10 @@ class MultiHeadAttention(nn.Module):
         norm_eps: Added to the mean square, where there is such a norm.
         sinks: Whether each head learns one logit that joins the softmax and whose column is then dropped, so that the
             weights of a row sum to less than 1. It starts at 0.
+        qkv_bias: Whether the projections to queries, keys and values add a bias; None means as bias says.
+        score_cap: c, where scaled scores s become c tanh(s/c) before the softmax; takes the open path.
+        norm_turned: Whether queries and keys are normalised after they are turned, not before.
+        gated: Whether the heads' outputs are multiplied by sigmoid(x w_gate), before w_o.
 
     Raises:
         ValueError: If D is not a multiple of N and no head width is given, if N is not a multiple of K,
@@ -93,6 +97,8 @@ class MultiHeadAttention(nn.Module):
     b_v: nn.Parameter | None
     b_o: nn.Parameter | None
     sinks: nn.Parameter | None
+    w_gate: nn.Parameter | None
+    b_gate: nn.Parameter | None
 
     def __init__(
         self,
@@ -107,6 +113,10 @@ class MultiHeadAttention(nn.Module):
         qk_norm: QKNorm = "none",
         norm_eps: float = 1e-6,
         sinks: bool = False,
+        qkv_bias: bool | None = None,
+        score_cap: float | None = None,
+        norm_turned: bool = False,
+        gated: bool = False,
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -133,13 +143,21 @@ class MultiHeadAttention(nn.Module):
             head_width,
         )
         wide, narrow = n_heads * head_width, n_kv_heads * head_width
-        self.scale, self.relative = scale, relative
+        self.scale, self.relative, self.score_cap, self.norm_turned = scale, relative, score_cap, norm_turned
         self.w_q = nn.Parameter(torch.empty(d_model, wide))
         self.w_k = nn.Parameter(torch.empty(d_model, narrow))
         self.w_v = nn.Parameter(torch.empty(d_model, narrow))
         self.w_o = nn.Parameter(torch.empty(wide, d_model))
-        for name, width in (("b_q", wide), ("b_k", narrow), ("b_v", narrow), ("b_o", d_model)):
-            self.register_parameter(name, nn.Parameter(torch.empty(width)) if bias else None)
+        qkv_bias = bias if qkv_bias is None else qkv_bias
+        self.register_parameter("w_gate", nn.Parameter(torch.empty(d_model, wide)) if gated else None)
+        for name, width, biased in (
+            ("b_q", wide, qkv_bias),
+            ("b_k", narrow, qkv_bias),
+            ("b_v", narrow, qkv_bias),
+            ("b_o", d_model, bias),
+            ("b_gate", wide, qkv_bias and gated),
+        ):
+            self.register_parameter(name, nn.Parameter(torch.empty(width)) if biased else None)
         self.register_parameter("sinks", nn.Parameter(torch.empty(n_heads)) if sinks else None)
         self.q_norm: RMSNorm | None = None
         self.k_norm: RMSNorm | None = None
@@ -207,9 +225,7 @@ class MultiHeadAttention(nn.Module):
         else:
             q, k, v = self._projections(x, x if x_kv is None else x_kv)
             k_BKSH, v_BKSH, offset = self._keys_and_values(k, v, rotary, cache)
-        q_BNTH = _heads(q, self.n_heads, self.q_norm)
-        if rotary is not None:
-            q_BNTH = rotary(q_BNTH, offset)
+        q_BNTH = self._turned(q, self.n_heads, self.q_norm, rotary, offset)
         shape = (x.shape[0], self.n_heads, x.shape[1], k_BKSH.shape[2])
         group = self.n_heads // self.n_kv_heads
         if mask is not None:
@@ -226,17 +242,29 @@ class MultiHeadAttention(nn.Module):
         if self.sinks is not None:
             mask = None if mask is None else written_out(mask, q_BNTH, k_BKSH)
             k_BKSH, v_BKSH, mask, bias = _with_sinks(self.sinks, k_BKSH, v_BKSH, mask, bias)
-        if return_weights or watch is not None:
+        if return_weights or watch is not None or self.score_cap is not None:
             k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
-            z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale)
+            z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale, cap=self.score_cap)
             if self.sinks is not None:
                 weights_BNTS = weights_BNTS[..., :-1]
             if watch is not None:
                 z_BNTH, weights_BNTS = watched(watch, z_BNTH, weights_BNTS, v_BNSH[:, :, : weights_BNTS.shape[-1]])
-            y_BTD = _project(merge_heads(z_BNTH), self.w_o, self.b_o)
+            y_BTD = _project(self._gated(x, z_BNTH), self.w_o, self.b_o)
             return (y_BTD, weights_BNTS) if return_weights else y_BTD
         z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, bias=bias, scale=self.scale, grouped=group > 1)
-        return _project(merge_heads(z_BNTH), self.w_o, self.b_o)
+        return _project(self._gated(x, z_BNTH), self.w_o, self.b_o)
+
+    def _gated(self, x: Tensor, z_BNTH: Tensor) -> Tensor:
+        heads = merge_heads(z_BNTH)
+        return heads if self.w_gate is None else heads * _project(x, self.w_gate, self.b_gate).sigmoid()
+
+    def _turned(
+        self, y: Tensor, n_heads: int, norm: RMSNorm | None, rotary: nn.Module | None, offset: Offset
+    ) -> Tensor:
+        y_BNTH = _heads(y, n_heads, None if self.norm_turned else norm)
+        if rotary is not None:
+            y_BNTH = rotary(y_BNTH, offset)
+        return norm(y_BNTH) if self.norm_turned and norm is not None else y_BNTH
 
     def _projections(self, x: Tensor, x_kv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         biases = (self.b_q, self.b_k, self.b_v)
@@ -257,10 +285,9 @@ class MultiHeadAttention(nn.Module):
         self, k: Tensor, v: Tensor, rotary: nn.Module | None, cache: LayerCache | None
     ) -> tuple[Tensor, Tensor, Offset]:
         offset = 0 if cache is None else cache.offset
-        k_BKSH = _heads(k, self.n_kv_heads, self.k_norm)
+        # Keys are kept turned: their place never changes.
+        k_BKSH = self._turned(k, self.n_kv_heads, self.k_norm, rotary, offset)
         v_BKSH = split_heads(v, self.n_kv_heads)
-        if rotary is not None:
-            k_BKSH = rotary(k_BKSH, offset)  # keys are kept turned: their place never changes
         if cache is not None:
             k_BKSH, v_BKSH = cache.append(k_BKSH, v_BKSH)
         return k_BKSH, v_BKSH, offset

@@ -263,10 +263,12 @@ class RotaryPositions(nn.Module):
         base: Sets the slowest pair's speed: pair i turns by base^(-2i/H) at each step.
         pairing: As in rotate.
         scaling: How the pairs are slowed down for texts longer than those of training; None turns them as above.
+        turned_width: How many of the H numbers are turned, the first ones; None for all. H in the speeds is then
+            this width.
 
     Raises:
-        ValueError: If head_width is odd or below 2, the base is not positive, or the pairing is unknown; or as in
-            RotaryScaling.speeds.
+        ValueError: If the turned width is odd, below 2 or above H, the base is not positive, or the pairing is unknown;
+            or as in RotaryScaling.speeds.
 
     Source: Su et al. 2021 (RoFormer), section 3.2.2.
     """
@@ -278,9 +280,14 @@ class RotaryPositions(nn.Module):
         base: float = 10000.0,
         pairing: Pairing = "neighbours",
         scaling: RotaryScaling | None = None,
+        turned_width: int | None = None,
     ) -> None:
         super().__init__()
-        _check_circles(head_width, base, "head_width")
+        if turned_width is not None and turned_width > head_width:
+            raise ValueError(f"turned_width is {turned_width}; wanted at most head_width, which is {head_width}")
+        self.still = 0 if turned_width is None else head_width - turned_width
+        head_width -= self.still
+        _check_circles(head_width, base, "head_width" if turned_width is None else "turned_width")
         if scaling is not None:
             scaling.speeds(head_width, base)  # refuses what it cannot scale
         if pairing not in ("neighbours", "halves"):
@@ -308,7 +315,7 @@ class RotaryPositions(nn.Module):
         Cost: 3*H operations for each row. With a plain offset the sines and cosines are kept for the next call;
         else they are worked out each time.
         """
-        check_width(x, self.head_width, "(B, N, T, H)")
+        check_width(x, self.head_width + self.still, "(B, N, T, H)")
         length, dtype = x.shape[2], torch.promote_types(x.dtype, torch.float32)
         where = resolve_positions(x, length, offset, positions)
         if isinstance(where, Tensor):
@@ -318,7 +325,10 @@ class RotaryPositions(nn.Module):
         if rows.ndim == 3:
             rows = rows.unsqueeze(1)  # one for each sequence: the same for all of its heads
         sin, cos = rows.chunk(2, dim=-1)
-        return rotate(x, cos, sin, self.pairing)
+        if not self.still:
+            return rotate(x, cos, sin, self.pairing)
+        turned = rotate(x[..., : self.head_width], cos, sin, self.pairing)
+        return torch.cat((turned, x[..., self.head_width :]), dim=-1)
 
     def extra_repr(self) -> str:
         """Name the sizes when the layer is printed."""

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Kind = Literal["ntk", "yarn"]
+Kind = Literal["ntk", "yarn", "llama3", "linear"]
 
 
 @dataclass(frozen=True)
@@ -18,19 +18,21 @@ class RotaryScaling:
     NTK-aware scaling takes a larger base: the slowest pair turns `factor` times slower, the fastest as before. YaRN
     decides by how often a pair turns within the trained length: more than fast_turns leaves it as it was, less than
     slow_turns makes it `factor` times slower, and a ramp over the pairs lies between. It also multiplies sines and
-    cosines, hence queries and keys, by 0.1 ln(factor) + 1, and so the scores by its square.
+    cosines, hence queries and keys, by 0.1 ln(factor) + 1, and so the scores by its square. Llama 3.1 decides likewise,
+    but its ramp is straight in the number of turns, and nothing is multiplied. Linear interpolation makes all pairs
+    slower (Chen et al. 2023).
 
     Args:
-        kind: ntk or yarn.
+        kind: ntk, yarn, llama3 or linear.
         factor: How many times longer than in training texts may be.
-        trained_length: The longest text of training; YaRN needs it.
-        fast_turns: beta in the paper, beta_fast in published descriptions.
-        slow_turns: alpha in the paper, beta_slow in published descriptions.
-        attention_factor: What sines and cosines are multiplied by; None means the formula above for yarn, 1 for ntk.
+        trained_length: The longest text of training; yarn and llama3 need it.
+        fast_turns: beta in the paper, beta_fast in published descriptions, high_freq_factor in those of Llama 3.1.
+        slow_turns: alpha in the paper, beta_slow or low_freq_factor in published descriptions.
+        attention_factor: What sines and cosines are multiplied by; None means the formula above for yarn, 1 for others.
         truncate: Whether YaRN's ramp begins and ends at whole pairs; gpt-oss lets it begin and end between two.
 
     Raises:
-        ValueError: If the kind is unknown, a number is out of range, or YaRN has no trained_length.
+        ValueError: If the kind is unknown, a number is out of range, or yarn or llama3 has no trained_length.
 
     Source: Peng et al. 2023 (YaRN), which also gives the NTK-aware base. Book: 15_what_changed.html#what-changed-yarn.
     """
@@ -47,14 +49,14 @@ class RotaryScaling:
         """Refuse what makes no scaling.
 
         Raises:
-            ValueError: If the kind is unknown, a number is out of range, or YaRN has no trained_length.
+            ValueError: If the kind is unknown, a number is out of range, or yarn or llama3 has no trained_length.
         """
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind is {self.kind!r}; wanted one of {', '.join(get_args(Kind))}")
         if not 1 <= self.factor < math.inf:
             raise ValueError(f"factor must be at least 1 and finite; got {self.factor}")
-        if self.kind == "yarn" and (self.trained_length is None or self.trained_length < 1):
-            raise ValueError(f"trained_length must be at least 1 for yarn; got {self.trained_length}")
+        if self.kind in ("yarn", "llama3") and (self.trained_length is None or self.trained_length < 1):
+            raise ValueError(f"trained_length must be at least 1 for {self.kind}; got {self.trained_length}")
         if not 0 < self.slow_turns < self.fast_turns < math.inf:
             raise ValueError(
                 f"slow_turns is {self.slow_turns}, fast_turns is {self.fast_turns}; wanted 0 < slow_turns < fast_turns"
@@ -80,7 +82,7 @@ class RotaryScaling:
             H/2 angles in radians, the fastest first, in float64.
 
         Raises:
-            ValueError: If head_width is below 4 for ntk, or the base is not above 1 for yarn.
+            ValueError: If head_width is below 4 for ntk, or the base is not above 1 for the others.
         """
         pair = torch.arange(head_width // 2, dtype=torch.float64)
         if self.kind == "ntk":
@@ -88,9 +90,15 @@ class RotaryScaling:
                 raise ValueError(f"head_width must be at least 4 for ntk; got {head_width}")
             return (base * self.factor ** (head_width / (head_width - 2))) ** (-2 * pair / head_width)
         if not base > 1:
-            raise ValueError(f"base must be above 1 for yarn; got {base}")
+            raise ValueError(f"base must be above 1 for {self.kind}; got {base}")
         speeds = base ** (-2 * pair / head_width)
+        if self.kind == "linear":
+            return speeds / self.factor
         assert self.trained_length is not None
+        if self.kind == "llama3":
+            turns = self.trained_length * speeds / (2 * math.pi)
+            as_before = ((turns - self.slow_turns) / (self.fast_turns - self.slow_turns)).clamp(0, 1)
+            return speeds * as_before + speeds / self.factor * (1 - as_before)
         # Pair i turns trained_length * base^(-2i/H) / (2 pi) times: solved for i, at each end of the ramp.
         first, last = (
             head_width * math.log(self.trained_length / (turns * 2 * math.pi)) / (2 * math.log(base))

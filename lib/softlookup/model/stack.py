@@ -33,6 +33,8 @@ class Embedder(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         scale = math.sqrt(config.d_model) if config.scale_embeddings else None
+        if config.parts is not None and config.parts.embedding_scale is not None:
+            scale = config.parts.embedding_scale
         # A row that pads share with a real token (T5 starts its targets with the pad) is that token's, and learns.
         pad_id = None if config.pad_id in (config.start_id, config.end_id) else config.pad_id
         self.tokens = TokenEmbedding(config.vocab_size, config.d_model, scale=scale, pad_id=pad_id)
@@ -97,14 +99,21 @@ class _Stack(nn.Module):
 
     def __init__(self, config: Config, n_layers: int, *, cross: bool, causal: bool) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(Layer(config, cross=cross) for _ in range(n_layers))
+        self.layers = nn.ModuleList(Layer(config.at(i), cross=cross, linear=config.linear(i)) for i in range(n_layers))
         self.norm = norm_of(config) if config.pre_norm else None
         head_width = config.head_width or config.d_model // config.n_heads
         pairing: Pairing = "halves" if config.positions == "rotary_halves" else "neighbours"
         self.rotary: RotaryPositions | None = None
+        self.local_rotary: RotaryPositions | None = None  # of layers with a window, where theirs is another
+        parts = config.parts
         if config.is_rotary and config.latent_width is None:
             scaling = config.rotary_scaling
-            self.rotary = RotaryPositions(head_width, base=config.rotary_base, pairing=pairing, scaling=scaling)
+            turned = None if parts is None else parts.turned_width
+            self.rotary = RotaryPositions(
+                head_width, base=config.rotary_base, pairing=pairing, scaling=scaling, turned_width=turned
+            )
+            if parts is not None and parts.local_base is not None:
+                self.local_rotary = RotaryPositions(head_width, base=parts.local_base, pairing=pairing)
         self.bias: ALiBi | T5Bias | None = None
         if config.positions == "alibi":
             self.bias = ALiBi(config.n_heads, causal=causal)
@@ -137,6 +146,15 @@ class _Stack(nn.Module):
             return combine_masks(causal_mask(length, keys=offset + length, offset=offset, device=device), mask)
         return mask
 
+    def _rotary(self, layer: int, mask: Tensor | None) -> nn.Module | None:
+        if not self.config.rotates(layer):
+            return None
+        local = self.windows[layer] is not None and self.local_rotary is not None
+        rotary = self.local_rotary if local else self.rotary
+        if mask is None or self.config.parts is None or not self.config.parts.norm_turned:
+            return rotary
+        return _FromFirstToken(rotary, mask[:, 0, 0].int().argmax(dim=-1))
+
     def _run(
         self,
         x: Tensor,
@@ -152,6 +170,7 @@ class _Stack(nn.Module):
             )
         offset = 0 if cache is None else cache.length
         masks = {window: self._mask(window, x.shape[1], offset, mask, x.device) for window in {*self.windows}}
+        real = None if mask is None or self.config.parts is None else mask[:, 0, 0, -x.shape[1] :]
         bias = None if self.bias is None else self.bias.between(x.shape[1], offset + x.shape[1], offset).to(x)
         if trace is not None:
             trace.check_reach(len(self.layers), cross=memory is not None)
@@ -168,7 +187,8 @@ class _Stack(nn.Module):
                 memory,
                 memory_mask,
                 bias=_from(gone, bias),
-                rotary=self.rotary if self.config.rotates(i) else None,
+                rotary=self._rotary(i, mask),
+                real=real,
                 cache=None if cache is None else cache.layers[i],
                 cross_cache=None if cache is None or cache.cross is None else cache.cross[i],
                 trace=trace,
@@ -177,6 +197,22 @@ class _Stack(nn.Module):
             if trace is not None:
                 x = trace.see(i + 1, "state", x)
         return x if self.norm is None else self.norm(x)
+
+
+class _FromFirstToken(nn.Module):
+    """Rotary positions counted from each row's first token.
+
+    Scores know only how far apart positions are, unless queries and keys are normalised after they were turned.
+    """
+
+    def __init__(self, rotary: RotaryPositions | None, firsts: Tensor) -> None:
+        super().__init__()
+        self.rotary, self.firsts = rotary, firsts
+
+    def forward(self, x: Tensor, offset: int) -> Tensor:
+        assert self.rotary is not None
+        turned: Tensor = self.rotary(x, offset - self.firsts)
+        return turned
 
 
 class Encoder(_Stack):
