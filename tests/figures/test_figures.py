@@ -498,10 +498,3 @@ def test_table_names_the_column_that_does_not_fit():
         table({"a": [1, 2], "b": [1]})
     with pytest.raises(ValueError, match="no column 'c'; there are 'a'"):
         table({"a": [1]}, {"c": ".2f"})
-
-
-def test_png_is_drawn_where_a_page_is_not_all_html(monkeypatch):
-    shown = show(figures.step_cost, *FIGURES["step_cost"][1])
-    assert shown._repr_png_().startswith(b"\x89PNG")
-    monkeypatch.setenv("SOFTLOOKUP_HTML_ONLY", "1")
-    assert shown._repr_png_() is None

@@ -47,8 +47,8 @@ def models_at_a_glance(
         Line2D([], [], color=palette.muted, marker=mark, linestyle="", label=kind) for kind, mark in shapes.items()
     ]
     of_age = [Line2D([], [], color=color, marker="o", linestyle="", label=age) for age, color in colors.items()]
-    for handles, place in ((of_kind, "lower right"), (of_age, "upper left")):
-        axes.add_artist(axes.legend(handles=handles, loc=place, fontsize=9))
+    axes.add_artist(axes.legend(handles=of_kind, loc="lower right", fontsize=9))
+    axes.legend(handles=of_age, loc="upper left", fontsize=9)
     axes.grid(alpha=0.6)
     axes.set_axisbelow(True)
     figure.set_label(f"Memory of a long text against active parameters. {'; '.join(descriptions)}.")
