@@ -44,7 +44,11 @@ def grid_gradients(parts, tensor, device, tell):
     "parts, world",
     [
         ({}, 4),
-        pytest.param({"n_kv_heads": 2, "activation": "swiglu", "tied": False, "hidden_bias": False, "attention_bias": True}, 2, marks=pytest.mark.slow),
+        pytest.param(
+            {"n_kv_heads": 2, "activation": "swiglu", "tied": False, "hidden_bias": False, "attention_bias": True},
+            2,
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_grid_has_the_losses_and_gradients_of_the_whole_model(parts, world):

@@ -117,8 +117,8 @@ def train(
         captured: On a GPU, each step is recorded for its shape of batch and replayed (CapturedStep): worth it where
             shapes come again. The objective may then not wait for a number of the GPU.
         shared: Whether each rank of torch's process group computes a share of each batch. All ranks call this with
-            the same arguments, each with its model, whole or cut by devices.shard or grid.cut_layers. Losses and weights
-            are those of one device, but for dropout, which each rank draws for its rows.
+            the same arguments, each with its model, whole or cut by devices.shard or grid.cut_layers. Losses and
+            weights are those of one device, but for dropout, which each rank draws for its rows.
 
     Returns:
         The state at the end: steps, tokens, the loss of each step, validation losses, the best one.
