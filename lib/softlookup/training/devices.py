@@ -72,7 +72,7 @@ def place_of(model: nn.Module) -> tuple[int, int]:
     """
     if not on_grid(model):
         return dist.get_rank(), dist.get_world_size()
-    mesh: Any = next(model.parameters()).device_mesh
+    mesh: Any = getattr(next(model.parameters()), "device_mesh")  # noqa: B009  a DTensor has it
     return mesh.get_local_rank(0), mesh.size(0)
 
 

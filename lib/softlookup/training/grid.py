@@ -86,7 +86,8 @@ class _LocalWeights:
     def before(self, model: nn.Module, args: Any) -> None:
         local: dict[int, Tensor] = {}
         for module in model.modules():
-            for name, parameter in module._parameters.items():
+            parameters: dict[str, Any] = module._parameters
+            for name, parameter in parameters.items():
                 if isinstance(parameter, DTensor):
                     self.whole.append((module, name, parameter))
                     if id(parameter) not in local:
