@@ -35,6 +35,7 @@ BENCHES = {
     "roofline": ("benchmarks.roofline:bench_roofline", ("device", "quick")),
     "batching": ("benchmarks.batching:bench_batching", ("device", "quick")),
     "collectives": ("benchmarks.collectives:bench_collectives", ("quick",)),
+    "grid": ("benchmarks.grid:bench_grid", ("quick",)),
     "serving": ("benchmarks.serving:bench_serving", ("quick",)),
     "digits": ("benchmarks.digits:bench_digits", ("quick", "runs_file", "weights", "say")),
     "pairs": ("benchmarks.pairs:bench_pairs", ("quick", "runs_file", "weights", "say")),

@@ -88,7 +88,7 @@ def test_with_dropout_a_stopped_run_goes_on_bit_for_bit_on_as_many_devices(tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{"devices": 3}, {"devices": 2, "sharded": True}])
+@pytest.mark.parametrize("options", [{"devices": 3}, {"devices": 2, "sharded": True}, {"devices": 2, "tensor": 2}])
 def test_a_run_on_one_device_goes_on_on_several(tmp_path, options):
     for name in ("several", "one"):
         run(tmp_path / name, replace(SAME, steps=8, decay_from=7), every=4)
@@ -99,6 +99,16 @@ def test_a_run_on_one_device_goes_on_on_several(tmp_path, options):
     for name in states[1].keys() - {"random/torch"}:
         torch.testing.assert_close(states[0][name], states[1][name], rtol=1e-3, atol=1e-5)
     assert load_translator(tmp_path / "several").translate("The dog sleeps.").tokens
+
+
+def test_two_by_two_processes_have_the_losses_and_gradient_norms_of_one(tmp_path):
+    steps = {"grid": [], "alone": []}
+    got = run(tmp_path / "grid", SAME, on_step=steps["grid"].append, devices=4, tensor=2)
+    alone = run(tmp_path / "alone", SAME, on_step=steps["alone"].append)
+    assert close(got.losses, alone.losses) and got.tokens == alone.tokens
+    for step, expected in zip(steps["grid"], steps["alone"], strict=True):
+        assert step.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-4)
+    assert close([loss for _, loss in got.validations], [loss for _, loss in alone.validations])
 
 
 def raising(error, rank, device, tell):

@@ -120,6 +120,7 @@ def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 @click.option("--devices", default=1, show_default=True, help="Processes that share each batch; with cuda a GPU each.")
 @click.option("--shard", is_flag=True, help="Divide weights and optimizer states among the devices too (FSDP).")
+@click.option("--tensor", default=1, show_default=True, help="Divide each layer among this many of the devices.")
 @click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
 def train(folder: Path | None, **options: Any) -> None:
     """Train a translator.

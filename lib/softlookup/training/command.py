@@ -34,6 +34,7 @@ def train_command(
     device: str = "cpu",
     devices: int = 1,
     shard: bool = False,
+    tensor: int = 1,
     minutes: float | int | None = None,
     console: Console | None = None,
 ) -> int:
@@ -51,6 +52,7 @@ def train_command(
         device: Where to train.
         devices: On how many processes: a share of every batch each, on this machine's CPUs or a GPU each.
         shard: Whether they cut weights and optimizer states among them.
+        tensor: How many of them divide the heads and hidden units of each layer.
         minutes: After how long to stop at the next state that is kept; None goes on to the end.
         console: Where to write; None means the terminal.
 
@@ -74,11 +76,11 @@ def train_command(
             chosen = Recipe.read(recipe)
         else:
             chosen = grammar_recipe() if folder is None else Recipe()
-        check_devices(devices, shard, chosen)
+        check_devices(devices, shard, chosen, tensor)
         out = Path(out or ("translator-grammar" if folder is None else f"translator-{source}-{target}"))
         corpus = None if folder is None else _read(Path(folder), source, target, chosen.seed)
 
-        where = {"device": device, "devices": devices, "sharded": shard}
+        where = {"device": device, "devices": devices, "sharded": shard, "tensor": tensor}
 
         def work(shown: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
             _run(corpus, out, chosen, begin, where, shown, on_step)

@@ -1,7 +1,8 @@
 """One run on several processes, a device for each: torch's engines, and what a rank does differently.
 
 A process is a rank of torch's process group. Every rank makes the same batches and takes a share of each. Weights are
-whole on every rank (DistributedDataParallel) or cut (fully_shard, ZeRO stage 3); the gradient is that of all shares.
+whole on every rank (DistributedDataParallel), cut (fully_shard, ZeRO stage 3), or computed with in parts (grid.py); the
+gradient is that of all shares.
 """
 
 import os
@@ -53,31 +54,59 @@ def share_of(batch: Batch, rank: int, world: int) -> tuple[Batch, float]:
     return Batch(batch.target_ids[rows], source, batch.pad_id), weight
 
 
+def on_grid(model: nn.Module) -> bool:
+    """Tell whether grid.cut_layers has divided a model's layers among ranks.
+
+    Args:
+        model: Any.
+    """
+    mesh = getattr(next(model.parameters()), "device_mesh", None)
+    return mesh is not None and mesh.ndim == 2
+
+
+def place_of(model: nn.Module) -> tuple[int, int]:
+    """Give the number of this rank's share of a batch, from 0, and how many shares there are.
+
+    Args:
+        model: On a grid, the ranks of a row compute with the same rows of the batch; elsewhere each has other ones.
+    """
+    if not on_grid(model):
+        return dist.get_rank(), dist.get_world_size()
+    mesh: Any = getattr(next(model.parameters()), "device_mesh")  # noqa: B009  a DTensor has it
+    return mesh.get_local_rank(0), mesh.size(0)
+
+
 class SharedLoss(nn.Module):
     """The summed loss of this rank's share, such that the mean of all ranks' gradients is that of the whole batch.
 
     Args:
-        model: Whole, or cut by shard.
+        model: Whole, or cut by shard or grid.cut_layers.
         objective: (model, batch, epsilon) to the sum of losses over a batch's labels.
     """
 
     def __init__(self, model: nn.Module, objective: Callable[[nn.Module, Batch, float], Tensor]) -> None:
         super().__init__()
         self.model, self.objective = model, objective
+        self.share, self.shares = place_of(model)
 
     def forward(self, batch: Batch, epsilon: float) -> Tensor:
-        """Give world times the loss of the share: the engines take means over ranks, and the loss is a sum."""
-        world = dist.get_world_size()
-        share, weight = share_of(batch, dist.get_rank(), world)
+        """Give the loss of the share times the number of shares: engines take means over ranks, and the loss is a sum.
+
+        Args:
+            batch: The whole batch.
+            epsilon: The share of label smoothing.
+        """
+        share, weight = share_of(batch, self.share, self.shares)
         loss: Tensor = self.objective(self.model, share, epsilon)
-        return loss * (weight * world)
+        return loss * (weight * self.shares)
 
 
 def joined(model: nn.Module, objective: Callable[[nn.Module, Batch, float], Tensor]) -> nn.Module:
     """Give the loss of a rank's share, whose backward pass leaves the gradient of the whole batch on the model.
 
     Args:
-        model: On this rank's device; a model that shard has cut sends its own messages.
+        model: On this rank's device; a model that shard has cut sends its own messages. One that grid.cut_layers has
+            cut needs grid.add_gradients after the backward pass.
         objective: See SharedLoss.
     """
     loss = SharedLoss(model, objective)
@@ -104,20 +133,21 @@ def shard(model: nn.Module) -> None:
 
 
 @contextmanager
-def own_dropout(device: torch.device) -> Iterator[None]:
-    """Draw other random numbers on each rank in a block, from a seed that all ranks draw alike.
+def own_dropout(device: torch.device, share: int) -> Iterator[None]:
+    """Draw other random numbers for each share of a batch in a block, from a seed that all ranks draw alike.
 
     After the block the generators are the same on all ranks again: one state of them continues the run.
 
     Args:
         device: This rank's.
+        share: The number of this rank's share of the batch.
 
     Yields:
         Nothing.
     """
     seed = int(torch.randint(2**31, ()))
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(seed + dist.get_rank())
+        torch.manual_seed(seed + share)
         yield
 
 

@@ -110,6 +110,7 @@ def train_on_grammar(
     device: torch.device | str = "cpu",
     devices: int = 1,
     sharded: bool = False,
+    tensor: int = 1,
     on_step: Callable[[Progress], None] | None = None,
     note: Callable[[str], None] | None = None,
     every: int = 100,
@@ -129,6 +130,7 @@ def train_on_grammar(
         device: Where to train.
         devices: On how many processes; see train_translator.
         sharded: Whether they cut the weights among them.
+        tensor: How many of them divide each layer.
         on_step: Told what happened in each step.
         note: Told in a line what is worth a line.
         every: After how many steps the run's state is written.
@@ -155,6 +157,7 @@ def train_on_grammar(
         device=device,
         devices=devices,
         sharded=sharded,
+        tensor=tensor,
         on_step=on_step,
         note=note,
         every=every,

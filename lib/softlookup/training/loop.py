@@ -19,7 +19,7 @@ from softlookup.training.averaging import MovingAverage
 from softlookup.training.captured import CapturedStep, make_capturable, set_rate
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.data import Batch, Batches
-from softlookup.training.devices import joined, mean_over_ranks, own_dropout
+from softlookup.training.devices import joined, mean_over_ranks, on_grid, own_dropout, place_of
 
 Objective = Callable[[nn.Module, Batch, float], Tensor]
 
@@ -117,8 +117,8 @@ def train(
         captured: On a GPU, each step is recorded for its shape of batch and replayed (CapturedStep): worth it where
             shapes come again. The objective may then not wait for a number of the GPU.
         shared: Whether each rank of torch's process group computes a share of each batch. All ranks call this with
-            the same arguments, each with its model, whole or cut by training.devices.shard. Losses and weights are
-            those of one device, but for dropout, which each rank draws for its rows.
+            the same arguments, each with its model, whole or cut by devices.shard or grid.cut_layers. Losses and
+            weights are those of one device, but for dropout, which each rank draws for its rows.
 
     Returns:
         The state at the end: steps, tokens, the loss of each step, validation losses, the best one.
@@ -243,6 +243,7 @@ class _Step:
                 loss = self.objective(self.model, batch, self.epsilon) / tokens
             losses.append(loss.detach())
             loss.backward()
+        self._exchange()
         parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
         norm = nn.utils.clip_grad_norm_(parameters, math.inf if self.clip is None else self.clip)
         return torch.stack(losses).sum(), norm
@@ -250,6 +251,9 @@ class _Step:
     def apply(self) -> None:
         """Change the weights."""
         self.optimizer.step()
+
+    def _exchange(self) -> None:
+        """Add up the gradients of all ranks, where the backward pass has not."""
 
 
 @dataclass
@@ -282,11 +286,18 @@ class _SharedStep(_Step):
     def __post_init__(self) -> None:
         loss = joined(self.model, self.objective)
         self.objective = lambda model, batch, epsilon: loss(batch, epsilon)
+        self._share, _ = place_of(self.model)
 
     def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
-        with own_dropout(group[0].target_ids.device):
+        with own_dropout(group[0].target_ids.device, self._share):
             total, norm = super().gradients(group, tokens)
         return mean_over_ranks(total), whole(norm)
+
+    def _exchange(self) -> None:
+        if on_grid(self.model):
+            from softlookup.training.grid import add_gradients
+
+            add_gradients(self.model)
 
 
 def _finite(total: Tensor, norm: Tensor, where: str) -> tuple[float, float]:

@@ -40,6 +40,7 @@ def train_translator(
     device: torch.device | str = "cpu",
     devices: int = 1,
     sharded: bool = False,
+    tensor: int = 1,
     on_step: Callable[[Progress], None] | None = None,
     note: Say | None = None,
     every: int = 500,
@@ -59,6 +60,7 @@ def train_translator(
         devices: On how many processes, each with its share of every batch: of one device's CPUs, or with a GPU each.
             The run's state is the same for any number, so that a run may go on with another one.
         sharded: Whether they cut weights and optimizer states among them, layer by layer.
+        tensor: How many of them divide the heads and hidden units of each layer; they share their rows of a batch.
         on_step: Told what happened in each step.
         note: Told in a line what is worth a line.
         every: After how many steps the run's state is written.
@@ -68,7 +70,7 @@ def train_translator(
 
     Raises:
         ValueError: If there are no pairs, or none short enough; if devices is below 1; if the weights are to be cut
-            for one device, or with a recipe's consistency.
+            for one device, or with a recipe's consistency; if tensor does not divide devices, heads and hidden units.
         RankLostError: If one of several processes is killed. What it had written stays.
         FileNotFoundError: If begin holds no translator.
         CheckpointError: If begin holds a larger model, or one of another width; if the folder holds a run of another
@@ -78,7 +80,7 @@ def train_translator(
     """
     recipe, folder = Recipe() if recipe is None else recipe, Path(folder)
     say = note or (lambda line: None)
-    check_devices(devices, sharded, recipe)
+    check_devices(devices, sharded, recipe, tensor)
     same_run(folder / "run" / "settings.json", recipe, pairs=[list(pairs), list(validation_pairs)])
     if begin is not None and not (folder / "merges.txt").exists():
         (folder / "merges.txt").write_bytes((Path(begin) / "merges.txt").read_bytes())
@@ -86,7 +88,7 @@ def train_translator(
     tokenizer = learned_tokenizer(sentences, folder / "merges.txt", recipe.vocab_size, say)
     short_pairs, ids = _short_enough(pairs, tokenizer, recipe.max_length, "training", say)
     _, validation_ids = _short_enough(validation_pairs, tokenizer, recipe.max_length, "validation", say)
-    run = _Run(recipe, folder, tokenizer, short_pairs, ids, validation_ids, begin, every, devices, sharded)
+    run = _Run(recipe, folder, tokenizer, short_pairs, ids, validation_ids, begin, every, devices, sharded, tensor)
     if devices == 1:
         state = run.optimised(torch.device(device), on_step or (lambda progress: None), say)
     else:
@@ -114,13 +116,14 @@ def train_translator(
     return state
 
 
-def check_devices(devices: int, sharded: bool, recipe: Recipe) -> None:
+def check_devices(devices: int, sharded: bool, recipe: Recipe, tensor: int = 1) -> None:
     """Refuse numbers of devices that are none, and weights that cannot be cut.
 
     Args:
         devices: How many processes.
         sharded: Whether they cut the weights among them.
         recipe: What decides the run.
+        tensor: How many of them divide each layer.
 
     Raises:
         ValueError: If these do not go together.
@@ -129,10 +132,17 @@ def check_devices(devices: int, sharded: bool, recipe: Recipe) -> None:
         raise ValueError(f"devices is {devices}: give at least 1")
     if sharded and devices == 1:
         raise ValueError("the weights are to be cut among devices (shard), and there is one: give 2 devices or more")
-    if sharded and recipe.consistency:
+    if tensor < 1 or devices % tensor:
+        raise ValueError(f"tensor is {tensor}, and devices is {devices}: give a divisor of the number of devices")
+    if tensor > 1 and sharded:
+        raise ValueError("shard and tensor are both given: weights are cut in one of the two ways, give one of them")
+    for name, size in (("heads", recipe.n_heads), ("hidden units", recipe.d_hidden)):
+        if size % tensor:
+            raise ValueError(f"a layer has {size} {name}, and tensor is {tensor}: give a divisor of both")
+    if (sharded or tensor > 1) and recipe.consistency:
         raise ValueError(
             f"consistency is {recipe.consistency}: its two passes need whole weights. Give a recipe without it, or "
-            "devices without shard"
+            f"devices without {'shard' if sharded else 'tensor'}"
         )
 
 
@@ -150,6 +160,7 @@ class _Run:
     every: int
     devices: int
     sharded: bool
+    tensor: int
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -180,6 +191,10 @@ class _Run:
         fast, objective, is_plain = self._loss(model, device, dtype, say)
         if self.sharded:
             shard(model)
+        if self.tensor > 1:
+            from softlookup.training.grid import cut_layers
+
+            cut_layers(model, self.tensor)
 
         def schedule(step: int) -> float:
             # The loop asks for each step's rate just before it: the moment to turn the second pass on.
@@ -219,7 +234,8 @@ class _Run:
         """Give the fast loss, what is trained by, and whether that is the plain model."""
         recipe = self.recipe
         fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
-        if self.sharded:  # weights are whole in forward methods alone, and only the plain model calls them
+        # Weights that are cut can be read in forward methods alone, and only the plain model calls them.
+        if self.sharded or self.tensor > 1:
             return fast, summed_loss, True
         plain = None if recipe.consistency else loss_on_gpu(model, device, say, epsilon=recipe.epsilon)
         loss = plain or fast
