@@ -196,7 +196,7 @@ def _fit(
         plan.latents,
         sparsity=price or 0.0,
         k=k,
-        targets=shown[1],
+        targets=None if targets_MD is inputs_MD else shown[1],
         steps=plan.steps,
         batch=plan.batch,
         rate=rate,

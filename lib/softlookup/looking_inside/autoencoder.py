@@ -18,6 +18,7 @@ class SparseAutoencoder(nn.Module):
         width: D, of the states.
         n_latents: A, directions to take them apart into.
         k: How many latents of a state are kept at most, the largest (TopK); None keeps all.
+        transcodes: Whether it predicts other vectors than it reads: then b_decoder is not subtracted.
         generator: Where the first directions come from.
 
     Raises:
@@ -28,14 +29,20 @@ class SparseAutoencoder(nn.Module):
     """
 
     def __init__(
-        self, width: int, n_latents: int, *, k: int | None = None, generator: torch.Generator | None = None
+        self,
+        width: int,
+        n_latents: int,
+        *,
+        k: int | None = None,
+        transcodes: bool = False,
+        generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         if min(width, n_latents) < 1:
             raise ValueError(f"width is {width}, n_latents {n_latents}; wanted at least 1")
         if k is not None and not 1 <= k <= n_latents:
             raise ValueError(f"k is {k}; wanted 1 to the {n_latents} latents, or None")
-        self.k = k
+        self.k, self.transcodes = k, transcodes
         directions_AD = F.normalize(torch.randn(n_latents, width, generator=generator), dim=1)
         self.directions = nn.Parameter(directions_AD)
         self.w_encoder = nn.Parameter(directions_AD.mT.clone())
@@ -51,7 +58,8 @@ class SparseAutoencoder(nn.Module):
         Returns:
             Numbers from 0 on, most of them 0 once it is trained.
         """
-        latents = torch.relu((states - self.b_decoder) @ self.w_encoder + self.b_encoder)
+        centred = states if self.transcodes else states - self.b_decoder
+        latents = torch.relu(centred @ self.w_encoder + self.b_encoder)
         if self.k is None:
             return latents
         largest, where = latents.topk(self.k, dim=-1)
@@ -107,7 +115,7 @@ def train_autoencoder(
     *,
     sparsity: float = 0.1,
     k: int | None = None,
-    targets: Float[Tensor, "M D"] | None = None,
+    targets: Tensor | None = None,
     steps: int = 3000,
     batch: int = 512,
     rate: float = 3e-3,
@@ -123,7 +131,7 @@ def train_autoencoder(
         sparsity: The price of a latent's strength: more makes fewer latents active, and shrinks those that are. With
             k there is no price.
         k: How many latents of a state may be active (TopK).
-        targets: What to give for each state; None means the state itself.
+        targets: What to give for each state, (M, D); None means the state itself.
         steps: Steps of Adam; the rate falls to zero along a cosine. Directions are brought back to length 1 after
             each.
         batch: States in each step.
@@ -147,16 +155,17 @@ def train_autoencoder(
             f"got {len(states)} states, {steps} steps of {batch}, sparsity {sparsity}; wanted at least 1 of each, and "
             "a sparsity of 0 or above"
         )
+    transcodes = targets is not None
     targets = states if targets is None else targets
     if targets.shape != states.shape:
         raise ValueError(f"targets have the shape {tuple(targets.shape)}; wanted that of states, {tuple(states.shape)}")
     price = sparsity if k is None else 0.0
     generator = torch.Generator().manual_seed(seed)
-    model = SparseAutoencoder(states.shape[1], n_latents, k=k, generator=generator).to(states)
+    model = SparseAutoencoder(states.shape[1], n_latents, k=k, transcodes=transcodes, generator=generator).to(states)
     with torch.no_grad():
         model.b_decoder.copy_(targets.mean(dim=0))
-        # A mean state activates nothing at first: zeros for an autoencoder.
-        model.b_encoder.copy_((model.b_decoder - states.mean(dim=0)) @ model.w_encoder)
+        if transcodes:
+            model.b_encoder.copy_(-states.mean(dim=0) @ model.w_encoder)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
