@@ -28,6 +28,7 @@ BENCHES = {
     "after-pretraining": ("benchmarks.after_pretraining:bench_after", ("quick", "say")),
     "tune": ("benchmarks.tuning:bench_tune", ("quick",)),
     "inside": ("benchmarks.looking_inside:bench_inside", ("quick", "runs_file", "say")),
+    "codes": ("benchmarks.looking_inside.codes:bench_codes", ("quick", "runs_file", "say")),
     "positions": ("benchmarks.positions:bench_positions", ("quick",)),
     "schedules": ("benchmarks.schedules:bench_schedules", ("quick", "runs_file", "say")),
     "faults": ("benchmarks.faults:bench_faults", ("quick", "runs_file", "say")),

@@ -235,6 +235,25 @@ def autoencoder(h, w_encoder, b_encoder, directions, b_decoder, price):
 
 
 # %% [markdown]
+# [[task 17.top-k-codes]]
+#
+# Compute a TopK autoencoder. The latents are the ReLU of `(h - b_decoder) @ w_encoder + b_encoder`, of which **each state** keeps its `k` largest; the others become 0. Of equal latents, the one with the lower index is kept first (a stable sort leaves their order). The reconstruction is the latents times `directions`, plus `b_decoder`. Return also the variance that it **misses**: the sum of all squared errors divided by the sum of the squared distances of all states from their mean.
+
+
+# %% 17-top-k-codes
+def top_k_codes(h, w_encoder, b_encoder, directions, b_decoder, k):
+    """h (M, D), w_encoder (D, A), b_encoder (A,), directions (A, D), b_decoder (D,), a number -> (M, A), (M, D), a number."""
+    ### BEGIN SOLUTION
+    latents = torch.relu((h - b_decoder) @ w_encoder + b_encoder)
+    chosen = latents.sort(dim=1, descending=True, stable=True).indices[:, :k]
+    codes = torch.zeros_like(latents).scatter(1, chosen, latents.gather(1, chosen))
+    again = codes @ directions + b_decoder
+    missed = (again - h).square().sum() / (h - h.mean(dim=0)).square().sum()
+    return codes, again, missed
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## In your own words
 #
 # Task 17-claim · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/17_looking_inside.html#looking-inside-patterns)

@@ -7,6 +7,7 @@ COUNT = "both have as many entries"
 DTYPE = "both have the same dtype"
 TINY = "both are far below every length but 0"
 TARGETS = "a target is 1 where the label is 1, and -1 elsewhere"
+STABLE = "torch leaves the order of equal entries in rows as short as these in any case"
 STILL = "the head's own copy still holds what the head gives"
 
 EQUAL: list[tuple[str, str, str]] = [
@@ -68,6 +69,16 @@ EQUAL: list[tuple[str, str, str]] = [
     ("17.autoencoder", "loss = (again - h).square().sum(dim=-1) + price * latents.sum(dim=1)", BEHIND),
     ("17.autoencoder", "loss = (again - h).square().sum(dim=1) + price * latents.sum(dim=-1)", BEHIND),
     ("17.autoencoder", "loss = (h - again).square().sum(dim=1) + price * latents.sum(dim=1)", MIRRORED),
+    ("17.top-k-codes", "latents = torch.relu(b_encoder + (h - b_decoder) @ w_encoder)", COMMUTES),
+    ("17.top-k-codes", "chosen = latents.sort(descending=True, stable=True).indices[:, :k]", BEHIND),
+    ("17.top-k-codes", "chosen = latents.sort(dim=1, descending=True).indices[:, :k]", STABLE),
+    ("17.top-k-codes", "chosen = latents.sort(dim=1, descending=True, stable=False).indices[:, :k]", STABLE),
+    ("17.top-k-codes", "chosen = latents.sort(dim=-1, descending=True, stable=True).indices[:, :k]", BEHIND),
+    ("17.top-k-codes", "codes = torch.zeros_like(latents).scatter(-1, chosen, latents.gather(1, chosen))", BEHIND),
+    ("17.top-k-codes", "codes = torch.zeros_like(latents).scatter(1, chosen, latents.gather(-1, chosen))", BEHIND),
+    ("17.top-k-codes", "again = b_decoder + codes @ directions", COMMUTES),
+    ("17.top-k-codes", "missed = (h - again).square().sum() / (h - h.mean(dim=0)).square().sum()", MIRRORED),
+    ("17.top-k-codes", "missed = (again - h).square().sum() / (h.mean(dim=0) - h).square().sum()", MIRRORED),
     (
         "17.probe",
         "right = (x[~shown] @ w >= 0) == (labels[~shown] == 1)",

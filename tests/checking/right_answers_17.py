@@ -256,6 +256,37 @@ def autoencoder_numpy(h, w_encoder, b_encoder, directions, b_decoder, price):
     return a, y, float(np.mean(np.sum((y - h) ** 2, 1) + price * a.sum(1)))
 
 
+def top_k_ranks(h, w_encoder, b_encoder, directions, b_decoder, k):
+    latents = ((h - b_decoder) @ w_encoder + b_encoder).clamp(min=0)
+    left, right = latents[:, :, None], latents[:, None, :]
+    earlier = torch.ones(latents.shape[1], latents.shape[1]).tril(-1).bool()
+    ranks = ((right > left) | ((right == left) & earlier)).sum(dim=2)
+    codes = torch.where(ranks < k, latents, 0.0)
+    again = codes @ directions + b_decoder
+    return codes, again, (again - h).pow(2).mean() / h.var(dim=0, correction=0).mean()
+
+
+def top_k_loop(h, w_encoder, b_encoder, directions, b_decoder, k):
+    codes, again = [], []
+    for x in h:
+        before = (w_encoder.T @ (x - b_decoder) + b_encoder).tolist()
+        chosen = sorted(range(len(before)), key=lambda i: -before[i])[:k]
+        code = torch.tensor([max(0.0, y) if i in chosen else 0.0 for i, y in enumerate(before)], dtype=h.dtype)
+        codes.append(code)
+        again.append(torch.einsum("a,ad->d", code, directions) + b_decoder)
+    errors = sum((x - y) @ (x - y) for x, y in zip(h, again, strict=True))
+    distances = (h * h).sum() - h.sum(dim=0).square().sum() / len(h)
+    return torch.stack(codes), torch.stack(again), errors / distances
+
+
+def top_k_numpy(h, w_encoder, b_encoder, directions, b_decoder, k):
+    h, we, be, d, bd = (x.numpy() for x in (h, w_encoder, b_encoder, directions, b_decoder))
+    a = np.maximum((h - bd) @ we + be, 0)
+    np.put_along_axis(a, np.argsort(-a, axis=1, kind="stable")[:, k:], 0, axis=1)
+    y = a @ d + bd
+    return a, y, float(np.linalg.norm(y - h) ** 2 / np.linalg.norm(h - h.mean(0)) ** 2)
+
+
 RIGHT = {
     "17.lens": [lens_torch, lens_loop, lens_numpy],
     "17.attribute-heads": [attribute_einsum, attribute_loop, attribute_back],
@@ -267,4 +298,5 @@ RIGHT = {
     "17.selectivity": [selectivity_numpy, selectivity_loop, selectivity_errors],
     "17.superposition": [shared_gram, shared_loop, shared_numpy],
     "17.autoencoder": [autoencoder_torch, autoencoder_loop, autoencoder_numpy],
+    "17.top-k-codes": [top_k_ranks, top_k_loop, top_k_numpy],
 }

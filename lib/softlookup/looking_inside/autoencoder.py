@@ -1,4 +1,4 @@
-"""A sparse autoencoder: states taken apart into a few of many directions, and a count of what it got right.
+"""Sparse autoencoders and transcoders: states taken apart into a few of many directions, and how well that went.
 
 Letters of its own: M states, A latents of the autoencoder, G features whose directions are known.
 """
@@ -17,19 +17,32 @@ class SparseAutoencoder(nn.Module):
     Args:
         width: D, of the states.
         n_latents: A, directions to take them apart into.
+        k: How many latents of a state are kept at most, the largest (TopK); None keeps all.
+        transcodes: Whether it predicts other vectors than it reads: then b_decoder is not subtracted.
         generator: Where the first directions come from.
 
     Raises:
-        ValueError: If a size is below 1.
+        ValueError: If a size is below 1, or k is not one of 1 to A.
 
-    Source: Bricken et al. 2023 (Towards Monosemanticity); Cunningham et al. 2023.
+    Source: Bricken et al. 2023 (Towards Monosemanticity); Cunningham et al. 2023; Gao et al. 2025 (TopK, section 2.3).
     Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
 
-    def __init__(self, width: int, n_latents: int, *, generator: torch.Generator | None = None) -> None:
+    def __init__(
+        self,
+        width: int,
+        n_latents: int,
+        *,
+        k: int | None = None,
+        transcodes: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
         super().__init__()
         if min(width, n_latents) < 1:
             raise ValueError(f"width is {width}, n_latents {n_latents}; wanted at least 1")
+        if k is not None and not 1 <= k <= n_latents:
+            raise ValueError(f"k is {k}; wanted 1 to the {n_latents} latents, or None")
+        self.k, self.transcodes = k, transcodes
         directions_AD = F.normalize(torch.randn(n_latents, width, generator=generator), dim=1)
         self.directions = nn.Parameter(directions_AD)
         self.w_encoder = nn.Parameter(directions_AD.mT.clone())
@@ -45,7 +58,12 @@ class SparseAutoencoder(nn.Module):
         Returns:
             Numbers from 0 on, most of them 0 once it is trained.
         """
-        return torch.relu((states - self.b_decoder) @ self.w_encoder + self.b_encoder)
+        centred = states if self.transcodes else states - self.b_decoder
+        latents = torch.relu(centred @ self.w_encoder + self.b_encoder)
+        if self.k is None:
+            return latents
+        largest, where = latents.topk(self.k, dim=-1)
+        return torch.zeros_like(latents).scatter(-1, where, largest)
 
     def decode(self, latents: Float[Tensor, "*batch A"]) -> Float[Tensor, "*batch D"]:
         """Put a vector together from its latents.
@@ -70,20 +88,22 @@ class SparseAutoencoder(nn.Module):
         return self.decode(self.encode(states))
 
     @torch.no_grad()
-    def report(self, states: Float[Tensor, "M D"]) -> dict[str, float]:
+    def report(self, states: Float[Tensor, "M D"], targets: Float[Tensor, "M D"] | None = None) -> dict[str, float]:
         """Say how well it does on states.
 
         Args:
             states: Vectors that it was not trained on.
+            targets: What a transcoder should give for them; None means the states.
 
         Returns:
-            ``explained``, the share of the states' variance that is reconstructed; ``active``, the mean number of
+            ``explained``, the share of the targets' variance that is reconstructed; ``active``, the mean number of
             latents that are active at once (L0); ``dead``, how many never are.
         """
+        targets = states if targets is None else targets
         latents_MA = self.encode(states)
-        missed = (self.decode(latents_MA) - states).square().sum()
+        missed = (self.decode(latents_MA) - targets).square().sum()
         return {
-            "explained": (1 - missed / (states - states.mean(dim=0)).square().sum()).item(),
+            "explained": (1 - missed / (targets - targets.mean(dim=0)).square().sum()).item(),
             "active": (latents_MA > 0).double().sum(dim=1).mean().item(),
             "dead": float((~(latents_MA > 0).any(dim=0)).sum()),
         }
@@ -94,17 +114,24 @@ def train_autoencoder(
     n_latents: int,
     *,
     sparsity: float = 0.1,
+    k: int | None = None,
+    targets: Tensor | None = None,
     steps: int = 3000,
     batch: int = 512,
     rate: float = 3e-3,
     seed: int = 0,
 ) -> SparseAutoencoder:
-    """Train an autoencoder: squared error, and sparsity times the sum of the latents (L1).
+    """Train an autoencoder: squared error, and sparsity times the sum of the latents (L1), or the k largest latents.
+
+    With the outputs of a feed-forward network as targets for its inputs, the same net is a transcoder.
 
     Args:
         states: The vectors to take apart.
         n_latents: A.
-        sparsity: The price of a latent's strength: more makes fewer latents active, and shrinks those that are.
+        sparsity: The price of a latent's strength: more makes fewer latents active, and shrinks those that are. With
+            k there is no price.
+        k: How many latents of a state may be active (TopK).
+        targets: What to give for each state, (M, D); None means the state itself.
         steps: Steps of Adam; the rate falls to zero along a cosine. Directions are brought back to length 1 after
             each.
         batch: States in each step.
@@ -115,29 +142,38 @@ def train_autoencoder(
         The autoencoder.
 
     Raises:
-        ValueError: If there is no state, a size is below 1, or sparsity is below 0.
+        ValueError: If there is no state, a size is below 1, sparsity is below 0, k is not one of 1 to A, or targets
+            have another shape than states.
 
     Cost: 80 latents, 8 dimensions: about 2 s on one core.
 
-    Source: Bricken et al. 2023. Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
+    Source: Bricken et al. 2023; Gao et al. 2025 (TopK); Dunefsky et al. 2024 (transcoders).
+    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
     if not len(states) or min(steps, batch) < 1 or sparsity < 0:
         raise ValueError(
             f"got {len(states)} states, {steps} steps of {batch}, sparsity {sparsity}; wanted at least 1 of each, and "
             "a sparsity of 0 or above"
         )
+    transcodes = targets is not None
+    targets = states if targets is None else targets
+    if targets.shape != states.shape:
+        raise ValueError(f"targets have the shape {tuple(targets.shape)}; wanted that of states, {tuple(states.shape)}")
+    price = sparsity if k is None else 0.0
     generator = torch.Generator().manual_seed(seed)
-    model = SparseAutoencoder(states.shape[1], n_latents, generator=generator).to(states)
+    model = SparseAutoencoder(states.shape[1], n_latents, k=k, transcodes=transcodes, generator=generator).to(states)
     with torch.no_grad():
-        model.b_decoder.copy_(states.mean(dim=0))
+        model.b_decoder.copy_(targets.mean(dim=0))
+        if transcodes:
+            model.b_encoder.copy_(-states.mean(dim=0) @ model.w_encoder)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
-        h_MD = states[torch.randint(len(states), (batch,), generator=generator)]
-        latents_MA = model.encode(h_MD)
-        missed_M = (model.decode(latents_MA) - h_MD).square().sum(dim=1)
+        chosen = torch.randint(len(states), (batch,), generator=generator)
+        latents_MA = model.encode(states[chosen])
+        missed_M = (model.decode(latents_MA) - targets[chosen]).square().sum(dim=1)
         optimizer.zero_grad()
-        (missed_M + sparsity * latents_MA.sum(dim=1)).mean().backward()
+        (missed_M + price * latents_MA.sum(dim=1)).mean().backward()
         optimizer.step()
         falling.step()
         with torch.no_grad():
