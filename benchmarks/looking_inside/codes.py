@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from benchmarks.harness import benchmark, one_thread
 from benchmarks.kept_runs import KeptRuns
@@ -164,14 +164,19 @@ def _sampled(plan: CodesSizes) -> Tensor:
     ).ids
 
 
+def _network(plan: CodesSizes) -> nn.Module:
+    network = writer().model.decoder.layers[plan.layer].feed_forward
+    assert isinstance(network, nn.Module)
+    return network
+
+
 @torch.no_grad()
 def _activations(plan: CodesSizes, ids_BT: Tensor) -> list[Tensor]:
     """States behind a layer, inputs and outputs of its feed-forward network, each (M, D), without first positions."""
-    model, trace, seen = writer().model, Trace(), []
-    hook = model.decoder.layers[plan.layer].feed_forward.register_forward_hook(
-        lambda _, inputs, output: seen.extend((inputs[0], output))
-    )
-    model(ids_BT, trace=trace)
+    trace = Trace()
+    seen: list[Tensor] = []
+    hook = _network(plan).register_forward_hook(lambda _, inputs, output: seen.extend((inputs[0], output)))
+    writer().model(ids_BT, trace=trace)
     hook.remove()
     return [x[:, 1:].flatten(0, 1) for x in (trace.states[plan.layer + 1], *seen)]
 
@@ -211,14 +216,13 @@ def _fit(
 @torch.no_grad()
 def _loss(plan: CodesSizes, ids_BT: Tensor, replacement: Callable[[Tensor], Tensor] | None = None) -> float:
     """The model's loss in nats a token, where asked with something else in the network's place, from position 2 on."""
-    model = writer().model
 
     def replaced(_: Any, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
         if replacement is None:
             return output
         return torch.cat((output[:, :1], replacement(inputs[0])[:, 1:]), dim=1)
 
-    hook = model.decoder.layers[plan.layer].feed_forward.register_forward_hook(replaced)
-    logits_BTV = model(ids_BT[:, :-1])
+    hook = _network(plan).register_forward_hook(replaced)
+    logits_BTV = writer().model(ids_BT[:, :-1])
     hook.remove()
     return round(F.cross_entropy(logits_BTV[:, 1:].flatten(0, 1), ids_BT[:, 2:].flatten()).item(), 4)
