@@ -319,6 +319,26 @@ def hybrid_bytes(config, length, bytes_each):
 
 
 # %% [markdown]
+# [[task 15.per-layer]]
+#
+# Add per-layer embeddings to the states behind one layer, as Gemma 4 does (`transformers/models/gemma4/modeling_gemma4.py`). A row of `table` has numbers for **all layers side by side**, `P` for each; take those of `layer`, counted from 0, for each token's id, and multiply them by $\sqrt{P}$. The state decides what of them passes: multiply it by `w_gate`, apply the GELU $\tfrac{g}{2}\big(1 + \tanh\big(\sqrt{2/\pi}\,(g + 0.044715\, g^3)\big)\big)$, and multiply by the token's numbers, entry by entry. Multiply the product by `w_out`, divide each row by the root of the mean of its squares (`eps` is added to that mean), multiply it by `gain`, and add it to the state. (Gemma also adds a part to the token's numbers that it makes from the first state; leave that out.)
+
+
+# %% 15-per-layer
+def per_layer_step(x, ids, table, layer, w_gate, w_out, gain, eps):
+    """x (T, D), ids (T,), table (V, layers * P), whole, w_gate (D, P), w_out (P, D), gain (D,), number -> (T, D)."""
+    ### BEGIN SOLUTION
+    P = w_gate.shape[1]
+    row = table[ids, layer * P : (layer + 1) * P] * np.sqrt(P)
+    g = x @ w_gate
+    g = g / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (g + 0.044715 * g**3)))
+    y = (g * row) @ w_out
+    y = y / np.sqrt((y**2).mean(axis=-1, keepdims=True) + eps)
+    return x + y * gain
+    ### END SOLUTION
+
+
+# %% [markdown]
 # [[task 15.pages]]
 #
 # Attend through a block table. `k_blocks` and `v_blocks` hold the blocks of all sequences, `P` positions each. `table` lists the blocks of one sequence in the order of its text; it has `length` positions, so its last block may be filled in part, and what stands behind is another sequence's, or nothing. Let the query attend to all of its positions, with scores divided by $\sqrt{H}$.

@@ -62,7 +62,35 @@ def blocks_torch(w, block):
     return torch.ldexp((x / step).round() * step, exponent - 3).flatten(-2).numpy()
 
 
+def table_packed(x, ids, table, layer, w_gate, w_out, gain, eps):
+    width = w_gate.shape[1]
+    row = table.reshape(len(table), -1, width)[ids][:, layer]
+    g = x @ w_gate
+    inner = (2 / np.pi) ** 0.5 * (g + 0.044715 * g * g * g)
+    y = (0.5 * g * (1 + np.tanh(inner)) * row * width**0.5) @ w_out
+    return x + gain * y * (np.mean(y * y, axis=1, keepdims=True) + eps) ** -0.5
+
+
+def table_loop(x, ids, table, layer, w_gate, w_out, gain, eps):
+    width, states = w_gate.shape[1], []
+    for state, token in zip(x, ids, strict=True):
+        g = state @ w_gate
+        g = g / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (g + 0.044715 * g**3)))
+        y = (g * table[token][layer * width :][:width] * np.sqrt(width)) @ w_out
+        states.append(state + gain * y / np.sqrt(y @ y / len(y) + eps))
+    return np.array(states)
+
+
+def table_torch(x, ids, table, layer, w_gate, w_out, gain, eps):
+    x, w_gate, w_out, gain = (torch.as_tensor(value).double() for value in (x, w_gate, w_out, gain))
+    width = w_gate.shape[1]
+    row = torch.as_tensor(table)[torch.as_tensor(ids)].double().split(width, dim=1)[layer] * width**0.5
+    y = (torch.nn.functional.gelu(x @ w_gate, approximate="tanh") * row) @ w_out
+    return (x + torch.nn.functional.rms_norm(y, y.shape[-1:], gain, eps)).numpy()
+
+
 FORMATS = {
+    "15.per-layer": [table_packed, table_loop, table_torch],
     "15.mtp-input": [mtp_split, mtp_loop, mtp_torch],
     "15.block-scales": [blocks_looked_up, blocks_by_bounds, blocks_torch],
 }

@@ -6,6 +6,7 @@ from softlookup.tasks.ch15_what_changed.drafts import ACCEPT, MTP_INPUT, SPECULA
 from softlookup.tasks.ch15_what_changed.experts import MIXTURE, ROUTE
 from softlookup.tasks.ch15_what_changed.formats import BLOCK_SCALES
 from softlookup.tasks.ch15_what_changed.heads import INDEXED, LATENT, NORMS, SINKS
+from softlookup.tasks.ch15_what_changed.layers import PER_LAYER
 from softlookup.tasks.ch15_what_changed.rates import MUON, SCHEDULE, YARN
 
 TASKS = (
@@ -24,6 +25,7 @@ TASKS = (
     BLOCK_SCALES,
     DELTA,
     HYBRID,
+    PER_LAYER,
     PAGES,
     FORK,
     INDEXED,
