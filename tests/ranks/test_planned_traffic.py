@@ -10,7 +10,8 @@ from softlookup.checking.catalogue import tasks
 from softlookup.checking.published import answer
 from softlookup.checking.variant import variant_of
 from softlookup.ranks import LinkSpeed, run_here
-from softlookup.roofline import Hardware, Layout, PlannerSizes, TrainingCluster, layout_cost
+from softlookup.roofline import Hardware, Layout, TrainingCluster, layout_cost
+from softlookup.roofline.planner_sizes import PlannerSizes
 
 LINK = LinkSpeed(0.25, 1000.0, "slow")
 FAST = TrainingCluster(Hardware("fast", {"bfloat16": 1e30}, 1e30, 1e30, "made up"), LINK, LINK)

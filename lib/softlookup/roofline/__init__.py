@@ -33,7 +33,7 @@ from softlookup.roofline.memory import (
 )
 from softlookup.roofline.models import MODELS
 from softlookup.roofline.operations import FLOAT_BYTES, HALF_BYTES, Moved, Operation, Total, product, total
-from softlookup.roofline.planner_sizes import PlannerSizes, planner_sizes
+from softlookup.roofline.planner_sizes import planner_sizes
 from softlookup.roofline.roof import (
     attainable_flops_per_s,
     bound_by,
@@ -57,7 +57,6 @@ __all__ = [
     "MODELS",
     "Moved",
     "Operation",
-    "PlannerSizes",
     "RECIPES",
     "Stream",
     "Total",
