@@ -12,6 +12,9 @@ FILLED = "every running request is given a number of its own in one of the two l
 SET = "it is set again before it is read or returned"
 LIMIT = "no question takes that many steps"
 PADDED = "no logit behind the vocabulary is allowed"
+FIRST = "the first division has a rate above 0, and so is always taken"
+NO_RATE = "with no machine of a kind no request is completed"
+SLOWER = "what decoding allows falls with each machine more, so it is above the best rate as long as the rate itself is"
 NO_GAIN = "a round without a draft is never faster than the large model alone"
 
 EQUAL: list[tuple[str, str, str]] = [
@@ -153,4 +156,20 @@ EQUAL: list[tuple[str, str, str]] = [
     ("16.constrained-step", "return p.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)", PADDED),
     ("16.constrained-step", "return p.masked_fill(~allowed.any(dim=1, keepdim=True), 0.0)", BEHIND),
     ("16.constrained-step", "return p.masked_fill(~allowed.any(dim=--1, keepdim=True), 0.0)", BEHIND),
+    ("16.split-pools", "best, most = (1, 0.0)", FIRST),
+    ("16.split-pools", "best, most = (-1, 0.0)", FIRST),
+    ("16.split-pools", "best, most = (0, -1.0)", FIRST),
+    ("16.split-pools", "for senders in range(0, machines):", NO_RATE),
+    ("16.split-pools", "for senders in range(-1, machines):", NO_RATE),
+    ("16.split-pools", "computed = prefill_rate * senders / prompt", COMMUTES),
+    ("16.split-pools", "sent = bandwidth * senders / (prompt * cache_bytes)", COMMUTES),
+    ("16.split-pools", "sent = senders * bandwidth / (cache_bytes * prompt)", COMMUTES),
+    ("16.split-pools", "written = batch * (machines - senders) / (answer * step)", COMMUTES),
+    ("16.split-pools", "if written > most:", SLOWER),
+    ("16.split-pools", "written = (machines - senders) * batch / (step * answer)", COMMUTES),
+    ("16.split-sum", "total = part + total", COMMUTES),
+    ("16.split-sum", "for start in range(0, x.shape[-1], size):", BEHIND),
+    ("16.split-sum", "part = column + part", COMMUTES),
+    ("16.split-sum", "for column in x[:, start:start + size].unbind(dim=-1):", BEHIND),
+    ("16.split-sum", "for column in x[:, start:size + start].unbind(dim=1):", COMMUTES),
 ]

@@ -201,6 +201,7 @@ def _pool_cases(rng: Rng) -> list[Case]:
         ("a slow link", (6, 5000, 100, 50_000, 0.02, 64, 327_680, 1.2e9)),
         ("a large cache on a slow link", (7, 800, 120, 20_000, 0.04, 48, 2_000_000, 5e9)),
         ("a prompt of two tokens, whose cache fills the link", (4, 2, 5, 50_000, 0.001, 64, 500_000_000, 1e9)),
+        ("more machines than tokens of an answer", (9, 4, 3, 5, 0.5, 2, 1000, 1e6)),
         ("two divisions are as good", (5, 1000, 25, 1000, 1.0, 25, 1000, 1e9)),
         ("decoding is always slower", (5, 100, 4000, 90_000, 0.05, 8, 70_656, link)),
         ("prefills are always slower", (5, 90_000, 20, 9000, 0.01, 64, 70_656, link)),
