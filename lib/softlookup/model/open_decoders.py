@@ -173,8 +173,8 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
     whole = whole or dict(usual)
     local = {**usual.get("sliding_attention", {}), **whole.pop("sliding_attention", {})}
     usual = usual.get("full_attention", usual)
-    rope = {**whole, **whole.pop("full_attention", {})}
-    rope.pop("full_attention", None)
+    full = whole.pop("full_attention", {})
+    rope = {**whole, **full}
     for name, otherwise in (("rope_theta", 1e4), ("partial_rotary_factor", 1.0)):
         if entries.get(name) is not None and not (in_file and name in rope):
             rope[name] = entries[name]

@@ -90,7 +90,7 @@ def _layouts(
     sizes: TransformerSizes, cards: int, step: tuple[int, int], zero: Sequence[int], contexts: Sequence[int]
 ) -> Iterator[Layout]:
     sequences, sequence = step
-    experts = sizes.experts if isinstance(sizes, PlannerSizes) else 0
+    experts = _experts(sizes)
     for tensor, pipeline, context in product(_divisors(cards), _divisors(cards), contexts):
         data, left = divmod(cards, tensor * pipeline * context)
         if left or pipeline > sizes.L + 2 or sequences % data or _is_uneven(sequence, context):
@@ -112,6 +112,10 @@ def _cut_by_tensor(sizes: TransformerSizes) -> dict[str, int]:
     """What a tensor group has to divide."""
     cut = {"N": sizes.N, "F": sizes.F, "V": sizes.V}
     return {**cut, "an expert's width": sizes.hidden} if isinstance(sizes, PlannerSizes) and sizes.experts else cut
+
+
+def _experts(sizes: TransformerSizes) -> int:
+    return sizes.experts if isinstance(sizes, PlannerSizes) else 0
 
 
 def _is_uneven(sequence: int, context: int) -> bool:
@@ -238,7 +242,7 @@ def _micro_batches(sizes: TransformerSizes, layout: Layout, tokens: int, sequenc
         raise ValueError(f"zero is {layout.zero}; wanted a stage from 0 to 3")
     if _is_uneven(sequence, layout.context):
         raise ValueError(f"sequence is {sequence}; wanted a multiple of twice the context, {2 * layout.context}")
-    experts = sizes.experts if isinstance(sizes, PlannerSizes) else 0
+    experts = _experts(sizes)
     if layout.data % layout.expert or (experts % layout.expert if experts else layout.expert > 1):
         raise ValueError(
             f"expert is {layout.expert}; wanted a divisor of data, {layout.data}, and of {experts} experts"
