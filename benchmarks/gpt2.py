@@ -21,7 +21,7 @@ from benchmarks.gpt2_peer import PlainGPT2, same_in_ours
 from benchmarks.harness import benchmark
 from benchmarks.measures import wait
 from softlookup.model.language import DecoderLM
-from softlookup.training.captured import CapturedStep, make_capturable, set_rate
+from softlookup.training.captured import CapturedStep, make_capturable, recorder_for, set_rate
 from softlookup.training.fast import quick_dtype
 from softlookup.training.float8 import Float8Products
 from softlookup.training.master_weights import MasterWeights
@@ -204,7 +204,7 @@ class _Trainer:
         self.taken: _Trainer | CapturedStep = self
         if way.captured:
             make_capturable(self.optimizer)
-            self.taken = CapturedStep(self.gradients, self.apply, self.left_in)
+            self.taken = CapturedStep(self.gradients, self.apply, self.parameters, recorder_for(torch.device(device)))
 
     def gradients(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor]:
         """Leave the gradients, clipped, and give the loss."""

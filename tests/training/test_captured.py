@@ -5,8 +5,10 @@ import torch
 import torch.nn.functional as F
 
 from softlookup.model import Config, DecoderLM, Transformer
+from softlookup.training import loop
 from softlookup.training.ahead import ahead
-from softlookup.training.captured import CapturedStep, make_capturable, set_rate
+from softlookup.training.captured import CapturedStep, make_capturable, recorder_for, set_rate
+from softlookup.training.checkpoint import Checkpoints, TrainingState, load_checkpoint, save_checkpoint
 from softlookup.training.data import Batch, BucketedBatches
 from softlookup.training.float8 import Float8Products, float8_linear
 from softlookup.training.loop import train
@@ -22,33 +24,161 @@ def pairs(n=40):
     return [tuple(torch.randint(4, 29, (length,), generator=rng).tolist() for length in both) for both in lengths]
 
 
+class HandRecorder:
+    """Stands in for CUDA graphs on a CPU: a recording changes nothing, and each replay writes its numbers in place.
+
+    What a recording returns, and the gradients that it leaves, are NaN until it is replayed.
+    """
+
+    def __init__(self, model, optimizer, failing=0, error=RuntimeError):
+        self.model, self.optimizer, self.failing, self.error = model, optimizer, failing, error
+        self.recordings = self.replays = 0
+
+    def aside(self, work):
+        return work()
+
+    @torch.no_grad()
+    def record(self, work):
+        self.recordings += 1
+        if self.recordings == self.failing:
+            raise self.error("operation not permitted\nwhen a stream is capturing")
+        parameters = list(self.model.parameters())
+        states = [t for state in self.optimizer.state.values() for t in state.values()]
+        before = [(t, t.clone()) for t in (*parameters, *states)]
+        with torch.enable_grad():
+            outputs = work()
+        gradients = [p.grad for p in parameters]
+        for tensor, values in before:
+            tensor.copy_(values)
+        if outputs is None:
+            return lambda: (setattr(self, "replays", self.replays + 1), work()), None
+        for tensor in (*outputs, *(g for g in gradients if g is not None)):
+            tensor.fill_(torch.nan)
+
+        def replay():
+            self.replays += 1
+            with torch.enable_grad():
+                values = work()
+            with torch.no_grad():
+                for place, value in zip(outputs, values, strict=True):
+                    place.copy_(value)
+                for parameter, place in zip(parameters, gradients, strict=True):
+                    if place is not None:
+                        place.copy_(parameter.grad)
+
+        return replay, outputs
+
+
+def run(kind, captured, device="cpu", steps=40, checkpoint=None):
+    """Train a model of drawn weights; give its losses, its weights, its optimizer and what was noted."""
+    torch.manual_seed(0)
+    model = kind(SMALL).to(device)
+    loss, notes = PlainLoss(model), []
+
+    def objective(model, batch, epsilon):
+        return loss.summed(Batch(batch.target_ids) if kind is DecoderLM else batch)
+
+    batches = BucketedBatches(pairs(), pad_id=0, tokens_per_batch=100)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, fused=True)
+    state = train(
+        model, batches, optimizer=optimizer, schedule=lambda step: 1e-2 / step, steps=steps,
+        objective=objective, captured=captured, note=notes.append, checkpoint=checkpoint,
+    )  # fmt: skip
+    return state.losses, [p.detach().clone() for p in model.parameters()], notes
+
+
 @pytest.mark.parametrize("kind", [DecoderLM, Transformer])
 def test_a_recorded_training_is_the_training(kind, device):
-    ends = []
-    for captured in (False, True):
-        torch.manual_seed(0)
-        model = kind(SMALL).to(device)
-        loss = PlainLoss(model)
-
-        def objective(model, batch, epsilon, loss=loss):
-            return loss.summed(Batch(batch.target_ids) if kind is DecoderLM else batch)
-
-        batches = BucketedBatches(pairs(), pad_id=0, tokens_per_batch=100, multiple=4, max_length=12)
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, fused=True)
-        state = train(
-            model, batches, optimizer=optimizer, schedule=lambda step: 1e-2 / step, steps=40,
-            objective=objective, captured=captured,
-        )  # fmt: skip
-        ends.append((state.losses, [p.detach().clone() for p in model.parameters()]))
-    (losses, weights), (recorded_losses, recorded_weights) = ends
-    assert losses == pytest.approx(recorded_losses, rel=1e-4)
+    losses, weights, _ = run(kind, False, device)
+    recorded_losses, recorded_weights, notes = run(kind, True, device)
+    assert losses == pytest.approx(recorded_losses, rel=1e-4) and notes == []
     torch.testing.assert_close(weights, recorded_weights, rtol=1e-3, atol=1e-4)
     assert losses[-1] < losses[0]
 
 
+@pytest.fixture
+def by_hand(monkeypatch):
+    """Record steps by hand on a CPU; give what makes that fail at a recording."""
+    recorders, failures = [], {}
+
+    class Step(CapturedStep):
+        def __init__(self, gradients, apply, parameters, recorder, note):
+            step = apply.__self__
+            model = gradients.__self__.model
+            recorders.append(HandRecorder(model, step, **failures))
+            super().__init__(gradients, apply, parameters, recorders[-1], note)
+
+    monkeypatch.setattr(loop, "CapturedStep", Step)
+    return recorders, failures
+
+
+@pytest.mark.parametrize("kind", [DecoderLM, Transformer])
+def test_replays_write_where_recordings_left_their_numbers(kind, by_hand):
+    losses, weights, _ = run(kind, False)
+    recorded_losses, recorded_weights, notes = run(kind, True)
+    ((recorder,), _) = by_hand
+    assert notes == [] and recorder.recordings >= 4 and recorder.replays > 40
+    assert recorded_losses == pytest.approx(losses, rel=1e-5)
+    torch.testing.assert_close(weights, recorded_weights, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3, 4])
+@pytest.mark.parametrize("error", [RuntimeError, torch.OutOfMemoryError])
+def test_a_recording_that_fails_leaves_the_run_as_it_was(failing, error, by_hand):
+    losses, weights, _ = run(Transformer, False)
+    recorders, failures = by_hand
+    failures |= {"failing": failing, "error": error}
+    got_losses, got_weights, notes = run(Transformer, True)
+    assert notes == [
+        "a step could not be recorded (operation not permitted): all steps are done unrecorded from now on"
+    ]
+    assert recorders[0].recordings == failing
+    assert got_losses == pytest.approx(losses, rel=1e-5)
+    torch.testing.assert_close(weights, got_weights, rtol=1e-4, atol=1e-5)
+
+
+def test_a_recorded_run_that_was_killed_goes_on_with_the_same_losses(tmp_path, device):
+    losses, _, _ = run(Transformer, True, device, steps=20)
+    run(Transformer, True, device, steps=12, checkpoint=Checkpoints(tmp_path))
+    resumed, _, _ = run(Transformer, True, device, steps=20, checkpoint=Checkpoints(tmp_path))
+    assert resumed == pytest.approx(losses, rel=1e-5)
+    plain, _, _ = run(Transformer, False, "cpu", steps=20, checkpoint=Checkpoints(tmp_path))
+    assert plain == resumed
+
+
+def test_a_state_keeps_the_rate_as_a_number_and_whether_steps_are_recorded_is_no_part_of_it(tmp_path):
+    weight = torch.nn.Parameter(torch.ones(2))
+    model = torch.nn.ParameterList([weight])
+    optimizer = torch.optim.Adam([weight], lr=0.5)
+    optimizer.param_groups[0].update(lr=torch.tensor(0.25), capturable=True)  # as on a GPU
+    save_checkpoint(tmp_path / "state", model=model, optimizer=optimizer, state=TrainingState(step=3))
+    fresh = torch.optim.Adam([weight], lr=0.5)
+    assert load_checkpoint(tmp_path / "state", model=model, optimizer=fresh).step == 3
+    assert fresh.param_groups[0]["lr"] == 0.25 and fresh.param_groups[0]["capturable"] is False
+
+
+def test_there_is_a_recorder_for_gpus_alone(device):
+    assert (recorder_for(device) is None) == (device.type == "cpu")
+
+
+@pytest.mark.gpu
+def test_a_work_that_waits_for_the_gpu_is_refused_and_dropout_goes_on():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+    x = torch.ones(8, device="cuda")
+    recorder = recorder_for(x.device)
+    recorder.aside(lambda: F.dropout(x).sum())
+    replay, outputs = recorder.record(lambda: F.dropout(x).sum())
+    replay()
+    assert outputs.item() in range(0, 17, 2)
+    with pytest.raises(RuntimeError):
+        recorder.record(lambda: F.dropout(x).sum().item())
+    assert F.dropout(x).sum().item() in range(0, 17, 2)
+
+
 def test_both_halves_are_called_for_each_step_off_a_gpu():
     calls = []
-    step = CapturedStep(lambda x: (calls.append(x.shape), x.sum())[1:], lambda: calls.append("apply"), [])
+    step = CapturedStep(lambda x: (calls.append(x.shape), x.sum())[1:], lambda: calls.append("apply"), [], None)
     assert step.gradients(torch.ones(3)) == (3.0,)
     step.apply()
     assert calls == [(3,), "apply"]

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from softlookup.model import Config, DecoderLM, Transformer
 from softlookup.training.data import Batch
 from softlookup.training.loop import summed_loss
-from softlookup.training.plain_loss import PlainLoss, loss_on_gpu
+from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.vocabulary_loss import vocabulary_loss
 
 SMALL = Config(29, d_model=16, n_heads=2, n_layers=1, d_hidden=24, max_length=12, dropout=0.0, pre_norm=True)
@@ -101,12 +101,3 @@ def test_what_it_cannot_do_is_refused(unchecked):
         PlainLoss(torch.nn.Linear(2, 2))
     with pytest.raises(ValueError, match="the batch is padded with id 1, the model takes 0"):
         PlainLoss(DecoderLM(SMALL)).summed(Batch(torch.tensor([[2, 5, 3]]), pad_id=1))
-
-
-def test_a_gpu_gets_it_compiled_and_a_cpu_goes_another_way(monkeypatch):
-    lines = []
-    model = DecoderLM(SMALL)
-    assert loss_on_gpu(model, "cpu", lines.append) is None and lines == []
-    monkeypatch.setattr("softlookup.training.plain_loss.find_spec", lambda name: None)
-    assert isinstance(loss_on_gpu(model, "cuda", lines.append, epsilon=0.1), PlainLoss)
-    assert lines == ["the plain model: a GPU's fastest way"]

@@ -242,7 +242,12 @@ def _flatten_optimizer(optimizer: Optimizer) -> tuple[dict[str, Tensor], dict[st
                 tensors[f"{number}/{key}"] = value
             else:
                 values.setdefault(str(number), {})[key] = value
-    header = {"class": type(optimizer).__name__, "groups": whole["param_groups"], "values": values}
+    # A recorded step has its rate as a number on the GPU.
+    groups = [
+        {key: value.item() if isinstance(value, Tensor) else value for key, value in group.items()}
+        for group in whole["param_groups"]
+    ]
+    header = {"class": type(optimizer).__name__, "groups": groups, "values": values}
     return tensors, header
 
 
@@ -265,7 +270,10 @@ def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], head
         state.setdefault(int(number), {})[key] = cut_like(parameter, tensor.clone()) if whole else tensor.clone()
     groups = [
         # JSON knows no tuples; Adam's betas were one.
-        {key: tuple(value) if isinstance(now.get(key), tuple) else value for key, value in group.items()}
+        {
+            key: tuple(value) if isinstance(now.get(key), tuple) else value
+            for key, value in (group | {key: now[key] for key in ("capturable",) if key in now}).items()
+        }
         for group, now in zip(header["groups"], optimizer.param_groups, strict=True)
     ]
     optimizer.load_state_dict({"state": state, "param_groups": groups})

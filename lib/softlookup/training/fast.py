@@ -272,7 +272,7 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
         bfloat16 where the hardware has it, else float32.
     """
     if torch.device(device).type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
     # Without such instructions bfloat16 is emulated, and slower than float32.
     tests = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
     return torch.bfloat16 if any(test is not None and test() for test in tests) else torch.float32

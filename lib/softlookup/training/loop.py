@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 import torch
@@ -16,7 +16,7 @@ from softlookup.model.objectives import cross_entropy, teacher_forcing
 from softlookup.model.weights import whole
 from softlookup.training.ahead import ahead
 from softlookup.training.averaging import MovingAverage
-from softlookup.training.captured import CapturedStep, make_capturable, set_rate
+from softlookup.training.captured import CapturedStep, make_capturable, recorder_for, set_rate
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.data import Batch, Batches
 from softlookup.training.devices import joined, mean_over_ranks, on_grid, own_dropout, place_of
@@ -92,6 +92,7 @@ def train(
     checkpoint: Checkpoints | None = None,
     captured: bool = False,
     shared: bool = False,
+    note: Callable[[str], None] = lambda line: None,
 ) -> TrainingState:
     """Train a model by teacher forcing, from the beginning or from where a killed run was.
 
@@ -115,10 +116,13 @@ def train(
         on_step: Told what happened in each step.
         checkpoint: Where the state is left, and a killed run found again.
         captured: On a GPU, each step is recorded for its shape of batch and replayed (CapturedStep): worth it where
-            shapes come again. The objective may then not wait for a number of the GPU.
+            shapes come again. The objective may then not wait for a number of the GPU. Lengths and rows are filled up
+            with padding, so that few shapes come; what cannot be recorded is done as it is.
         shared: Whether each rank of torch's process group computes a share of each batch. All ranks call this with
             the same arguments, each with its model, whole or cut by devices.shard or grid.cut_layers. Losses and
             weights are those of one device, but for dropout, which each rank draws for its rows.
+        note: Told in a line if a batch did not fit into a GPU's memory, and is computed in parts from then on, or if a
+            step could not be recorded.
 
     Returns:
         The state at the end: steps, tokens, the loss of each step, validation losses, the best one.
@@ -144,7 +148,7 @@ def train(
     if checkpoint is not None:
         state = checkpoint.resume(model, optimizer, average) or state
     kind = _RecordedStep if captured else _SharedStep if shared else _Step
-    taken = kind(model, optimizer, clip, epsilon, autocast, objective)
+    taken = kind(model, optimizer, clip, epsilon, autocast, objective, note)
 
     while (steps is None or state.step < steps) and (epochs is None or state.epoch < epochs):
         begun_s = time.perf_counter()
@@ -233,9 +237,28 @@ class _Step:
     epsilon: float
     autocast: torch.dtype | None
     objective: Objective
+    note: Callable[[str], None]
+    room: int | None = field(default=None, init=False)  # padded tokens that fit into memory at once, once that is known
 
     def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
-        """Leave the gradient of the loss for each token of the group, clipped; give the loss, and the norm before."""
+        """Leave the gradient of the loss for each token of the group, clipped; give the loss, and the norm before.
+
+        What does not fit into a GPU's memory is computed in parts, whose gradients add up to that of the whole.
+        """
+        while True:
+            pieces = [piece for batch in group for piece in batch.pieces(self.room)]
+            try:
+                return self._of(pieces, tokens)
+            except torch.OutOfMemoryError:
+                largest = max(pieces, key=lambda piece: piece.size)
+                if len(largest.target_ids) == 1:
+                    raise
+            self.room = largest.size // 2
+            self.note(f"a batch of {largest.size:,} tokens did not fit into memory: parts of {self.room:,} from now on")
+            self.model.zero_grad(set_to_none=True)
+            torch.cuda.empty_cache()
+
+    def _of(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
         self.model.zero_grad(set_to_none=True)
         losses = []
         for batch in group:
@@ -262,21 +285,35 @@ class _RecordedStep(_Step):
 
     def __post_init__(self) -> None:
         make_capturable(self.optimizer)
-        self._captured = CapturedStep(self._of_tensors, self.optimizer.step, [*self.model.parameters()])
+        recorder = recorder_for(_device_of(self.model))
+        apply, parameters = self.optimizer.step, [*self.model.parameters()]
+        self._captured: CapturedStep | None = CapturedStep(self._of_tensors, apply, parameters, recorder, self.note)
+        self._longest = getattr(getattr(self.model, "config", None), "max_length", None)
 
     def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
+        if self._captured is None:
+            return super().gradients(group, tokens)
         (batch,) = group
         self._pad_id = batch.pad_id
-        ids = [batch.target_ids] if batch.source_ids is None else [batch.target_ids, batch.source_ids]
+        filled = batch.filled(self._longest)
+        ids = [filled.target_ids] if filled.source_ids is None else [filled.target_ids, filled.source_ids]
         counted = torch.as_tensor(tokens, dtype=torch.float32).to(batch.target_ids.device, non_blocking=True)
-        total, norm = self._captured.gradients(counted, *ids)
-        return total, norm
+        try:
+            total, norm = self._captured.gradients(counted, *ids)
+            return total, norm
+        except torch.OutOfMemoryError:
+            self._captured = None
+        self.note("memory ran out: steps are no longer recorded")
+        return super().gradients(group, tokens)
 
     def apply(self) -> None:
-        self._captured.apply()
+        if self._captured is None:
+            super().apply()
+        else:
+            self._captured.apply()
 
     def _of_tensors(self, tokens: Tensor, target_ids: Tensor, source_ids: Tensor | None = None) -> tuple[Tensor, ...]:
-        return super().gradients([Batch(target_ids, source_ids, self._pad_id)], tokens)
+        return self._of([Batch(target_ids, source_ids, self._pad_id)], tokens)
 
 
 @dataclass
@@ -290,7 +327,7 @@ class _SharedStep(_Step):
 
     def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
         with own_dropout(group[0].target_ids.device, self._share):
-            total, norm = super().gradients(group, tokens)
+            total, norm = self._of(group, tokens)
         return mean_over_ranks(total), whole(norm)
 
     def _exchange(self) -> None:

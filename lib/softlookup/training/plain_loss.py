@@ -1,7 +1,6 @@
 """The training loss of the plain model, for a GPU: compiled, and without the vocabulary's logits."""
 
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -99,18 +98,3 @@ class PlainLoss:
 def _varies(model: nn.Module) -> bool:
     """Whether batches come in many shapes, as pairs of sentences do and windows of a text do not."""
     return isinstance(model, Transformer)
-
-
-def loss_on_gpu(
-    model: DecoderLM | Transformer, device: torch.device | str, say: Callable[[str], None], *, epsilon: float = 0.0
-) -> PlainLoss | None:
-    """Give the loss that a GPU is fastest with, and say so in a line.
-
-    Returns:
-        The loss, compiled where torch's compiler can write for a GPU; None on a CPU.
-    """
-    if torch.device(device).type != "cuda":
-        return None
-    compiled = find_spec("triton") is not None
-    say("the plain model" + (", compiled by torch in the first steps" if compiled else "") + ": a GPU's fastest way")
-    return PlainLoss(model, epsilon=epsilon, compiled=compiled)

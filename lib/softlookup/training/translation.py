@@ -21,7 +21,8 @@ from softlookup.training.devices import agreed, run_on_ranks, shard
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.growing import load_grown
 from softlookup.training.loop import Objective, Progress, summed_loss, train, validation_loss
-from softlookup.training.plain_loss import loss_on_gpu
+from softlookup.training.on_gpu import TrainingPlan, card_of, training_plan
+from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.recipe import Recipe
 from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
 
@@ -188,7 +189,13 @@ class _Run:
         dtype = quick_dtype(device)
         where = f"{device}" if self.devices == 1 else f"{self.devices} devices ({device.type})"
         say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {dtype}, on {where}")
-        fast, objective, is_plain = self._loss(model, device, dtype, say)
+        cut = self.sharded or self.tensor > 1
+        plan = training_plan(
+            card_of(device), processes=self.devices, weights_are_cut=cut, consistency=recipe.consistency
+        )
+        if plan.sentence:
+            say(plan.sentence)
+        fast, objective, is_plain = self._loss(model, plan, dtype)
         if self.sharded:
             shard(model)
         if self.tensor > 1:
@@ -225,21 +232,20 @@ class _Run:
             evaluate=evaluate,
             on_step=on_step,
             checkpoint=self.checkpoints,
+            captured=plan.captured,
             shared=self.devices > 1,
+            note=say,
         )
 
-    def _loss(
-        self, model: Transformer, device: torch.device, dtype: torch.dtype, say: Say
-    ) -> tuple[FastLoss, Objective, bool]:
+    def _loss(self, model: Transformer, plan: TrainingPlan, dtype: torch.dtype) -> tuple[FastLoss, Objective, bool]:
         """Give the fast loss, what is trained by, and whether that is the plain model."""
         recipe = self.recipe
         fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
         # Weights that are cut can be read in forward methods alone, and only the plain model calls them.
         if self.sharded or self.tensor > 1:
             return fast, summed_loss, True
-        plain = None if recipe.consistency else loss_on_gpu(model, device, say, epsilon=recipe.epsilon)
-        loss = plain or fast
-        return fast, lambda model, batch, epsilon: loss.summed(batch), plain is not None
+        loss = PlainLoss(model, epsilon=recipe.epsilon, compiled=plan.compiled) if plan.plain else fast
+        return fast, lambda model, batch, epsilon: loss.summed(batch), plan.plain
 
 
 def _on_a_rank(run: _Run, device: torch.device, tell: Callable[[Any], None]) -> TrainingState:

@@ -14,7 +14,8 @@ from softlookup.text.lines import mark_lines
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.fast import quick_dtype
 from softlookup.training.loop import Progress, summed_loss, train, validation_loss
-from softlookup.training.plain_loss import loss_on_gpu
+from softlookup.training.on_gpu import card_of, training_plan
+from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.recipe import WriterRecipe
 from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
 from softlookup.training.windows import WindowBatches
@@ -86,7 +87,10 @@ def train_writer(
     model = DecoderLM(recipe.config(tokenizer)).to(device)
     autocast = torch.bfloat16 if quick_dtype(device) is torch.bfloat16 else None
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters, on {device}")
-    plain = loss_on_gpu(model, device, say)
+    plan = training_plan(card_of(device))
+    if plan.sentence:
+        say(plan.sentence)
+    plain = PlainLoss(model, compiled=plan.compiled) if plan.plain else None
 
     def schedule(step: int) -> float:
         return warmup_hold_decay(
@@ -116,6 +120,8 @@ def train_writer(
         evaluate=evaluate,
         on_step=on_step,
         checkpoint=checkpoints,
+        captured=plan.captured,
+        note=say,
     )
     load_weights(model, checkpoints.best_path)
     save_weights(model, folder / "model.safetensors", torch.float16)
