@@ -8,9 +8,11 @@ learn.
 import gc
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,7 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.gpt2_peer import PlainGPT2, same_in_ours
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, machine
+from benchmarks.kept_runs import KeptRuns
 from benchmarks.measures import wait
 from softlookup.model.language import DecoderLM
 from softlookup.training.captured import CapturedStep, make_capturable, recorder_for, set_rate
@@ -132,12 +135,20 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 @benchmark("gpt2", _CPU, quick=_QUICK, cuda=_Plan(), cuda_quick=_QUICK)
-def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
+def bench_gpt2(
+    plan: _Plan,
+    *,
+    device: str = "cpu",
+    runs_file: Path | None = None,
+    say: Callable[[str], None] | None = None,
+) -> GPT2Training:
     """Train plain torch's GPT-2 and ours on the same batches, as they are, compiled, and in the fastest way.
 
     Args:
         plan: The sizes.
         device: Where.
+        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
+        say: Takes a line about each run.
 
     Returns:
         The record.
@@ -146,7 +157,7 @@ def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
     ways = [replace(_TORCH, compiled=False), replace(_COURSE, compiled=False), _TORCH, _COURSE, _FASTEST]
     if dtype == torch.float32:
         ways = [replace(way, products=None, weights="float32") for way in ways]
-    runs = [_measured(way, plan, device) for way in ways]
+    runs = _runs(ways, (2, 4, 3, 0, 1), plan, device, runs_file, say)
     peer, course = runs[2], runs[-1]
     differences = [abs(a - b) for a, b in zip(peer.losses, course.losses, strict=True)]
     return GPT2Training(
@@ -161,22 +172,47 @@ def bench_gpt2(plan: _Plan, *, device: str = "cpu") -> GPT2Training:
 
 
 @benchmark("precision", _CPU, quick=_QUICK, cuda=_Plan(steps=100), cuda_quick=_QUICK)
-def bench_precision(plan: _Plan, *, device: str = "cpu") -> Precisions:
+def bench_precision(
+    plan: _Plan,
+    *,
+    device: str = "cpu",
+    runs_file: Path | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Precisions:
     """Train our GPT-2 on the same batches in all number formats that torch knows here.
 
     Args:
         plan: The sizes.
         device: Where.
+        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
+        say: Takes a line about each run.
 
     Returns:
         The record.
     """
-    runs = []
-    for way in _PRECISIONS:
-        run = _measured(replace(way, by_layer=True), plan, device)
-        last = run.losses[-10:]
-        runs.append(replace(run, last_loss=sum(last) / len(last)))
+    ways = [replace(way, by_layer=True) for way in _PRECISIONS]
+    runs = _runs(ways, range(len(ways))[::-1], plan, device, runs_file, say)
+    ends = [run.losses[-10:] for run in runs]
+    runs = [replace(run, last_loss=sum(end) / len(end)) for run, end in zip(runs, ends, strict=True)]
     return Precisions(plan.rows * plan.length, _count(plan), tuple(runs))
+
+
+def _runs(
+    ways: Sequence[TrainingWay],
+    order: Iterable[int],
+    plan: _Plan,
+    device: str,
+    runs_file: Path | None,
+    say: Callable[[str], None] | None,
+) -> list[RunSpeed]:
+    """Measure all ways, in an order in which the figures that matter most come first, should the time end."""
+    one_by_one = KeptRuns(runs_file, f"{plan} on {machine(device)}, torch {torch.__version__}", say)
+    runs = {
+        place: RunSpeed(**one_by_one.do(repr(ways[place]), partial(_measured, ways[place], plan, device)))
+        for place in order
+    }
+    one_by_one.done()
+    return [runs[place] for place in range(len(ways))]
 
 
 def _count(plan: _Plan) -> int:

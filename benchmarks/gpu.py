@@ -6,8 +6,9 @@
     python -m benchmarks.gpu OUT --quick gpt2      in sizes of seconds, and on a CPU where there is no GPU
 
 It is called in the checkout. Each part is a process with a limit of its own; what fails is said at the end, and the
-others go on. OUT/records.json has the record of each benchmark that came to its end, under its name; OUT/log.txt has
-all that was printed, with a line of JSON for each way of training that was measured before a limit came.
+others go on. OUT/records.json has the record of each benchmark that came to its end, under its name; OUT/log.txt all
+that was printed. Where a limit came before the end, OUT/PART.runs.json has the ways of training that were measured, and
+another call with the same OUT goes on after them.
 """
 
 import json
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -130,14 +132,16 @@ def record(part: str, file: Path, quick: bool) -> None:
     import benchmarks
 
     device = "cpu" if quick and not torch.cuda.is_available() else "cuda"
-    options = {"device": lambda: device, "quick": lambda: quick, "folder": lambda: None, "say": lambda: _say}
+    options = {
+        "device": lambda: device,
+        "quick": lambda: quick,
+        "folder": lambda: None,
+        "runs_file": lambda: file.with_name(f"{part}.runs.json"),
+        "say": lambda: partial(print, flush=True),
+    }
     measured = benchmarks.run(part, options)
     records = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     file.write_text(json.dumps(records | {part: measured}, indent=1) + "\n", encoding="utf-8")
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
 
 
 def _command(name: str, out: Path, quick: bool) -> list[str]:

@@ -8,12 +8,14 @@ and fused Adam, and batches as narrow as its sentences allow.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from benchmarks.harness import benchmark
+from benchmarks.harness import benchmark, machine
+from benchmarks.kept_runs import KeptRuns
 from benchmarks.training import _data, _model
 from benchmarks.training import _Plan as _Sizes
 from benchmarks.training_peer import copy_of, labels_of, plain_loss
@@ -24,7 +26,6 @@ from softlookup.training.loop import Progress, train, validation_loss
 from softlookup.training.plain_loss import PlainLoss
 
 _EPSILON = 0.1
-_SHAPES_IN = 4  # what lengths are filled up to a multiple of, so that recorded steps come again and again
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,22 @@ class TranslatorTraining:
 
 
 @benchmark("translator", _CPU, quick=_QUICK, cuda=_CUDA, cuda_quick=_QUICK)
-def bench_translator(plan: _Plan, folder: str | Path | None = None, *, device: str = "cpu") -> TranslatorTraining:
+def bench_translator(
+    plan: _Plan,
+    folder: str | Path | None = None,
+    *,
+    device: str = "cpu",
+    runs_file: Path | None = None,
+    say: Callable[[str], None] | None = None,
+) -> TranslatorTraining:
     """Train torch's nn.Transformer and ours by the same loop, and compare tokens a second and losses.
 
     Args:
         plan: The sizes.
         folder: Where train.en and train.fr are, and val.en and val.fr. None takes the generated grammar.
         device: Where.
+        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
+        say: Takes a line about each run, and what its steps could not do.
 
     Returns:
         The record.
@@ -98,21 +108,16 @@ def bench_translator(plan: _Plan, folder: str | Path | None = None, *, device: s
     sizes, on_gpu, dtype = plan.sizes, torch.device(device).type == "cuda", quick_dtype(device)
     tokenizer, pairs, validation, data = _data(folder, sizes)
 
-    def batches(pairs: list[IdPair], multiple: int = 1) -> BucketedBatches:
-        return BucketedBatches(
-            pairs,
-            pad_id=tokenizer.pad_id,
-            tokens_per_batch=sizes.tokens_per_batch,
-            multiple=multiple,
-            max_length=sizes.max_length,
-        )
+    def batches(pairs: list[IdPair]) -> BucketedBatches:
+        return BucketedBatches(pairs, pad_id=tokenizer.pad_id, tokens_per_batch=sizes.tokens_per_batch)
 
     def run(name: str, model: nn.Module, loss: Callable[[Batch], Tensor], captured: bool = False) -> TranslatorRun:
         autocast = torch.bfloat16 if dtype == torch.bfloat16 and name != "fast path" else None
-        multiple = _SHAPES_IN if captured else 1
-        return _run(name, model, loss, plan, batches(pairs, multiple), batches(validation), autocast, captured)
+        done = partial(_run, name, model, loss, plan, batches(pairs), batches(validation), autocast, captured, say)
+        return TranslatorRun(**one_by_one.do(name, done))
 
     model = _model(sizes, len(tokenizer), device)
+    one_by_one = KeptRuns(runs_file, f"{plan} on {data}, {machine(device)}, torch {torch.__version__}", say)
     peer = copy_of(model, dropout_everywhere=False)
     runs = [run("nn.Transformer", peer, lambda batch: plain_loss(peer, batch, _EPSILON) * labels_of(batch))]
     if on_gpu:
@@ -121,6 +126,7 @@ def bench_translator(plan: _Plan, folder: str | Path | None = None, *, device: s
     else:
         fast = FastLoss(model, epsilon=_EPSILON, dtype=dtype)
         runs.append(run("fast path", model, fast.summed))
+    one_by_one.done()
     return TranslatorTraining(
         dtype=str(dtype).removeprefix("torch."),
         ratio=runs[-1].tokens_per_s / runs[0].tokens_per_s,
@@ -141,6 +147,7 @@ def _run(
     validation: BucketedBatches,
     autocast: torch.dtype | None,
     captured: bool,
+    say: Callable[[str], None] | None,
 ) -> TranslatorRun:
     sizes, seen = plan.sizes, []
     begun_s = time.perf_counter()
@@ -165,6 +172,7 @@ def _run(
         objective=lambda model, batch, epsilon: loss(batch),
         on_step=on_step,
         captured=captured,
+        note=say or (lambda line: None),
     )
     begun_counted_s, _ = seen[plan.uncounted - 1]
     counted_s = seen[-1][0] - begun_counted_s

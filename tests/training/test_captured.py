@@ -69,7 +69,7 @@ class HandRecorder:
         return replay, outputs
 
 
-def run(kind, captured, device="cpu", steps=40, checkpoint=None):
+def run(kind, captured, device="cpu", steps=25, checkpoint=None):
     """Train a model of drawn weights; give its losses, its weights, its optimizer and what was noted."""
     torch.manual_seed(0)
     model = kind(SMALL).to(device)
@@ -117,13 +117,14 @@ def test_replays_write_where_recordings_left_their_numbers(kind, by_hand):
     losses, weights, _ = run(kind, False)
     recorded_losses, recorded_weights, notes = run(kind, True)
     ((recorder,), _) = by_hand
-    assert notes == [] and recorder.recordings >= 4 and recorder.replays > 40
+    assert notes == [] and recorder.recordings >= 4 and recorder.replays > 20
     assert recorded_losses == pytest.approx(losses, rel=1e-5)
     torch.testing.assert_close(weights, recorded_weights, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("failing", [1, 2, 3, 4])
-@pytest.mark.parametrize("error", [RuntimeError, torch.OutOfMemoryError])
+@pytest.mark.parametrize(
+    "failing, error", [(1, RuntimeError), (2, RuntimeError), (3, RuntimeError), (3, torch.OutOfMemoryError)]
+)
 def test_a_recording_that_fails_leaves_the_run_as_it_was(failing, error, by_hand):
     losses, weights, _ = run(Transformer, False)
     recorders, failures = by_hand
@@ -213,18 +214,6 @@ def test_batches_made_ahead_are_the_batches_with_their_labels(device):
     half = ahead(batches.epoch(0), torch.device(device))
     next(half)
     half.close()
-
-
-def test_lengths_in_multiples_give_few_shapes_and_lose_no_pair():
-    every = pairs(300)
-    batches = BucketedBatches(every, pad_id=0, tokens_per_batch=100, multiple=4, max_length=10)
-    shapes = {(*batch.source_ids.shape[1:], *batch.target_ids.shape[1:]) for batch in batches.epoch(0)}
-    assert shapes <= {(s, t) for s in (4, 8, 10) for t in (4, 8, 10)}
-    rows = [row for batch in batches.epoch(0) for row in batch.target_ids.tolist()]
-    assert sorted([i for i in row if i] for row in rows) == sorted(target for _, target in every)
-    for wrong in ({"multiple": 0}, {"multiple": 2}):
-        with pytest.raises(ValueError, match="wanted at least 1, and its limit above"):
-            BucketedBatches(every, pad_id=0, tokens_per_batch=100, **wrong)
 
 
 def test_master_weights_learn_what_bfloat16_alone_rounds_away(device):

@@ -168,9 +168,9 @@ def test_a_batch_that_does_not_fit_is_computed_in_parts_with_the_same_losses(cap
 
         state = train(
             model,
-            BucketedBatches(some_ids(), pad_id=0, tokens_per_batch=100),
+            BucketedBatches(some_ids(), pad_id=0, tokens_per_batch=80),
             optimizer=torch.optim.Adam(model.parameters(), lr=1e-2),
-            steps=12,
+            steps=6,
             objective=objective,
             captured=captured,
             note=notes.append,

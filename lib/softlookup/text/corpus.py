@@ -134,18 +134,15 @@ def length_buckets(
     return [batches[number] for number in rng.permutation(len(batches))]
 
 
-def pad(
-    sequences: Sequence[Sequence[int] | Int64[np.ndarray, " _"]], pad_id: int, width: int = 1
-) -> Int64[np.ndarray, "B T"]:
+def pad(sequences: Sequence[Sequence[int] | Int64[np.ndarray, " _"]], pad_id: int) -> Int64[np.ndarray, "B T"]:
     """Lay sequences of different lengths into one array.
 
     Args:
         sequences: B lists of ids.
         pad_id: What fills the rows that are shorter than the longest.
-        width: The least width.
 
     Returns:
-        One row for each sequence, filled up on the right; T is the longest length, or width where that is more.
+        One row for each sequence, filled up on the right; T is the longest length.
 
     Raises:
         ValueError: If there are no sequences, or nothing in them.
@@ -158,7 +155,7 @@ def pad(
     longest = max((len(sequence) for sequence in sequences), default=0)
     if longest == 0:
         raise ValueError(f"there is nothing to pad: got {len(sequences)} sequences, none with a token")
-    padded_BT = np.full((len(sequences), max(longest, width)), pad_id, dtype=np.int64)
+    padded_BT = np.full((len(sequences), longest), pad_id, dtype=np.int64)
     is_token_BT = np.arange(padded_BT.shape[1]) < np.array([len(sequence) for sequence in sequences])[:, None]
     arrays = all(isinstance(sequence, np.ndarray) for sequence in sequences)
     ids = np.concatenate([s for s in sequences if len(s)]) if arrays else list(chain.from_iterable(sequences))

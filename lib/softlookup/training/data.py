@@ -215,13 +215,12 @@ def drop_long(pairs: Sequence[IdPair], max_length: int) -> tuple[list[IdPair], i
     return remaining, len(pairs) - len(remaining)
 
 
-def make_batch(pairs: Sequence[IdPair], pad_id: int, *, widths: tuple[int, int] = (1, 1)) -> Batch:
+def make_batch(pairs: Sequence[IdPair], pad_id: int) -> Batch:
     """Lay pairs side by side as one batch, each side padded to its longest sentence.
 
     Args:
         pairs: Source and target ids.
         pad_id: The id to fill up with.
-        widths: The least width of the source's rectangle and of the target's.
 
     Returns:
         The batch, on the CPU.
@@ -230,8 +229,7 @@ def make_batch(pairs: Sequence[IdPair], pad_id: int, *, widths: tuple[int, int] 
         ValueError: If there are no pairs.
     """
     sources, targets = zip(*pairs, strict=True) if pairs else ((), ())
-    source, target = (pad(side, pad_id, width) for side, width in zip((sources, targets), widths, strict=True))
-    return Batch(torch.from_numpy(target), torch.from_numpy(source), pad_id)
+    return Batch(torch.from_numpy(pad(targets, pad_id)), torch.from_numpy(pad(sources, pad_id)), pad_id)
 
 
 class BucketedBatches:
@@ -248,13 +246,9 @@ class BucketedBatches:
         seed: Where the order comes from.
         resegment: A function of the epoch that cuts the same pairs into other pieces (byte-pair dropout); has to
             give the same pieces whenever it is asked for the same epoch. None: the same ids each epoch.
-        multiple: Lengths are filled up to a multiple of it, or to max_length, so that few shapes come again and again:
-            what a GPU's recorded steps need.
-        max_length: The width that no rectangle is filled up beyond; wanted where multiple is above 1.
 
     Raises:
-        ValueError: If there are no pairs, the longest does not fit into a batch by itself, or multiple is below 1 or
-            has no max_length.
+        ValueError: If there are no pairs, or the longest does not fit into a batch by itself.
 
     Source: Vaswani et al. 2017, section 5.1 (batches by approximate length); Provilkov et al. 2020 (dropout).
     """
@@ -267,15 +261,11 @@ class BucketedBatches:
         tokens_per_batch: int,
         seed: int = 0,
         resegment: Callable[[int], Sequence[IdPair]] | None = None,
-        multiple: int = 1,
-        max_length: int | None = None,
     ) -> None:
         _check_pairs(pairs)
-        if multiple < 1 or (multiple > 1 and max_length is None):
-            raise ValueError(f"multiple is {multiple}, max_length {max_length}; wanted at least 1, and its limit above")
         self.pairs, self.pad_id, self.tokens_per_batch, self.seed = pairs, pad_id, tokens_per_batch, seed
-        self.resegment, self.multiple, self.max_length = resegment, multiple, max_length
-        longest = max(self._filled(len(source)) + self._filled(len(target)) for source, target in pairs)
+        self.resegment = resegment
+        longest = max(len(source) + len(target) for source, target in pairs)
         if longest > tokens_per_batch:
             raise ValueError(
                 f"a pair has {longest} ids, tokens_per_batch is {tokens_per_batch}: give more, or leave long pairs out"
@@ -301,16 +291,10 @@ class BucketedBatches:
             if len(pairs) != len(self.pairs):
                 raise ValueError(f"resegment gave {len(pairs)} pairs for epoch {epoch}; wanted {len(self.pairs)}")
         rng = _order_of(self.seed, epoch)
-        sources, targets = ([self._filled(len(pair[side])) for pair in pairs] for side in (0, 1))
+        sources, targets = ([len(pair[side]) for pair in pairs] for side in (0, 1))
         buckets = length_buckets(sources, targets, self.tokens_per_batch, rng)
         for rows in _from(buckets, start):
-            widths = max(sources[row] for row in rows), max(targets[row] for row in rows)
-            yield make_batch([pairs[row] for row in rows], self.pad_id, widths=widths)
-
-    def _filled(self, length: int) -> int:
-        """The length that a sentence of this one is filled up to."""
-        up = -(-length // self.multiple) * self.multiple
-        return up if self.max_length is None else max(length, min(up, self.max_length))
+            yield make_batch([pairs[row] for row in rows], self.pad_id)
 
 
 class PlainBatches:
