@@ -24,7 +24,10 @@ Result = TypeVar("Result")
 
 @runtime_checkable
 class StepRecorder(Protocol):
-    """What a step is recorded with: CUDA graphs, or what stands in for them."""
+    """What a step is recorded with: CUDA graphs, or what stands in for them.
+
+    Book: 09_training_more.html#training-more-gpu.
+    """
 
     def aside(self, work: Callable[[], Result]) -> Result:
         """Do the work as it is, where recordings are made."""
@@ -42,6 +45,7 @@ class GraphRecorder:
         device: The GPU.
 
     Source: the PyTorch documentation, "CUDA semantics", on CUDA graphs.
+    Book: 09_training_more.html#training-more-gpu.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -99,6 +103,8 @@ def recorder_for(device: torch.device) -> StepRecorder | None:
 
     Returns:
         A GraphRecorder on a GPU; None elsewhere, where there is nothing to record.
+
+    Book: 09_training_more.html#training-more-gpu.
     """
     return GraphRecorder(device) if device.type == "cuda" else None
 
@@ -202,10 +208,10 @@ class CapturedStep:
     def _gradients_in_place(self, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """Compute the gradients, and leave them where the recorded second half reads them, whatever the shape."""
         outputs = self._gradients(*inputs)
-        learning = [parameter for parameter in self._parameters if parameter.grad is not None]
+        gradients = {parameter: parameter.grad for parameter in self._parameters if parameter.grad is not None}
         if not self._places:
-            self._learning, self._places = learning, [torch.empty_like(parameter.grad) for parameter in learning]
-        copy_each(self._places, [parameter.grad for parameter in learning])
+            self._learning, self._places = [*gradients], [torch.empty_like(grad) for grad in gradients.values()]
+        copy_each(self._places, [*gradients.values()])
         self._hand_over()
         return outputs
 

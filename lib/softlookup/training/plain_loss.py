@@ -47,7 +47,7 @@ class PlainLoss:
 
         self._plain: Callable[..., Any] = factors
         self._compiled = torch.compile(factors, dynamic=_varies(model) or None) if compiled else factors
-        self._is_ready = not compiled
+        self._is_ready = False
 
     def __call__(self, *ids: Int[Tensor, "B _"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
         """Give the loss of the labels, summed.
@@ -70,7 +70,10 @@ class PlainLoss:
 
     @torch.no_grad()
     def _fill_tables(self, ids: Sequence[Tensor]) -> None:
-        """Let the model keep the rows of all positions that it can come to: compiled code knows a table by its size."""
+        """Let the model keep the rows of all positions that it can come to.
+
+        Compiled code knows a table by its size, and a recorded step by its place: neither may change later.
+        """
         self._plain(*(rows[:1, :1].expand(1, self.model.config.max_length) for rows in ids))
 
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
