@@ -75,17 +75,18 @@ def main(arguments: list[str]) -> int:
         The exit status: how many parts failed or found no time; 2 for arguments that name no part.
     """
     quick = "--quick" in arguments
-    folder, *names = [argument for argument in arguments if argument != "--quick"] or [None]
+    paths = [argument for argument in arguments if argument != "--quick"]
+    names = paths[1:]
     if not set(names) <= set(PARTS):
         print(f"there is no part {', '.join({*names} - {*PARTS})}; wanted some of {', '.join(PARTS)}")
         return 2
-    if folder is None:
+    if not paths:
         print(__doc__)
         for name, part in PARTS.items():
             print(f"  {name:12} at most {part.limit_s:3.0f} s{part.needs and '; needs ' + part.needs}")
         listing = [sys.executable, *TESTS, "--collect-only", *_files_of_tests()]
         return subprocess.run(listing, cwd=ROOT, env=_environment(), check=False).returncode
-    out = Path(folder)
+    out = Path(paths[0])
     out.mkdir(parents=True, exist_ok=True)
     return run_parts(out, names or [*PARTS], quick, _run)
 
