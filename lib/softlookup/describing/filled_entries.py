@@ -42,9 +42,10 @@ class FilledEntries(Entries):
     """
 
     def __init__(self, description: Any, kinds: Iterable[str]) -> None:
+        self._defaults: Mapping[str, Any] = {}
         super().__init__(description, kinds)
         family = decoder_defaults()["families"][self.model_type]
-        self._defaults: Mapping[str, Any] = family["entries"]
+        self._defaults = family["entries"]
         self.rope: Mapping[str, Any] = family.get("rope", PLAIN_ROPE)
         renamed: dict[str, Any] = {}
         for name, value in self._all.items():
@@ -77,6 +78,14 @@ class FilledEntries(Entries):
             name: Which entry.
         """
         return name in self._defaults
+
+    def has_default(self, name: str) -> bool:
+        """Whether this model_type has a value for a missing entry.
+
+        Args:
+            name: Which entry.
+        """
+        return self._defaults.get(name) is not None
 
     def first(self, *names: str) -> str:
         """Find the name under which this model_type has an entry.
@@ -174,7 +183,9 @@ class FilledEntries(Entries):
         value = self[name]
         if not isinstance(value, list | tuple) or len(value) != n_layers:
             got = f"a list of {len(value)}" if isinstance(value, list | tuple) else repr(value)
-            raise ValueError(f"{name} is {got}; wanted a list of {n_layers}, a value for each layer")
+            raise ValueError(
+                f"{name} is {got}; wanted a list of {n_layers}, a value for each layer of num_hidden_layers"
+            )
         return list(value)
 
     def refuse_the_rest(self, without_effect: Iterable[str] = ()) -> None:

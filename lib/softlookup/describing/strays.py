@@ -62,6 +62,7 @@ _OF_FAMILIES: dict[str, dict[str, Allowed]] = {
     },
 }
 _OF_FAMILIES["qwen3_5_text"] = _OF_FAMILIES["qwen3_5_moe_text"] = {"attn_output_gate": _is(True)}
+_OF_FAMILIES["gpt_oss"] = {"experts_per_token": _as("num_experts_per_tok")}
 _OF_FAMILIES["lfm2_moe"] = _OF_FAMILIES["lfm2"]
 
 

@@ -2,7 +2,7 @@
 
 from softlookup.describing.families import FAMILIES, DecoderFamily
 from softlookup.describing.filled_entries import FilledEntries
-from softlookup.describing.layer_kinds import Types
+from softlookup.describing.layer_kinds import Types, window_size
 from softlookup.describing.layer_sizes import (
     AttentionSizes,
     ConvolutionSizes,
@@ -50,7 +50,7 @@ _OF_SOME_LAYERS = (
     "moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size prefix_dense_intermediate_size "
     "num_attention_heads intermediate_size_mlp dense_intermediate_size prefix_dense_sliding_window_pattern "
     "num_key_value_heads head_dim attention_bias mlp_bias sliding_window attention_chunk_size sliding_window_pattern "
-    "max_window_layers global_attn_every_n_layers layer_group_size no_rope_layers no_rope_layer_interval "
+    "max_window_layers use_sliding_window global_attn_every_n_layers layer_group_size no_rope_layers no_rope_layer_interval "
     "interleave_moe_layer_step first_k_dense_replace decoder_sparse_step mlp_only_layers attn_layer_indices "
     "full_attn_idxs conv_L_cache conv_bias index_n_heads index_head_dim index_topk index_block_size index_topk_blocks "
     "index_local_blocks linear_conv_kernel_dim linear_key_head_dim linear_num_key_heads linear_num_value_heads "
@@ -87,6 +87,7 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
         norms += 2 if family.more_norms is not None and entries.switch(family.more_norms) else 0
         norms -= 1 if family.parallel is not None and entries.switch(family.parallel) else 0
         layers.append(LayerSizes((_mixer(entries, family, layer_type, layer), network), norms * norm))
+    rotary = () if family.rotary is None else tuple(family.rotary(entries, n_layers))
     output_bias = vocab_size if entries.switch(family.output_switch) else 0
     for name in _OF_SOME_LAYERS:
         if entries.knows(name):
@@ -98,6 +99,7 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
         tied=ties_output(entries),
         layers=tuple(layers),
         last_norms=norm + output_bias,
+        rotary=rotary,
     )
 
 
@@ -126,7 +128,7 @@ def layer_types(entries: FilledEntries, otherwise: Types, n_layers: int) -> list
     """
     if entries.get("layer_types") is None:
         return otherwise(entries, n_layers)
-    for pattern in ("full_attention_interval", "sliding_window_pattern"):
+    for pattern in ("full_attention_interval", "sliding_window_pattern", "_sliding_window_pattern"):
         entries.get(pattern)  # the list goes before
     return [OLD_TYPES.get(str(name), str(name)) for name in entries.for_each("layer_types", n_layers)]
 
@@ -138,9 +140,11 @@ def _mixer(entries: FilledEntries, family: DecoderFamily, layer_type: str, layer
         return ConvolutionSizes(entries.size("conv_L_cache"), entries.flag("conv_bias", False))
     if family.latent and layer_type in ("full_attention", "indexed_attention"):
         return latent(entries, family, layer_type == "indexed_attention", layer)
-    window = None if family.window is None else entries.maybe(family.window)
+    window = None if family.window is None else window_size(entries, family.window)
     if layer_type == "sliding_attention" and entries.knows("sliding_window"):
-        window = entries.size("sliding_window")
+        if (window := window_size(entries)) is None:
+            off = " (use_sliding_window is false)" if entries.knows("use_sliding_window") else ""
+            raise ValueError(f"layer {layer} has sliding_attention, but there is no sliding_window{off}; give its size")
     elif layer_type == "chunked_attention" and entries.knows("attention_chunk_size"):
         window = entries.size("attention_chunk_size")
     elif layer_type != "full_attention" and not (
@@ -169,13 +173,14 @@ def attention(
     """
     n, d_model = entries.size("num_attention_heads"), entries.size("hidden_size")
     k = entries.maybe("num_key_value_heads") or n
-    width = entries.maybe("head_dim") or d_model // n
-    if family.gains == "each" and not entries.get("head_dim") and d_model % n:
-        raise ValueError(f"hidden_size {d_model} does not divide by {n} heads")
+    width = entries.size("head_dim") if entries.has_default("head_dim") else entries.maybe("head_dim") or d_model // n
+    # transformers rounds the width of some down.
+    if not entries.get("head_dim") and d_model % n and "glm4" not in entries.model_type:
+        raise ValueError(f"hidden_size {d_model} does not divide by {n} heads; give the heads' width as head_dim")
     if entries.model_type == "mimo_v2_flash" and layer_type == "sliding_attention":
         k *= 2
     if n % k:
-        raise ValueError(f"num_attention_heads {n} does not divide by {k} key-value heads")
+        raise ValueError(f"num_attention_heads {n} does not divide by num_key_value_heads {k}")
     indexer = None
     if layer_type == "minimax_m3_sparse":
         block = entries.size("index_block_size")
@@ -313,5 +318,6 @@ def experts(entries: FilledEntries, family: DecoderFamily) -> NetworkSizes:
         gated=family.gated,
         shared=shared,
         shared_gate=family.shared_gate,
+        bias=family.expert_bias,
         router_added=total if family.balance else 0,
     )
