@@ -252,12 +252,12 @@ LINEAR = ["linear_attention"] * 3 + ["full_attention"] * 4
         ({"strange": [0] * 40, "use_mrope": True}, r"^strange = \[0, .*\.\.\., use_mrope = True: not understood for"),
         (
             {"model_type": "mixtral", **EXPERTS, "num_experts": 4},
-            "num_experts is 4, and num_local_experts is 5; these are",
+            "num_experts is 4, and num_local_experts is 5",
         ),
         ({"model_type": "mixtral", **EXPERTS, "num_experts_per_tok": 9}, "num_experts_per_tok is 9; wanted at most 5"),
         (
             {"model_type": "deepseek_v3", **LATENT, "moe_layer_freq": 2},
-            "^moe_layer_freq = 2: not understood for .*'deepseek_v3",
+            "^moe_layer_freq = 2: not understood",
         ),
         ({"model_type": "gemma3", "text_config": {"model_type": "t5"}}, "model_type is 't5'; this library has afmoe"),
     ],

@@ -299,7 +299,7 @@ SMALL = tiny("olmo3")
         ({**SMALL, "layer_types": ["conv"] * 5}, "layer_types has conv, which is not understood for 'olmo3'"),
         (
             {**SMALL, "sliding_window": None},
-            "layer 0 has sliding_attention, but there is no sliding_window; give its size",
+            "layer 0 has sliding_attention, but there is no sliding_w",
         ),
         ({**SMALL, "num_key_value_heads": 4}, "num_attention_heads 6 does not divide by num_key_value_heads 4"),
         ({**tiny("kimi_linear"), "tie_word_embeddings": True}, "tie_word_embeddings is True; .* False alone"),
