@@ -67,16 +67,7 @@ _OF_FAMILIES["lfm2_moe"] = _OF_FAMILIES["lfm2"]
 
 
 def passed_by(model_type: str, config: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """Find the entries that a file has beside those of its model_type, and that say nothing else than these.
-
-    Args:
-        model_type: Of the file.
-        config: All its entries.
-        known: Those of the model_type.
-
-    Returns:
-        Their names.
-    """
+    """Find the entries that a file has beside those ``known`` for its model_type, and that say nothing else."""
     rules = _ANYWHERE | _OF_FAMILIES.get(model_type, {})
     return {
         name for name, value in config.items() if name in rules and name not in known and rules[name](value, config)

@@ -25,17 +25,7 @@ OLD_TYPES = {
 
 
 def ties_output(entries: FilledEntries) -> bool:
-    """Whether the output matrix is the table of tokens.
-
-    Args:
-        entries: Of the config.
-
-    Returns:
-        True where it is.
-
-    Raises:
-        ValueError: If neither the file nor its model_type says so.
-    """
+    """Whether the output matrix is the table of tokens, as the file or its model_type says."""
     if entries.model_type.startswith("lfm2") and entries.says("tie_embedding"):
         entries.get("tie_word_embeddings")
         return entries.flag("tie_embedding", False)
@@ -63,17 +53,7 @@ _OF_SOME_LAYERS = (
 
 
 def usual_layers(entries: FilledEntries) -> ModelLayers:
-    """Read a config of one of ``FAMILIES``.
-
-    Args:
-        entries: Of the config; the caller refuses what is left.
-
-    Returns:
-        Its layers.
-
-    Raises:
-        ValueError: If an entry is missing, or has a value that is not understood; the message names it.
-    """
+    """Read a config of one of ``FAMILIES``; the caller refuses the entries that are left."""
     family = FAMILIES[entries.model_type]
     n_layers, d_model = entries.size("num_hidden_layers"), entries.size("hidden_size")
     types = layer_types(entries, family.types, n_layers)
@@ -117,16 +97,7 @@ def _refuse_what_is_not_built(entries: FilledEntries, family: DecoderFamily) -> 
 
 
 def layer_types(entries: FilledEntries, otherwise: Types, n_layers: int) -> list[str]:
-    """The types of the layers, under their newest names.
-
-    Args:
-        entries: Of the config.
-        otherwise: What they are where layer_types does not say so.
-        n_layers: How many there are.
-
-    Returns:
-        A name for each layer.
-    """
+    """The types of the layers, under their newest names; ``otherwise`` says them where layer_types does not."""
     if entries.get("layer_types") is None:
         return otherwise(entries, n_layers)
     for pattern in ("full_attention_interval", "sliding_window_pattern", "_sliding_window_pattern"):
@@ -168,9 +139,6 @@ def attention(
 
     Returns:
         The sizes.
-
-    Raises:
-        ValueError: If heads do not divide.
     """
     n, d_model = entries.size("num_attention_heads"), entries.size("hidden_size")
     k = entries.maybe("num_key_value_heads") or n
@@ -213,17 +181,7 @@ def _gains(family: DecoderFamily, n: int, k: int, width: int) -> int:
 
 
 def latent(entries: FilledEntries, family: DecoderFamily, indexed: bool, layer: int) -> LatentSizes:
-    """Read the sizes of latent attention.
-
-    Args:
-        entries: Of the config.
-        family: Its row.
-        indexed: Whether an indexer chooses positions.
-        layer: Which layer, from 0.
-
-    Returns:
-        The sizes.
-    """
+    """Read the sizes of latent attention in one layer; ``indexed`` where an indexer chooses positions."""
     n, plain, rotary = (entries.size(name) for name in ("num_attention_heads", "qk_nope_head_dim", "qk_rope_head_dim"))
     entries.only(qk_head_dim=plain + rotary)
     entries.get("head_dim")  # what rotary positions are made for
@@ -291,18 +249,7 @@ def _adjusted(entries: FilledEntries, hidden: int) -> int:
 
 
 def experts(entries: FilledEntries, family: DecoderFamily) -> NetworkSizes:
-    """Read the sizes of a layer with experts.
-
-    Args:
-        entries: Of the config.
-        family: Its row.
-
-    Returns:
-        The sizes.
-
-    Raises:
-        ValueError: If more experts are chosen than there are.
-    """
+    """Read the sizes of a layer with experts."""
     total = entries.size(entries.first("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"))
     chosen = entries.size(entries.first("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k"))
     if chosen > total:

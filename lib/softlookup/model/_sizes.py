@@ -7,11 +7,7 @@ from softlookup.model.masks import CausalMask
 
 
 def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
-    """Refuse queries and keys whose dot products do not exist.
-
-    Args:
-        q: Queries, (*batch, T, H).
-        k: Keys, (*batch, S, H).
+    """Refuse queries (*batch, T, H) and keys (*batch, S, H) whose dot products do not exist.
 
     Raises:
         ValueError: If a tensor has fewer than two axes, if the head widths differ or are zero, or if the
@@ -36,11 +32,7 @@ def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
 
 
 def check_values(k: Tensor, v: Tensor) -> None:
-    """Refuse values that do not come one for each key.
-
-    Args:
-        k: Keys, (*batch, S, H).
-        v: Values, (*batch, S, Hv).
+    """Refuse values (*batch, S, Hv) that do not come one for each key (*batch, S, H).
 
     Raises:
         ValueError: If the values' number, batch axes or device are not those of the keys.
@@ -87,13 +79,10 @@ def check_mask(mask: Tensor | CausalMask, scores_shape: tuple[int, ...]) -> None
 def check_bias(bias: Tensor, scores_shape: tuple[int, ...]) -> None:
     """Refuse numbers to be added to the scores that would not line up with them.
 
-    Args:
-        bias: Floating point, (T, S), (N, T, S) or as many axes as the scores, each 1 or the scores' size.
-        scores_shape: The shape of the scores, (*batch, T, S).
-
     Raises:
         TypeError: If the bias is not floating point; a boolean is a mask, and is given as one.
-        ValueError: If its shape does not fit; the message names both shapes.
+        ValueError: If it is not (T, S), (N, T, S) or as many axes as the scores, each 1 or the scores' size; the
+            message names both shapes.
     """
     if not bias.is_floating_point():
         raise TypeError(f"bias has dtype {bias.dtype}; wanted floating point (a boolean belongs in mask=)")
@@ -138,11 +127,6 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
 
 def check_state(state: Tensor, expected: tuple[int, ...], q: Tensor) -> None:
     """Refuse a state that a recurrent form cannot go on from.
-
-    Args:
-        state: What an earlier call handed back.
-        expected: The shape that the queries, keys and values want.
-        q: The queries.
 
     Raises:
         ValueError: If the shape differs, or the state is on another device than the queries.

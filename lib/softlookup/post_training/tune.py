@@ -76,39 +76,19 @@ class TuneSettings:
 class AdapterCheckpoints(Checkpoints):
     """The states of a run that trains adapters alone: the frozen weights, which do not change, are not written.
 
-    Args:
-        folder: As in Checkpoints; so are the other arguments.
+    All arguments, here and below, are those of Checkpoints; the model is one of add_lora.
     """
 
     def save(
         self, model: nn.Module, optimizer: Optimizer, state: TrainingState, average: MovingAverage | None = None
     ) -> None:
-        """Write the adapters, the optimizer and how far the run has come.
-
-        Args:
-            model: A model of add_lora.
-            optimizer: As in Checkpoints.save.
-            state: As in Checkpoints.save.
-            average: As in Checkpoints.save.
-        """
+        """Write the adapters, the optimizer and how far the run has come."""
         super().save(lora_changes(model), optimizer, state, average)
 
     def resume(
         self, model: nn.Module, optimizer: Optimizer, average: MovingAverage | None = None
     ) -> TrainingState | None:
-        """Put the adapters and the optimizer back to the last state.
-
-        Args:
-            model: A model of add_lora.
-            optimizer: As in Checkpoints.resume.
-            average: As in Checkpoints.resume.
-
-        Returns:
-            How far the run had come; None where there is nothing to go on from.
-
-        Raises:
-            CheckpointError: As Checkpoints.resume does.
-        """
+        """Put the adapters and the optimizer back to the last state."""
         return super().resume(lora_changes(model), optimizer, average)
 
 

@@ -179,37 +179,20 @@ class Checkpoints:
     def save(
         self, model: nn.Module, optimizer: Optimizer, state: TrainingState, average: MovingAverage | None = None
     ) -> None:
-        """Write the state of a run, then delete what is no longer kept.
-
-        Args:
-            model: See save_checkpoint.
-            optimizer: See save_checkpoint.
-            state: See save_checkpoint.
-            average: See save_checkpoint.
-        """
+        """Write the state of a run by save_checkpoint, then delete what is no longer kept."""
         path = self.folder / f"step-{state.step:08d}.safetensors"
         save_checkpoint(path, model=model, optimizer=optimizer, state=state, average=average, settings=self.settings)
         for old in self.paths[: -self.keep]:
             old.unlink(missing_ok=True)  # another rank may have been faster
 
     def save_best(self, model: nn.Module, state: TrainingState) -> None:
-        """Write the weights alone, as those of the lowest validation loss.
-
-        Args:
-            model: Whose weights.
-            state: How far the run has come; its step and best loss are noted beside the weights.
-        """
+        """Write the weights alone, as those of the lowest validation loss; its step and loss are noted beside them."""
         save_weights(model, self.best_path, notes={"step": state.step, "validation_loss": state.best_loss})
 
     def resume(
         self, model: nn.Module, optimizer: Optimizer, average: MovingAverage | None = None
     ) -> TrainingState | None:
-        """Put a run back to the last state in the folder.
-
-        Args:
-            model: See load_checkpoint.
-            optimizer: See load_checkpoint.
-            average: See load_checkpoint.
+        """Put a run back to the last state in the folder, by load_checkpoint.
 
         Returns:
             How far the run had come; None where there is nothing to go on from.
