@@ -47,18 +47,15 @@ def check_values(k: Tensor, v: Tensor) -> None:
 
 
 def check_mask(mask: Tensor | CausalMask, scores_shape: tuple[int, ...]) -> None:
-    """Refuse a mask that is not boolean, or that would line up with the wrong axes of the scores.
+    """Refuse a mask that is not boolean, or that would line up with the wrong axes of the scores (*batch, T, S).
 
     A mask with some of the batch axes but not all is refused even where torch would broadcast it: (B, T, S)
     would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
 
-    Args:
-        mask: Boolean, True = may attend: (T, S), or as many axes as the scores, each 1 or the scores' size; or causal.
-        scores_shape: The shape of the scores, (*batch, T, S).
-
     Raises:
         TypeError: If the mask is not boolean. A float mask is torch's other convention, added to the scores.
-        ValueError: If its shape does not fit; the message names both shapes.
+        ValueError: If it is not (T, S), or as many axes as the scores, each 1 or the scores' size; the message names
+            both shapes.
     """
     if isinstance(mask, CausalMask):
         if scores_shape[-1] < scores_shape[-2]:
@@ -97,12 +94,6 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
 
     The numbers are read on the CPU alone, and not by a compiled model: on a GPU reading them would stall it. There, and
     where it was compiled, torch's own lookup refuses them.
-
-    Args:
-        name: What the caller calls them.
-        ids: Whole numbers, (B, T).
-        vocab_size: V.
-        max_length: The longest T that the model has positions for; None means no limit.
 
     Raises:
         TypeError: If they are not int32 or int64.

@@ -167,13 +167,7 @@ class StateCache(LayerCache):
         return sum(t.numel() * t.element_size() for t in (self.state, self.tail) if t is not None)
 
     def advance(self, tail: Float[Tensor, "B C left"], state: Float[Tensor, "B N H Hv"], length: int) -> None:
-        """Take what a call leaves behind.
-
-        Args:
-            tail: The newest inputs of the convolution.
-            state: The new memory.
-            length: How many positions the call took.
-        """
+        """Take what a call of so many positions leaves behind."""
         self.tail, self.state = tail, state
         self._length += length
 

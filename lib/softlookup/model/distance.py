@@ -260,12 +260,7 @@ class T5Bias(nn.Module):
 
 
 def check_heads(q: Tensor, k: Tensor, n_heads: int) -> None:
-    """Refuse queries and keys that are no heads of the same sequences.
-
-    Args:
-        q: Queries, (B, N, T, H).
-        k: Keys, (B, K, S, H).
-        n_heads: N.
+    """Refuse queries (B, N, T, H) and keys (B, K, S, H) that are no heads of the same sequences.
 
     Raises:
         ValueError: If there are not four axes each, the batches differ, or q has another number of heads.

@@ -52,14 +52,7 @@ class LoraChange(nn.Module):
         nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
 
     def forward(self, w: Tensor) -> Tensor:
-        """Give the changed matrix, in the shape and the dtype of the frozen matrix w.
-
-        Args:
-            w: The frozen matrix.
-
-        Returns:
-            w + alpha / R * B A, transposed where w stands as (I, O).
-        """
+        """Give the changed matrix, w + alpha / R * B A, in the shape and the dtype of the frozen matrix w."""
         change = (self.alpha / self.rank) * (self.b @ self.a)
         return (w + (change if self.is_linear else change.mT)).to(w.dtype)
 
@@ -128,9 +121,6 @@ def lora_parameters(model: nn.Module) -> list[nn.Parameter]:
 
 def lora_changes(model: nn.Module) -> nn.ModuleList:
     """Collect the adapters of a model as a module of their own: what a checkpoint of the training has to hold.
-
-    Args:
-        model: A model of add_lora.
 
     Returns:
         The LoraChange of each changed matrix, in the order of the model; the same objects, not copies.

@@ -93,15 +93,12 @@ class AdapterCheckpoints(Checkpoints):
 
 
 def answer_loss(model: nn.Module, batch: Batch, epsilon: float) -> Tensor:
-    """Sum the surprise at the assistant's tokens; the head is computed at their positions alone.
+    """Sum the surprise at the assistant's tokens, in nats; the head is computed at their positions alone.
 
     Args:
         model: A DecoderLM.
         batch: An AnswerBatch on the model's device.
         epsilon: The share of label smoothing.
-
-    Returns:
-        The sum over the labels, in nats.
 
     Book: 20_after_pretraining.html#after-pretraining-lora.
     """
@@ -114,15 +111,7 @@ def answer_loss(model: nn.Module, batch: Batch, epsilon: float) -> Tensor:
 
 @torch.no_grad()
 def answer_loss_of(model: DecoderLM, batches: ExampleBatches) -> float:
-    """Measure the loss for each token of the assistant.
-
-    Args:
-        model: In any mode; it is put back into it.
-        batches: Their epoch 0 is measured.
-
-    Returns:
-        Nats for each label.
-    """
+    """Measure the loss for each token of the assistant in epoch 0, in nats; the model keeps its mode."""
     was_training, device = model.training, next(model.parameters()).device
     model.eval()
     measured = [(answer_loss(model, batch.to(device), 0.0).item(), batch.tokens) for batch in batches.epoch(0)]

@@ -204,11 +204,7 @@ def glance_text(shown: ModelGlance) -> str:
 def diagram(model: ModelLayers) -> list[str]:
     """Draw a model as lines of text, from the token to the next token's scores.
 
-    Args:
-        model: Its layers.
-
-    Returns:
-        The lines; layers that repeat stand in a box once, with how often.
+    Layers that repeat stand in a box once, with how often.
 
     Book: 15_what_changed_more.html#config-names.
     """
@@ -231,9 +227,6 @@ def diagram(model: ModelLayers) -> list[str]:
 
 def repeats(sequence: list[LayerSizes]) -> list[tuple[int, list[tuple[int, LayerSizes]]]]:
     """Cut a sequence of layers into blocks that repeat.
-
-    Args:
-        sequence: The layers in order.
 
     Returns:
         For each block how often it stands there, and its runs of equal layers, each with its length.

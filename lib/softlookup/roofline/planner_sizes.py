@@ -121,13 +121,7 @@ def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
 
 
 def parameter_split(sizes: TransformerSizes) -> tuple[int, int]:
-    """Parameters that every card of a pipeline's stage has a part of, and those of routed experts.
-
-    Args:
-        sizes: A model of one stack.
-
-    Returns:
-        Two numbers; their sum is all parameters.
+    """Parameters that every card of a pipeline's stage has a part of, and those of routed experts; their sum is all.
 
     Book: 19_many_devices.html#many-devices-together.
     """
@@ -143,9 +137,6 @@ def card_part(sizes: TransformerSizes, tensor: int, expert: int) -> TransformerS
         sizes: The model.
         tensor: Cards that share each layer, each expert too.
         expert: Cards that share the experts of a layer.
-
-    Returns:
-        Sizes of the part.
 
     Book: 19_many_devices.html#many-devices-together.
     """

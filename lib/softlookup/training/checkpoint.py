@@ -128,7 +128,8 @@ def load_checkpoint(
         )
     if header["version"] != _VERSION:
         raise CheckpointError(f"{path} has version {header['version']} of the format; this program reads {_VERSION}")
-    _compare_settings(header["settings"], dict(settings or {}), path)
+    if changes := changed_settings(header["settings"], dict(settings or {})):
+        raise CheckpointError(f"{path} is of a run with other settings: {changes}")
     if (average is None) != (header["average_updates"] is None):
         had, has = ("no", "one") if header["average_updates"] is None else ("one", "no")
         raise CheckpointError(f"{path} is of a run with {had} moving average of weights; this run has {has}")
@@ -272,11 +273,10 @@ def _restore_random(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) ->
     np.random.set_state((name, np.array(keys, dtype=np.uint32), position, has_gauss, cached))
 
 
-def _compare_settings(had: Mapping[str, Any], has: Mapping[str, Any], path: str | Path) -> None:
-    differing = [
+def changed_settings(had: Mapping[str, Any], has: Mapping[str, Any]) -> str:
+    """Say which settings of a run differ from those that it had; nothing where none does."""
+    return "; ".join(
         f"{name} was {had.get(name, 'not given')}, is {has.get(name, 'not given')}"
         for name in sorted({*had, *has})
         if name not in had or name not in has or had[name] != has[name]
-    ]
-    if differing:
-        raise CheckpointError(f"{path} is of a run with other settings: {'; '.join(differing)}")
+    )
