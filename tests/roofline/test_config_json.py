@@ -154,21 +154,6 @@ def test_every_model_type_counts_as_the_model_that_transformers_builds(kind, mor
     assert counts_of({"model_type": kind, **TINY, **more}) == expected
 
 
-@pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
-def test_operations_of_every_model_type_without_experts_are_those_that_torch_counts(kind, more):
-    if "moe" in kind or kind in ("mixtral", "gpt_oss", "deepseek_v3"):
-        pytest.skip("which experts compute depends on numbers, which a model on the meta device does not have")
-    tokens, description = 4, described(kind, more)
-    model = made(description)
-    with torch.device("meta"), FlopCounterMode(display=False) as counter:
-        ids, mask = torch.zeros(1, tokens, dtype=torch.long), torch.zeros(1, 1, tokens, tokens)
-        masks = dict.fromkeys(("full_attention", "sliding_attention"), mask)
-        mask = mask if getattr(description, "layer_types", None) is None else masks
-        model(ids, attention_mask=mask, position_ids=torch.arange(tokens)[None], use_cache=False)
-    counted = counter.get_total_flops()
-    assert counted == tokens * sum(config_json.token_operations(description.to_dict(), tokens))
-
-
 def runs(description):
     """Whether their model of a description computes anything."""
     try:
