@@ -8,10 +8,11 @@ import contextlib
 import torch
 from test_against_huggingface import in_double
 
+from softlookup.model._decoder_weights import _NORMS, _WHOLE, LAYER_NAMES
 from softlookup.model._renaming import layers, shapes, spread, translated
 from softlookup.model.config import Config
 from softlookup.model.language import DecoderLM
-from softlookup.model.published import _LLAMA, _LLAMA_LAYER, llama_config, llama_weights
+from softlookup.model.published import llama_config, llama_weights
 
 V, D, N, K, H, L = 40, 24, 4, 2, 6, 4
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
@@ -26,7 +27,7 @@ THEIRS = {
     "tie_word_embeddings": False, "attention_bias": False, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,
     "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
 }  # fmt: skip
-NAMES = spread(_LLAMA) | layers(L, "decoder.layers", "model.layers", _LLAMA_LAYER)
+NAMES = spread(_WHOLE) | layers(L, "decoder.layers", "model.layers", LAYER_NAMES | _NORMS["before"])
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from tiny_decoders import tiny
 
 from softlookup.cli import main
 from softlookup.describing.filled_entries import decoder_defaults
-from softlookup.describing.read_layers import DECODERS, FILLED
+from softlookup.describing.read_layers import DECODERS
 from softlookup.roofline import config_json
 from softlookup.roofline.config_json import QUOTED
 from softlookup.roofline.glance import LONG, diagram, formulas, glance, glance_text, repeats
@@ -79,7 +79,7 @@ def evaluated(formula):
     return eval(plain)  # noqa: S307
 
 
-@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize("name", DECODERS)
 def test_the_formulas_of_every_family_come_to_its_counts(name):
     shown = glance({"tie_word_embeddings": False, **tiny(name)})
     counts = {"total": shown.total, "active": shown.active, "cache": shown.long_bytes, "states": shown.state_bytes}
@@ -88,7 +88,7 @@ def test_the_formulas_of_every_family_come_to_its_counts(name):
     }
 
 
-@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize("name", DECODERS)
 def test_every_family_is_drawn_and_written_as_json(name, file):
     config = {"tie_word_embeddings": False, **tiny(name)}
     shown = json.loads(call(file(config), "--json").output)
@@ -112,7 +112,7 @@ def test_the_text_decoder_of_a_model_of_text_and_images_is_named(file):
 
 
 def test_repeats_join_again_to_the_sequence():
-    for name in FILLED:
+    for name in DECODERS:
         layers = list(config_json.layers({"tie_word_embeddings": False, **tiny(name)}).layers)
         for sequence in (layers, layers * 3, [*layers * 2, layers[0]]):
             again = []
@@ -132,7 +132,7 @@ def test_the_file_for_the_book_has_the_counts_of_defaults():
     assert data["transformers"] == decoder_defaults()["transformers"]
     assert {row["model_type"] for row in data["rows"]} | {*data["left_out"]} == {*DECODERS}
     for row in data["rows"]:
-        if row["model_type"] in FILLED:
+        if row["model_type"] in DECODERS:
             config = {"model_type": row["model_type"]}
             assert row["total"] == config_json.sizes(config).total
             assert row["long_bytes"] == config_json.cache_bytes(config, LONG)

@@ -13,7 +13,7 @@ from transformers.cache_utils import get_layer_types_and_kwargs
 
 from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.layer_sizes import AttentionSizes, ConvolutionSizes, DeltaSizes, ExpertsSizes, LatentSizes
-from softlookup.describing.read_layers import FILLED
+from softlookup.describing.read_layers import DECODERS
 from softlookup.roofline import config_json
 from softlookup.roofline.layer_counts import part_counts
 
@@ -48,7 +48,7 @@ def test_a_text_decoder_has_the_parameters_that_transformers_builds(name):
         assert (counts.total, counts.output) == (expected, 0)
 
 
-@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize("name", DECODERS)
 def test_windows_are_those_of_the_cache_that_transformers_makes(name):
     with quietly():
         description = AutoConfig.for_model(**tiny(name))
@@ -278,7 +278,7 @@ OLDER = (
 OLDER += ("global_head_dim", "num_global_key_value_heads", "block_ff_dim", "compress_rate_csa", "first_k_dense_replace")
 
 
-@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize("name", DECODERS)
 def test_values_of_strange_types_are_refused_in_a_sentence(name):
     config = {"tie_word_embeddings": True, **tiny(name)}
     for entry in {*config, *decoder_defaults()["families"][name]["entries"], *OLDER}:
@@ -297,8 +297,11 @@ SMALL = tiny("olmo3")
         ({**SMALL, "strange": 3}, "^strange = 3: not understood for model_type 'olmo3'"),
         ({**SMALL, "layer_types": ["sliding_attention"]}, "layer_types is a list of 1; wanted a list of 5"),
         ({**SMALL, "layer_types": ["conv"] * 5}, "layer_types has conv, which is not understood for 'olmo3'"),
-        ({**SMALL, "sliding_window": None}, "no entry that is not null for sliding_window"),
-        ({**SMALL, "num_key_value_heads": 4}, "num_attention_heads 6 does not divide by 4 key-value heads"),
+        (
+            {**SMALL, "sliding_window": None},
+            "layer 0 has sliding_attention, but there is no sliding_w",
+        ),
+        ({**SMALL, "num_key_value_heads": 4}, "num_attention_heads 6 does not divide by num_key_value_heads 4"),
         ({**tiny("kimi_linear"), "tie_word_embeddings": True}, "tie_word_embeddings is True; .* False alone"),
         ({**tiny("deepseek_v2"), "mlp_bias": True}, "mlp_bias is True; this library has False alone"),
         (

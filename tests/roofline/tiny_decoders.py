@@ -7,7 +7,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from softlookup.describing.filled_entries import decoder_defaults
-from softlookup.describing.read_layers import FILLED
+from softlookup.describing.read_layers import DECODERS
 
 SIZES = {
     "hidden_size": 48, "num_hidden_layers": 5, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 10,
@@ -109,7 +109,7 @@ def build(config, device="meta"):
 
 INSIDE = ("glm4v_moe_text", "glm4v_text", "mistral4", "muse_glimmer_text", "qwen3_vl_moe_text", "qwen3_vl_text")
 """Those that transformers builds without an output matrix, as the text decoders of models of text and images."""
-TEXT_ALONE = [name for name in FILLED if name not in INSIDE]
+TEXT_ALONE = [name for name in DECODERS if name not in INSIDE]
 """The others."""
 NEEDED = {
     "deepseek_v2": {"num_experts_per_tok": 6},

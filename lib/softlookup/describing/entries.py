@@ -45,6 +45,9 @@ NO_EFFECT_WHILE_OFF = frozenset(
 class Entries:
     """A description whose entries are read one by one.
 
+    Each method that reads takes the entry's name and, as ``default``, what a missing one and null mean; without a
+    default the description has to say it. It raises a ValueError that names the entry, its value and what was wanted.
+
     Args:
         description: A mapping, or an object with to_dict().
         kinds: The values of model_type that the reader knows.
@@ -65,23 +68,11 @@ class Entries:
         self.model_type: str = self.one_of("model_type", {kind: kind for kind in kinds})
 
     def says(self, name: str) -> bool:
-        """Whether the description has this entry; null counts.
-
-        Args:
-            name: Which entry.
-
-        Returns:
-            True where it is there.
-        """
+        """Whether the description has this entry; null counts."""
         return name in self._all
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Read an entry.
-
-        Args:
-            name: Which entry.
-            default: What a missing one and null mean.
-        """
+        """Read an entry, whatever it is."""
         self._read.add(name)
         value = self._all.get(name)
         return default if value is None else value
@@ -93,62 +84,28 @@ class Entries:
         return value
 
     def size(self, name: str, default: int | None = None, *, least: int = 1) -> int:
-        """Read a whole number.
-
-        Args:
-            name: Which entry.
-            default: What a missing one and null mean; None where the description has to say it.
-            least: The smallest that makes sense.
-
-        Raises:
-            ValueError: If it is missing, or something else.
-        """
+        """Read a whole number of at least ``least``."""
         value = self[name] if default is None else self.get(name, default)
         if type(value) is not int or value < least:
             raise ValueError(f"{name} is {value!r}; wanted a whole number of at least {least}")
         return value
 
     def flag(self, name: str, default: bool) -> bool:
-        """Read true or false.
-
-        Args:
-            name: Which entry.
-            default: What a missing one and null mean.
-
-        Raises:
-            ValueError: If it is something else.
-        """
+        """Read true or false."""
         value = self.get(name, default)
         if type(value) is not bool:
             raise ValueError(f"{name} is {value!r}; wanted true or false")
         return value
 
     def number(self, name: str, default: float) -> float:
-        """Read a number.
-
-        Args:
-            name: Which entry.
-            default: What a missing one and null mean.
-
-        Raises:
-            ValueError: If it is something else.
-        """
+        """Read a number."""
         value = self.get(name, default)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{name} is {value!r}; wanted a number")
         return float(value)
 
     def one_of(self, name: str, known: Mapping[str, T], default: str | None = None) -> T:
-        """Read an entry that is one of a few names.
-
-        Args:
-            name: Which entry.
-            known: Our values by their names.
-            default: The name that a missing one and null stand for; None where the description has to say it.
-
-        Raises:
-            ValueError: If the name is not known; the message names the entry, its value and those that are.
-        """
+        """Read an entry that is one of a few names, and give what ``known`` has for it; the default is a name, too."""
         value = self[name] if default is None else self.get(name, default)
         if not isinstance(value, str) or value not in known:
             alone = " alone" if len(known) == 1 else ""
@@ -156,23 +113,13 @@ class Entries:
         return known[value]
 
     def only(self, **known: object) -> None:
-        """Refuse an entry with another value than the one that this library has; null is taken for that one.
-
-        Raises:
-            ValueError: If a value differs; the message names the entry and both.
-        """
+        """Refuse an entry with another value than the one that this library has; null is taken for that one."""
         for name, value in known.items():
             if (got := self.get(name, value)) != value:
                 raise ValueError(f"{name} is {got!r}; this library has {value!r} alone")
 
     def same(self, *names: str) -> str:
-        """Find out by which of its names an entry goes.
-
-        Args:
-            names: The names that transformers has given to it.
-
-        Returns:
-            The first name that has a value, or else the first of all.
+        """Find out by which of its names an entry goes: the first that has a value, or else the first of all.
 
         Raises:
             ValueError: If several have values that differ.
@@ -183,15 +130,7 @@ class Entries:
         return next(iter(stated), names[0])
 
     def token_id(self, name: str, otherwise: int | None = None) -> int:
-        """Read a special token's id.
-
-        Args:
-            name: Which entry.
-            otherwise: The id to take where there is none.
-
-        Raises:
-            ValueError: If there is neither, or there are several.
-        """
+        """Read a special token's id; ``otherwise`` stands in where there is none."""
         value = self.get(name, otherwise)
         if type(value) is not int:
             raise ValueError(f"{name} is {value!r}; wanted one id")

@@ -1,4 +1,4 @@
-"""The families of decoders that are read besides those of ``decoders.py``: one table.
+"""The families of decoders that are read: one table.
 
 A row says how a family's config.json differs from a Llama's. Families whose layers are built otherwise have a function
 in ``unusual_families.py``.
@@ -22,6 +22,7 @@ class DecoderFamily:
 
     Attributes:
         types: The layers' types where layer_types does not say them.
+        rotary: Which layers have rotary positions; None where no entry says so.
         linear: What a layer of the type linear_attention is.
         latent: Whether attention is latent attention.
         window: The entry with the window of all layers, where layers have no types.
@@ -40,6 +41,7 @@ class DecoderFamily:
         hidden: The entry with the width of dense networks.
         sparse: Which layers have experts; None without experts.
         expert_hidden: The entry with the hidden width of an expert.
+        expert_bias: Whether experts and their router have biases.
         shared: The entry with the number of shared experts, or with their width.
         shared_gate: Whether a number for each token scales the shared experts.
         balance: Whether the router has a learned number for each expert.
@@ -50,6 +52,7 @@ class DecoderFamily:
     """
 
     types: Types = lambda entries, n_layers: ["full_attention"] * n_layers
+    rotary: Sparse | None = None
     linear: Callable[[FilledEntries], MixerSizes] | None = None
     latent: bool = False
     window: str | None = None
@@ -67,6 +70,7 @@ class DecoderFamily:
     hidden: str = "intermediate_size"
     sparse: Sparse | None = None
     expert_hidden: str = "moe_intermediate_size"
+    expert_bias: bool = False
     shared: str | None = None
     shared_gate: bool = False
     balance: bool = False
@@ -76,7 +80,9 @@ class DecoderFamily:
     more_norms: str | None = None
 
 
+_MISTRAL = DecoderFamily(window="sliding_window", qkv_bias=False, output_bias=False)
 _MLA = DecoderFamily(latent=True)
+_DEEPSEEK = replace(_MLA, sparse=kinds.from_layer("first_k_dense_replace"), shared="n_shared_experts")
 _DSA = DecoderFamily(
     latent=True,
     types=kinds.always("indexed_attention"),
@@ -127,7 +133,8 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             shared="num_shared_experts",
         ),
         "cwm": DecoderFamily(types=kinds.cwm_types, qkv_bias=False, output_bias=False),
-        "deepseek_v2": replace(_MLA, sparse=kinds.from_layer("first_k_dense_replace"), shared="n_shared_experts"),
+        "deepseek_v2": _DEEPSEEK,
+        "deepseek_v3": _DEEPSEEK,
         "deepseek_v32": _DSA,
         "dots1": DecoderFamily(
             types=kinds.slide_after,
@@ -147,6 +154,8 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
         ),
         "flex_olmo": DecoderFamily(gains="each", sparse=kinds.in_all, expert_hidden="intermediate_size"),
         "gemma": DecoderFamily(),
+        "gemma2": DecoderFamily(types=kinds.even_slide, norms=4),
+        "gemma3_text": DecoderFamily(types=kinds.every("sliding_window_pattern", 6), gains="heads", norms=4),
         "glm": DecoderFamily(output_bias=False),
         "glm4": DecoderFamily(output_bias=False, norms=4),
         "glm4_moe": DecoderFamily(
@@ -158,6 +167,13 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
         ),
         "glm4_moe_lite": replace(_MLA, sparse=kinds.by_type(), shared="n_shared_experts"),
         "glm_moe_dsa": _DSA,
+        "gpt_oss": DecoderFamily(
+            types=kinds.even_slide,
+            sinks=("full_attention", "sliding_attention"),
+            sparse=kinds.in_all,
+            expert_hidden="intermediate_size",
+            expert_bias=True,
+        ),
         "granite": DecoderFamily(),
         "granite_swa": DecoderFamily(types=kinds.cwm_types, sinks=("full_attention", "sliding_attention")),
         "granitemoe": DecoderFamily(sparse=kinds.in_all, expert_hidden="intermediate_size"),
@@ -216,6 +232,7 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             sparse=kinds.from_layer("num_dense_layers"),
         ),
         "lfm3": DecoderFamily(types=kinds.lfm3_types, gains="heads", gate="head", norms=4),
+        "llama": DecoderFamily(),
         "llama4_text": DecoderFamily(
             types=kinds.chunked_types,
             hidden="intermediate_size_mlp",
@@ -248,8 +265,10 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             shared="shared_intermediate_size",
         ),
         "ministral": DecoderFamily(types=kinds.all_slide, qkv_bias=False, output_bias=False),
-        "ministral3": DecoderFamily(window="sliding_window", qkv_bias=False, output_bias=False),
-        "mistral4": replace(_MLA, sparse=kinds.from_layer("first_k_dense_replace"), shared="n_shared_experts"),
+        "ministral3": _MISTRAL,
+        "mistral": _MISTRAL,
+        "mistral4": _DEEPSEEK,
+        "mixtral": replace(_MISTRAL, sparse=kinds.in_all, expert_hidden="intermediate_size"),
         "muse_glimmer_text": DecoderFamily(types=kinds.muse_types, gate="value", norms=4),
         "nanochat": DecoderFamily(norm="none", gated=False),
         "nemotron": _PLAIN_NORMS,
@@ -268,7 +287,7 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             norms=1,
             output_switch=True,
         ),
-        "phi3": DecoderFamily(window="sliding_window", qkv_bias=False, output_bias=False),
+        "phi3": _MISTRAL,
         "phimoe": DecoderFamily(
             window="sliding_window",
             norm="layer",
@@ -276,6 +295,17 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             expert_hidden="intermediate_size",
             output_switch="lm_head_bias",
         ),
+        "qwen2": DecoderFamily(types=kinds.slide_after, qkv_bias=True, output_bias=False),
+        "qwen2_moe": DecoderFamily(
+            types=kinds.even_slide_before,
+            qkv_bias="qkv_bias",
+            output_bias=False,
+            sparse=kinds.by_step,
+            shared="shared_expert_intermediate_size",
+            shared_gate=True,
+        ),
+        "qwen3": DecoderFamily(types=kinds.slide_after, gains="heads"),
+        "qwen3_moe": DecoderFamily(window="sliding_window", gains="heads", sparse=kinds.by_step),
         "qwen3_5_text": _QWEN_NEXT,
         "qwen3_5_moe_text": replace(
             _QWEN_NEXT, sparse=kinds.in_all, shared="shared_expert_intermediate_size", shared_gate=True
@@ -284,6 +314,7 @@ FAMILIES: Mapping[str, DecoderFamily] = MappingProxyType(
             _QWEN_NEXT, sparse=kinds.by_step, shared="shared_expert_intermediate_size", shared_gate=True
         ),
         "seed_oss": DecoderFamily(output_bias="attention_out_bias"),
+        "smollm3": DecoderFamily(types=kinds.smollm3_types, rotary=kinds.rotary_layers),
         "solar_open": DecoderFamily(output_bias=False, sparse=kinds.in_all, shared="n_shared_experts"),
         "stablelm": DecoderFamily(
             norm="layer",

@@ -42,9 +42,10 @@ class FilledEntries(Entries):
     """
 
     def __init__(self, description: Any, kinds: Iterable[str]) -> None:
+        self._defaults: Mapping[str, Any] = {}
         super().__init__(description, kinds)
         family = decoder_defaults()["families"][self.model_type]
-        self._defaults: Mapping[str, Any] = family["entries"]
+        self._defaults = family["entries"]
         self.rope: Mapping[str, Any] = family.get("rope", PLAIN_ROPE)
         renamed: dict[str, Any] = {}
         for name, value in self._all.items():
@@ -58,12 +59,7 @@ class FilledEntries(Entries):
         self._all = renamed
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Read an entry; a missing one has its model_type's default, and the one that the caller names if it has none.
-
-        Args:
-            name: Which entry.
-            default: What a missing entry without a default means, and null where the default is null as well.
-        """
+        """Read an entry; a missing one has its model_type's default, or else the one that is handed in."""
         self._read.add(name)
         if name in self._all and (self._all[name] is not None or self._defaults.get(name) is not None):
             return self._all[name]
@@ -71,60 +67,30 @@ class FilledEntries(Entries):
         return default if value is None else value
 
     def knows(self, name: str) -> bool:
-        """Whether this model_type has the entry.
-
-        Args:
-            name: Which entry.
-        """
+        """Whether this model_type has the entry."""
         return name in self._defaults
 
+    def has_default(self, name: str) -> bool:
+        """Whether this model_type has a value for a missing entry."""
+        return self._defaults.get(name) is not None
+
     def first(self, *names: str) -> str:
-        """Find the name under which this model_type has an entry.
-
-        Args:
-            names: Those that model_types have for it.
-
-        Raises:
-            ValueError: If the model_type has none of them.
-        """
+        """Find the name, of several, under which this model_type has an entry."""
         for name in names:
             if self.knows(name):
                 return name
         raise ValueError(f"the description has none of {', '.join(names)}")
 
     def maybe(self, name: str, *, least: int = 1) -> int | None:
-        """Read a whole number that may be null.
-
-        Args:
-            name: Which entry.
-            least: The smallest that makes sense.
-
-        Raises:
-            ValueError: If it is something else.
-        """
+        """Read a whole number that may be null."""
         return None if self.get(name) is None else self.size(name, least=least)
 
     def switch(self, name: str | bool) -> bool:
-        """Read a flag, where this model_type has it.
-
-        Args:
-            name: Which entry; True and False stand for themselves.
-
-        Raises:
-            ValueError: If it is neither true nor false.
-        """
+        """Read a flag, where this model_type has it; True and False stand for themselves."""
         return name if isinstance(name, bool) else self.knows(name) and self.flag(name, False)
 
     def a_list(self, name: str, default: Iterable[Any] = ()) -> list[Any]:
-        """Read a list of whole numbers.
-
-        Args:
-            name: Which entry.
-            default: What a missing one and null mean.
-
-        Raises:
-            ValueError: If it is something else.
-        """
+        """Read a list of whole numbers; missing and null mean the default."""
         if (value := self.get(name)) is None:
             return list(default)
         if not isinstance(value, list | tuple) or not all(isinstance(number, int) for number in value):
@@ -132,28 +98,14 @@ class FilledEntries(Entries):
         return list(value)
 
     def names(self, name: str) -> list[str] | None:
-        """Read a list of names; None where it is null or missing.
-
-        Args:
-            name: Which entry.
-
-        Raises:
-            ValueError: If it is something else.
-        """
+        """Read a list of names; None where it is null or missing."""
         value = self.get(name)
         if value is not None and not (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)):
             raise ValueError(f"{name} is {value!r}; wanted a list of names")
         return None if value is None else list(value)
 
     def inside(self, name: str) -> "FilledEntries":
-        """Read a mapping, whose entries have no defaults.
-
-        Args:
-            name: Which entry; a missing one and null are an empty mapping.
-
-        Raises:
-            ValueError: If it is something else.
-        """
+        """Read a mapping, whose entries have no defaults; missing and null are an empty one."""
         value = self.get(name, {})
         if not isinstance(value, Mapping):
             raise ValueError(f"{name} is {value!r}; wanted a mapping")
@@ -162,19 +114,13 @@ class FilledEntries(Entries):
         return inner
 
     def for_each(self, name: str, n_layers: int) -> list[Any]:
-        """Read a list with a value for each layer.
-
-        Args:
-            name: Which entry.
-            n_layers: How many there have to be.
-
-        Raises:
-            ValueError: If it is no list, or has another length.
-        """
+        """Read a list with a value for each layer."""
         value = self[name]
         if not isinstance(value, list | tuple) or len(value) != n_layers:
             got = f"a list of {len(value)}" if isinstance(value, list | tuple) else repr(value)
-            raise ValueError(f"{name} is {got}; wanted a list of {n_layers}, a value for each layer")
+            raise ValueError(
+                f"{name} is {got}; wanted a list of {n_layers}, a value for each layer of num_hidden_layers"
+            )
         return list(value)
 
     def refuse_the_rest(self, without_effect: Iterable[str] = ()) -> None:

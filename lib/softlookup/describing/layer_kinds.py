@@ -12,11 +12,17 @@ Types = Callable[[FilledEntries, int], list[str]]
 Sparse = Callable[[FilledEntries, int], list[bool]]
 
 
+def window_size(entries: FilledEntries, entry: str = "sliding_window") -> int | None:
+    """The size of the window that an entry has; None where there is none, or use_sliding_window turns it off."""
+    is_off = entries.knows("use_sliding_window") and not entries.flag("use_sliding_window", False)
+    return None if is_off else entries.maybe(entry)
+
+
 def every(entry: str | int, otherwise: int = 4, other: str = "sliding_attention") -> Types:
     """Layers of full attention at each n-th place, n from an entry; the others are of another type."""
 
     def types(entries: FilledEntries, n_layers: int) -> list[str]:
-        n = entry if isinstance(entry, int) else entries.get(entry, otherwise)
+        n = entry if isinstance(entry, int) else entries.get(entries.same(entry, f"_{entry}"), otherwise)
         if type(n) is not int or n < 1:
             raise ValueError(f"{entry} is {n!r}; wanted a whole number of at least 1, or the list layer_types")
         return [other if (layer + 1) % n else "full_attention" for layer in range(n_layers)]
@@ -36,8 +42,14 @@ def all_slide(entries: FilledEntries, n_layers: int) -> list[str]:
 
 def slide_after(entries: FilledEntries, n_layers: int) -> list[str]:
     """The layers behind the first max_window_layers have the window, if there is one."""
-    first = n_layers if entries.get("sliding_window") is None else entries.size("max_window_layers", least=0)
+    first = n_layers if window_size(entries) is None else entries.size("max_window_layers", least=0)
     return ["sliding_attention" if layer >= first else "full_attention" for layer in range(n_layers)]
+
+
+def even_slide_before(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Of the first max_window_layers every other has the window, the first one among them, if there is one."""
+    last = 0 if window_size(entries) is None else entries.size("max_window_layers", least=0)
+    return ["full_attention" if layer % 2 or layer >= last else "sliding_attention" for layer in range(n_layers)]
 
 
 def exaone_types(entries: FilledEntries, n_layers: int) -> list[str]:
@@ -62,12 +74,25 @@ def mimo_types(entries: FilledEntries, n_layers: int) -> list[str]:
     return ["sliding_attention" if layer and (layer + 1) % 6 else "full_attention" for layer in range(n_layers)]
 
 
+def rotary_layers(entries: FilledEntries, n_layers: int) -> list[bool]:
+    """Rotary positions in all layers but each n-th, or where no_rope_layers has a 1."""
+    if not (listed := entries.a_list("no_rope_layers")):
+        return [(layer + 1) % entries.size("no_rope_layer_interval") != 0 for layer in range(n_layers)]
+    if len(listed) < n_layers:  # transformers takes a longer list
+        raise ValueError(f"no_rope_layers has {len(listed)} values; wanted num_hidden_layers of them, {n_layers}")
+    return [bool(flag) for flag in listed[:n_layers]]
+
+
 def chunked_types(entries: FilledEntries, n_layers: int) -> list[str]:
     """Layers with rotary positions attend within chunks (Llama 4)."""
-    rotary = entries.a_list("no_rope_layers") or [
-        (layer + 1) % entries.size("no_rope_layer_interval") for layer in range(n_layers)
-    ]
-    return ["chunked_attention" if flag else "full_attention" for flag in rotary]
+    return ["chunked_attention" if flag else "full_attention" for flag in rotary_layers(entries, n_layers)]
+
+
+def smollm3_types(entries: FilledEntries, n_layers: int) -> list[str]:
+    """Layers without rotary positions have the window, if there is one."""
+    slides = window_size(entries) is not None
+    rotary = rotary_layers(entries, n_layers)
+    return ["sliding_attention" if slides and not flag else "full_attention" for flag in rotary]
 
 
 def lfm2_types(entries: FilledEntries, n_layers: int) -> list[str]:

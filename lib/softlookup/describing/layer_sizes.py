@@ -417,6 +417,7 @@ class ModelLayers:
         last_norms: Learned numbers behind the last layer: norms, and a bias of the output.
         tables: Learned numbers of further tables that are looked up, as with per-layer embeddings.
         beside: What stands beside the layers and is met by every token.
+        rotary: Which layers have rotary positions, as far as entries say so; empty where none does.
         wrapped_in: The model_type of the model of text and images whose text decoder this is; None where it is whole.
     """
 
@@ -428,4 +429,5 @@ class ModelLayers:
     last_norms: int
     tables: int = 0
     beside: tuple[PlainSizes, ...] = ()
+    rotary: tuple[bool, ...] = ()
     wrapped_in: str | None = None

@@ -144,13 +144,7 @@ _PARTS = (AttentionSizes, LatentSizes, DeltaSizes, DenseSizes, ExpertsSizes)
 
 
 def missing_part(model: ModelLayers) -> str | None:
-    """Name a part of a model that ``softlookup.model`` does not have.
-
-    Args:
-        model: Its layers.
-
-    Returns:
-        The part in words; None where every part is there.
+    """Name a part of a model that ``softlookup.model`` does not have; None where every part is there.
 
     Book: 15_what_changed_more.html#config-names.
     """

@@ -62,20 +62,12 @@ _OF_FAMILIES: dict[str, dict[str, Allowed]] = {
     },
 }
 _OF_FAMILIES["qwen3_5_text"] = _OF_FAMILIES["qwen3_5_moe_text"] = {"attn_output_gate": _is(True)}
+_OF_FAMILIES["gpt_oss"] = {"experts_per_token": _as("num_experts_per_tok")}
 _OF_FAMILIES["lfm2_moe"] = _OF_FAMILIES["lfm2"]
 
 
 def passed_by(model_type: str, config: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """Find the entries that a file has beside those of its model_type, and that say nothing else than these.
-
-    Args:
-        model_type: Of the file.
-        config: All its entries.
-        known: Those of the model_type.
-
-    Returns:
-        Their names.
-    """
+    """Find the entries that a file has beside those ``known`` for its model_type, and that say nothing else."""
     rules = _ANYWHERE | _OF_FAMILIES.get(model_type, {})
     return {
         name for name, value in config.items() if name in rules and name not in known and rules[name](value, config)

@@ -203,7 +203,7 @@ def _gemma_attention(
 ) -> AttentionSizes:
     n, bias = entries.size("num_attention_heads"), entries.flag("attention_bias", False)
     if n % k:
-        raise ValueError(f"num_attention_heads {n} does not divide by {k} key-value heads")
+        raise ValueError(f"num_attention_heads {n} does not divide by num_key_value_heads {k}")
     return AttentionSizes(
         heads=n,
         kv_heads=k,

@@ -2,7 +2,7 @@
 
 from softlookup.describing.families import FAMILIES, DecoderFamily
 from softlookup.describing.filled_entries import FilledEntries
-from softlookup.describing.layer_kinds import Types
+from softlookup.describing.layer_kinds import Types, window_size
 from softlookup.describing.layer_sizes import (
     AttentionSizes,
     ConvolutionSizes,
@@ -25,17 +25,7 @@ OLD_TYPES = {
 
 
 def ties_output(entries: FilledEntries) -> bool:
-    """Whether the output matrix is the table of tokens.
-
-    Args:
-        entries: Of the config.
-
-    Returns:
-        True where it is.
-
-    Raises:
-        ValueError: If neither the file nor its model_type says so.
-    """
+    """Whether the output matrix is the table of tokens, as the file or its model_type says."""
     if entries.model_type.startswith("lfm2") and entries.says("tie_embedding"):
         entries.get("tie_word_embeddings")
         return entries.flag("tie_embedding", False)
@@ -50,9 +40,10 @@ _OF_SOME_LAYERS = (
     "moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size prefix_dense_intermediate_size "
     "num_attention_heads intermediate_size_mlp dense_intermediate_size prefix_dense_sliding_window_pattern "
     "num_key_value_heads head_dim attention_bias mlp_bias sliding_window attention_chunk_size sliding_window_pattern "
-    "max_window_layers global_attn_every_n_layers layer_group_size no_rope_layers no_rope_layer_interval "
-    "interleave_moe_layer_step first_k_dense_replace decoder_sparse_step mlp_only_layers attn_layer_indices "
-    "full_attn_idxs conv_L_cache conv_bias index_n_heads index_head_dim index_topk index_block_size index_topk_blocks "
+    "max_window_layers use_sliding_window global_attn_every_n_layers layer_group_size no_rope_layers "
+    "no_rope_layer_interval interleave_moe_layer_step first_k_dense_replace decoder_sparse_step mlp_only_layers "
+    "attn_layer_indices full_attn_idxs conv_L_cache conv_bias index_n_heads index_head_dim index_topk index_block_size "
+    "index_topk_blocks "
     "index_local_blocks linear_conv_kernel_dim linear_key_head_dim linear_num_key_heads linear_num_value_heads "
     "linear_value_head_dim linear_head_dim linear_num_heads short_conv_kernel_size kv_lora_rank q_lora_rank "
     "qk_nope_head_dim qk_rope_head_dim v_head_dim use_qk_norm qk_layernorm mamba_d_conv mamba_d_head mamba_d_state "
@@ -62,17 +53,7 @@ _OF_SOME_LAYERS = (
 
 
 def usual_layers(entries: FilledEntries) -> ModelLayers:
-    """Read a config of one of ``FAMILIES``.
-
-    Args:
-        entries: Of the config; the caller refuses what is left.
-
-    Returns:
-        Its layers.
-
-    Raises:
-        ValueError: If an entry is missing, or has a value that is not understood; the message names it.
-    """
+    """Read a config of one of ``FAMILIES``; the caller refuses the entries that are left."""
     family = FAMILIES[entries.model_type]
     n_layers, d_model = entries.size("num_hidden_layers"), entries.size("hidden_size")
     types = layer_types(entries, family.types, n_layers)
@@ -87,6 +68,7 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
         norms += 2 if family.more_norms is not None and entries.switch(family.more_norms) else 0
         norms -= 1 if family.parallel is not None and entries.switch(family.parallel) else 0
         layers.append(LayerSizes((_mixer(entries, family, layer_type, layer), network), norms * norm))
+    rotary = () if family.rotary is None else tuple(family.rotary(entries, n_layers))
     output_bias = vocab_size if entries.switch(family.output_switch) else 0
     for name in _OF_SOME_LAYERS:
         if entries.knows(name):
@@ -98,6 +80,7 @@ def usual_layers(entries: FilledEntries) -> ModelLayers:
         tied=ties_output(entries),
         layers=tuple(layers),
         last_norms=norm + output_bias,
+        rotary=rotary,
     )
 
 
@@ -114,19 +97,10 @@ def _refuse_what_is_not_built(entries: FilledEntries, family: DecoderFamily) -> 
 
 
 def layer_types(entries: FilledEntries, otherwise: Types, n_layers: int) -> list[str]:
-    """The types of the layers, under their newest names.
-
-    Args:
-        entries: Of the config.
-        otherwise: What they are where layer_types does not say so.
-        n_layers: How many there are.
-
-    Returns:
-        A name for each layer.
-    """
+    """The types of the layers, under their newest names; ``otherwise`` says them where layer_types does not."""
     if entries.get("layer_types") is None:
         return otherwise(entries, n_layers)
-    for pattern in ("full_attention_interval", "sliding_window_pattern"):
+    for pattern in ("full_attention_interval", "sliding_window_pattern", "_sliding_window_pattern"):
         entries.get(pattern)  # the list goes before
     return [OLD_TYPES.get(str(name), str(name)) for name in entries.for_each("layer_types", n_layers)]
 
@@ -138,9 +112,11 @@ def _mixer(entries: FilledEntries, family: DecoderFamily, layer_type: str, layer
         return ConvolutionSizes(entries.size("conv_L_cache"), entries.flag("conv_bias", False))
     if family.latent and layer_type in ("full_attention", "indexed_attention"):
         return latent(entries, family, layer_type == "indexed_attention", layer)
-    window = None if family.window is None else entries.maybe(family.window)
+    window = None if family.window is None else window_size(entries, family.window)
     if layer_type == "sliding_attention" and entries.knows("sliding_window"):
-        window = entries.size("sliding_window")
+        if (window := window_size(entries)) is None:
+            off = " (use_sliding_window is false)" if entries.knows("use_sliding_window") else ""
+            raise ValueError(f"layer {layer} has sliding_attention, but there is no sliding_window{off}; give its size")
     elif layer_type == "chunked_attention" and entries.knows("attention_chunk_size"):
         window = entries.size("attention_chunk_size")
     elif layer_type != "full_attention" and not (
@@ -163,19 +139,17 @@ def attention(
 
     Returns:
         The sizes.
-
-    Raises:
-        ValueError: If heads do not divide.
     """
     n, d_model = entries.size("num_attention_heads"), entries.size("hidden_size")
     k = entries.maybe("num_key_value_heads") or n
-    width = entries.maybe("head_dim") or d_model // n
-    if family.gains == "each" and not entries.get("head_dim") and d_model % n:
-        raise ValueError(f"hidden_size {d_model} does not divide by {n} heads")
+    width = entries.size("head_dim") if entries.has_default("head_dim") else entries.maybe("head_dim") or d_model // n
+    # transformers rounds the width of some down.
+    if not entries.get("head_dim") and d_model % n and "glm4" not in entries.model_type:
+        raise ValueError(f"hidden_size {d_model} does not divide by {n} heads; give the heads' width as head_dim")
     if entries.model_type == "mimo_v2_flash" and layer_type == "sliding_attention":
         k *= 2
     if n % k:
-        raise ValueError(f"num_attention_heads {n} does not divide by {k} key-value heads")
+        raise ValueError(f"num_attention_heads {n} does not divide by num_key_value_heads {k}")
     indexer = None
     if layer_type == "minimax_m3_sparse":
         block = entries.size("index_block_size")
@@ -207,17 +181,7 @@ def _gains(family: DecoderFamily, n: int, k: int, width: int) -> int:
 
 
 def latent(entries: FilledEntries, family: DecoderFamily, indexed: bool, layer: int) -> LatentSizes:
-    """Read the sizes of latent attention.
-
-    Args:
-        entries: Of the config.
-        family: Its row.
-        indexed: Whether an indexer chooses positions.
-        layer: Which layer, from 0.
-
-    Returns:
-        The sizes.
-    """
+    """Read the sizes of latent attention in one layer; ``indexed`` where an indexer chooses positions."""
     n, plain, rotary = (entries.size(name) for name in ("num_attention_heads", "qk_nope_head_dim", "qk_rope_head_dim"))
     entries.only(qk_head_dim=plain + rotary)
     entries.get("head_dim")  # what rotary positions are made for
@@ -285,18 +249,7 @@ def _adjusted(entries: FilledEntries, hidden: int) -> int:
 
 
 def experts(entries: FilledEntries, family: DecoderFamily) -> NetworkSizes:
-    """Read the sizes of a layer with experts.
-
-    Args:
-        entries: Of the config.
-        family: Its row.
-
-    Returns:
-        The sizes.
-
-    Raises:
-        ValueError: If more experts are chosen than there are.
-    """
+    """Read the sizes of a layer with experts."""
     total = entries.size(entries.first("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"))
     chosen = entries.size(entries.first("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k"))
     if chosen > total:
@@ -313,5 +266,6 @@ def experts(entries: FilledEntries, family: DecoderFamily) -> NetworkSizes:
         gated=family.gated,
         shared=shared,
         shared_gate=family.shared_gate,
+        bias=family.expert_bias,
         router_added=total if family.balance else 0,
     )

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from softlookup.describing.families import FAMILIES
 from softlookup.describing.runnable import RUNNABLE
 from softlookup.model._renaming import shapes, spread, translated
 from softlookup.model.config import Config
 from softlookup.model.decoder_parts import DecoderParts, DeltaLayers
 from softlookup.model.language import DecoderLM
 
-_LAYER = {
+LAYER_NAMES = {
     "attention.{}_q": "self_attn.q_proj",
     "attention.{}_k": "self_attn.k_proj",
     "attention.{}_v": "self_attn.v_proj",
@@ -39,6 +40,7 @@ _LAYER = {
     "feed_forward.shared.{}_2": "mlp.shared_experts.down_proj",
     "feed_forward.w_shared": "mlp.shared_expert_gate.weight",
 }
+"""What a layer holds, and what Llama and its successors call it; rows as in _renaming.py."""
 _EXPERTS = {
     "feed_forward.{}_gate": "mlp.experts.gate_proj",
     "feed_forward.{}_1": "mlp.experts.up_proj",
@@ -105,14 +107,15 @@ def decoder_weights(tensors: Mapping[str, Tensor], config: Config, model_type: s
     expected = shapes(DecoderLM, config)
     names = spread(_WHOLE)
     for i in range(config.n_layers):
-        rows = _LAYER | _NORMS[parts.norm_place] | (_DELTA if config.linear(i) else {})
+        rows = LAYER_NAMES | _NORMS[parts.norm_place] | (_DELTA if config.linear(i) else {})
         rows |= _EXPERTS if config.at(i).n_experts else {}
         names |= {f"decoder.layers.{i}.{our}": f"model.layers.{i}.{their}" for our, their in spread(rows).items()}
     # What a published model does without: norms that learn nothing, routers without a number for each expert.
+    ones = ".gain" if FAMILIES[model_type].norm == "none" else "no gain"
     fixed = {}
     for name, shape in list(expected.items()):
-        if names.get(name) not in cut and name.endswith((".gain", "router.bias")):
-            fixed[name] = torch.ones(shape) if name.endswith(".gain") else torch.zeros(shape)
+        if names.get(name) not in cut and name.endswith((ones, "router.bias")):
+            fixed[name] = torch.ones(shape) if name.endswith(ones) else torch.zeros(shape)
             del expected[name]
     unused = (r".*\.rotary_emb\..*", r".*\.masked_bias")
     return translated(cut, expected, names, same=same, unused=unused) | fixed

@@ -16,15 +16,7 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 def read_folder(folder: Path, build: Callable[[Config], Model], command: str) -> tuple[Model, BytePairTokenizer]:
-    """Read merges.txt, config.json and model.safetensors.
-
-    Args:
-        folder: Where they are.
-        build: Makes the model of its configuration.
-        command: What makes such folders, for the message.
-
-    Returns:
-        The model in float32, and its tokenizer.
+    """Read merges.txt, config.json and model.safetensors; ``command`` makes such folders.
 
     Raises:
         FileNotFoundError: If one of the three files is missing; the message names it.

@@ -7,9 +7,6 @@ from torch import Tensor
 def check_sizes(**sizes: int) -> None:
     """Refuse sizes below 1 when a layer is made.
 
-    Args:
-        sizes: The sizes by name.
-
     Raises:
         ValueError: If one is below 1; the message names all of them.
     """
@@ -41,11 +38,6 @@ def check_width(x: Tensor, width: int, axes: str = "(..., D)", name: str = "x") 
 
 def check_weights(x: Tensor, weight: Tensor, name: str = "x") -> None:
     """Refuse an input that lies on another device than the weights, or in another dtype.
-
-    Args:
-        x: What the layer is given.
-        weight: One of its weights.
-        name: What the input is called in the message.
 
     Raises:
         ValueError: If the devices differ.

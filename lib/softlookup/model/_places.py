@@ -19,7 +19,7 @@ def kept_rows(
     dtype: torch.dtype,
     make: Callable[[Tensor], Tensor],
 ) -> Tensor:
-    """Cut rows out of a kept table, which is made anew where it is too short.
+    """Cut rows start to start + length - 1 out of a kept table, which is made anew where it is too short.
 
     Args:
         tables: The tables kept so far, by device and dtype; added to.
@@ -30,8 +30,8 @@ def kept_rows(
         make: From positions 0, 1, ... to their rows, in float64.
 
     Returns:
-        (length, D): rows start to start + length - 1, a view of the table. Past the first 2^15 positions nothing is
-        kept, so that one far position costs no memory.
+        (length, D), a view of the table. Past the first 2^15 positions nothing is kept, so that one far position costs
+        no memory.
     """
     if start + length > _MOST_KEPT:
         return make(torch.arange(start, start + length, device=device)).to(dtype)
@@ -46,13 +46,7 @@ def kept_rows(
 
 
 def resolve_positions(x: Tensor, length: int, offset: int | Tensor, positions: Tensor | None) -> int | Tensor:
-    """Settle the two ways of saying where tokens stand.
-
-    Args:
-        x: The tokens, their batch first.
-        length: T.
-        offset: The first token's position, or one for each sequence.
-        positions: Each token's position, (T,) or (B, T), or None.
+    """Settle the two ways of saying where the T tokens of x stand.
 
     Returns:
         The first position where that says it all, else every position, (T,) or (B, T).
@@ -79,16 +73,13 @@ def resolve_positions(x: Tensor, length: int, offset: int | Tensor, positions: T
 def run_of_positions(
     offset: int | Tensor, length: int, *, shape: tuple[int, ...] | None = None, device: torch.device | None = None
 ) -> Tensor:
-    """Count on from the first position.
+    """Count on from the first position, or from one for each sequence: (T,), or (B, T).
 
     Args:
         offset: The first position, or one for each sequence, (B,).
         length: T.
         shape: The shape that a tensor of offsets has to have; None lets any B pass.
         device: Where the result is made; a tensor of offsets says so itself.
-
-    Returns:
-        offset, offset + 1, ...: (T,), or (B, T).
 
     Raises:
         ValueError: If the shape does not fit, or a plain offset is below 0.
@@ -107,28 +98,13 @@ def run_of_positions(
 
 
 def check_integers(name: str, tensor: Tensor) -> None:
-    """Refuse tensors that do not count.
-
-    Args:
-        name: What the tensor is called in the message.
-        tensor: What has to hold integers.
-
-    Raises:
-        TypeError: If its dtype is none of the integers; bool is not one of them.
-    """
+    """Refuse tensors that do not count: their dtype has to be one of the integers, and bool is none."""
     if tensor.dtype == torch.bool or tensor.is_floating_point() or tensor.is_complex():
         raise TypeError(f"{name} has dtype {tensor.dtype}; wanted integers")
 
 
 def check_offset(offset: int) -> None:
-    """Refuse an offset that does not count.
-
-    Args:
-        offset: What has to be an integer.
-
-    Raises:
-        TypeError: If it is none; True and False are not.
-    """
+    """Refuse an offset that is no integer; True and False are none."""
     if not isinstance(offset, int) or isinstance(offset, bool):
         raise TypeError(f"offset is {offset!r}; wanted an integer")
 

@@ -24,14 +24,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 def spread(rows: Mapping[str, str]) -> dict[str, str]:
-    """Write the short rows of a table out: one row for each tensor.
-
-    Args:
-        rows: Our names, with {} or the endings norm and table as said above, and theirs.
-
-    Returns:
-        The name of their tensor for each name of ours.
-    """
+    """Write the short rows of a table out: the name of their tensor for each name of ours."""
     names: dict[str, str] = {}
     for library_name, published_name in rows.items():
         if "{}" in library_name:
@@ -50,17 +43,7 @@ def spread(rows: Mapping[str, str]) -> dict[str, str]:
 
 
 def layers(n_layers: int, library_prefix: str, published_prefix: str, rows: Mapping[str, str]) -> dict[str, str]:
-    """Write the table of one layer out for all of them.
-
-    Args:
-        n_layers: L.
-        library_prefix: Where our layers are, without their number.
-        published_prefix: Where theirs are.
-        rows: The table of one layer.
-
-    Returns:
-        The name of their tensor for each name of ours.
-    """
+    """Write the table of one layer out for all of them, behind what the names of both sides begin with."""
     names = spread(rows).items()
     return {
         f"{library_prefix}.{i}.{our}": f"{published_prefix}.{i}.{their}"
@@ -70,15 +53,7 @@ def layers(n_layers: int, library_prefix: str, published_prefix: str, rows: Mapp
 
 
 def shapes(model: type[nn.Module], config: Config) -> dict[str, torch.Size]:
-    """List what a model of ours wants to be given, without making room for it.
-
-    Args:
-        model: One of our models.
-        config: Its description.
-
-    Returns:
-        The shapes of its tensors by name.
-    """
+    """List the shapes of a model's tensors by name, without making room for them."""
     with torch.device("meta"):
         return {name: tensor.shape for name, tensor in model(config).state_dict().items()}
 

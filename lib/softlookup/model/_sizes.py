@@ -7,11 +7,7 @@ from softlookup.model.masks import CausalMask
 
 
 def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
-    """Refuse queries and keys whose dot products do not exist.
-
-    Args:
-        q: Queries, (*batch, T, H).
-        k: Keys, (*batch, S, H).
+    """Refuse queries (*batch, T, H) and keys (*batch, S, H) whose dot products do not exist.
 
     Raises:
         ValueError: If a tensor has fewer than two axes, if the head widths differ or are zero, or if the
@@ -36,11 +32,7 @@ def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
 
 
 def check_values(k: Tensor, v: Tensor) -> None:
-    """Refuse values that do not come one for each key.
-
-    Args:
-        k: Keys, (*batch, S, H).
-        v: Values, (*batch, S, Hv).
+    """Refuse values (*batch, S, Hv) that do not come one for each key (*batch, S, H).
 
     Raises:
         ValueError: If the values' number, batch axes or device are not those of the keys.
@@ -55,18 +47,15 @@ def check_values(k: Tensor, v: Tensor) -> None:
 
 
 def check_mask(mask: Tensor | CausalMask, scores_shape: tuple[int, ...]) -> None:
-    """Refuse a mask that is not boolean, or that would line up with the wrong axes of the scores.
+    """Refuse a mask that is not boolean, or that would line up with the wrong axes of the scores (*batch, T, S).
 
     A mask with some of the batch axes but not all is refused even where torch would broadcast it: (B, T, S)
     would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
 
-    Args:
-        mask: Boolean, True = may attend: (T, S), or as many axes as the scores, each 1 or the scores' size; or causal.
-        scores_shape: The shape of the scores, (*batch, T, S).
-
     Raises:
         TypeError: If the mask is not boolean. A float mask is torch's other convention, added to the scores.
-        ValueError: If its shape does not fit; the message names both shapes.
+        ValueError: If it is not (T, S), or as many axes as the scores, each 1 or the scores' size; the message names
+            both shapes.
     """
     if isinstance(mask, CausalMask):
         if scores_shape[-1] < scores_shape[-2]:
@@ -87,13 +76,10 @@ def check_mask(mask: Tensor | CausalMask, scores_shape: tuple[int, ...]) -> None
 def check_bias(bias: Tensor, scores_shape: tuple[int, ...]) -> None:
     """Refuse numbers to be added to the scores that would not line up with them.
 
-    Args:
-        bias: Floating point, (T, S), (N, T, S) or as many axes as the scores, each 1 or the scores' size.
-        scores_shape: The shape of the scores, (*batch, T, S).
-
     Raises:
         TypeError: If the bias is not floating point; a boolean is a mask, and is given as one.
-        ValueError: If its shape does not fit; the message names both shapes.
+        ValueError: If it is not (T, S), (N, T, S) or as many axes as the scores, each 1 or the scores' size; the
+            message names both shapes.
     """
     if not bias.is_floating_point():
         raise TypeError(f"bias has dtype {bias.dtype}; wanted floating point (a boolean belongs in mask=)")
@@ -108,12 +94,6 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
 
     The numbers are read on the CPU alone, and not by a compiled model: on a GPU reading them would stall it. There, and
     where it was compiled, torch's own lookup refuses them.
-
-    Args:
-        name: What the caller calls them.
-        ids: Whole numbers, (B, T).
-        vocab_size: V.
-        max_length: The longest T that the model has positions for; None means no limit.
 
     Raises:
         TypeError: If they are not int32 or int64.
@@ -138,11 +118,6 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
 
 def check_state(state: Tensor, expected: tuple[int, ...], q: Tensor) -> None:
     """Refuse a state that a recurrent form cannot go on from.
-
-    Args:
-        state: What an earlier call handed back.
-        expected: The shape that the queries, keys and values want.
-        q: The queries.
 
     Raises:
         ValueError: If the shape differs, or the state is on another device than the queries.

@@ -161,19 +161,8 @@ def fused_attention(
     """Call torch's kernel so that rows with nothing to see give zeros, whichever of its paths it takes.
 
     torch's own paths disagree on such rows. So they are let see everything, which is finite, and are then
-    overwritten with zeros; the overwriting stops their gradient as well.
-
-    Args:
-        q: Queries, (*batch, T, H); with grouped, (B, N, T, H).
-        k: Keys, (*batch, S, H); with grouped, (B, K, S, H).
-        v: Values, in the shape of the keys but for the last axis.
-        mask: A mask that check_mask has let pass, or None.
-        bias: A bias that check_bias has let pass, or None.
-        scale: What the dot products are multiplied by; None means 1/sqrt(H).
-        grouped: Whether neighbouring query heads share a key-value head.
-
-    Returns:
-        The output, (*batch, T, Hv).
+    overwritten with zeros; the overwriting stops their gradient as well. Mask and bias have been checked; with
+    ``grouped``, neighbouring heads of q (B, N, T, H) share a head of k and v (B, K, S, H).
     """
     if isinstance(mask, CausalMask):
         if (
@@ -194,14 +183,5 @@ def fused_attention(
 
 
 def written_out(mask: Tensor | CausalMask, q: Tensor, k: Tensor) -> Tensor:
-    """Give a mask as booleans, where nothing knows it by its name.
-
-    Args:
-        mask: A mask.
-        q: Queries, (..., T, H).
-        k: Keys, (..., S, H).
-
-    Returns:
-        The mask itself, or the matrix of a causal one, (T, S).
-    """
+    """Give a mask as booleans, where nothing knows it by its name: itself, or the matrix of a causal one, (T, S)."""
     return mask.matrix(q.shape[-2], k.shape[-2], q.device) if isinstance(mask, CausalMask) else mask

@@ -63,20 +63,12 @@ class LayerCache:
 
     @property
     def k(self) -> Float[Tensor, "B K S H"]:
-        """The keys so far; with a window, the newest W.
-
-        Raises:
-            ValueError: If nothing has been kept yet.
-        """
+        """The keys so far; with a window, the newest W. A ValueError where nothing has been kept yet."""
         return self._kept(self._k)
 
     @property
     def v(self) -> Float[Tensor, "B K S Hv"]:
-        """The values so far; with a window, the newest W.
-
-        Raises:
-            ValueError: If nothing has been kept yet.
-        """
+        """The values so far; with a window, the newest W. A ValueError where nothing has been kept yet."""
         return self._kept(self._v)
 
     def append(
@@ -175,25 +167,12 @@ class StateCache(LayerCache):
         return sum(t.numel() * t.element_size() for t in (self.state, self.tail) if t is not None)
 
     def advance(self, tail: Float[Tensor, "B C left"], state: Float[Tensor, "B N H Hv"], length: int) -> None:
-        """Take what a call leaves behind.
-
-        Args:
-            tail: The newest inputs of the convolution.
-            state: The new memory.
-            length: How many positions the call took.
-        """
+        """Take what a call of so many positions leaves behind."""
         self.tail, self.state = tail, state
         self._length += length
 
     def select(self, rows: Int[Tensor, " M"]) -> "StateCache":
-        """Take some rows of the batch, in the order given.
-
-        Args:
-            rows: Whole numbers, which rows; a row may be taken more than once.
-
-        Returns:
-            A new cache; this one stays as it was.
-        """
+        """Take some rows of the batch, as LayerCache.select does."""
         chosen = StateCache()
         chosen._length = self._length
         if self.tail is not None and self.state is not None:
@@ -201,14 +180,7 @@ class StateCache(LayerCache):
         return chosen
 
     def cut(self, length: int) -> None:
-        """Refuse to forget positions: the state has taken them in.
-
-        Args:
-            length: How many positions stay.
-
-        Raises:
-            ValueError: If these are not all.
-        """
+        """Refuse to forget positions: the state has taken them in."""
         if length != self._length:
             raise ValueError(f"a recurrent state cannot be cut from {self._length} positions to {length}")
 
@@ -266,14 +238,7 @@ class KVCache:
         return sum(cache.bytes for cache in self.layers + (self.cross or []))
 
     def select(self, rows: Int[Tensor, " M"]) -> "KVCache":
-        """Take some rows of the batch, in the order given: beams are reordered and finished sentences dropped so.
-
-        Args:
-            rows: Whole numbers, which rows; a row may be taken more than once.
-
-        Returns:
-            A new cache; this one stays as it was.
-        """
+        """Take some rows, as LayerCache.select does: beams are reordered and finished sentences dropped so."""
         chosen = KVCache(0)
         chosen.layers = [layer.select(rows) for layer in self.layers]
         chosen.cross = None if self.cross is None else [layer.select(rows) for layer in self.cross]
@@ -283,14 +248,7 @@ class KVCache:
         return chosen
 
     def cut(self, length: int) -> None:
-        """Forget what stands behind a position, in every layer: what was drafted and not accepted.
-
-        Args:
-            length: How many positions stay.
-
-        Raises:
-            ValueError: If there are fewer, or a window has let earlier ones go.
-        """
+        """Forget what stands behind a position, in every layer: what was drafted and not accepted."""
         for layer in self.layers:
             layer.cut(length)
         if self.padding is not None:

@@ -22,18 +22,15 @@ _HALF_A_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 
 
 def write_turn(role: str, text: str, names: Sequence[str]) -> str:
-    """Write a turn of a conversation in ChatML.
+    """Write a turn of a conversation in ChatML, from its first token to the line end behind its last one.
 
     Args:
         role: Who speaks.
         text: What is said.
-        names: The special tokens of the tokenizer that reads it.
-
-    Returns:
-        The turn, from its first token to the line end behind its last one.
+        names: The special tokens of the tokenizer that reads it. A text that holds one of them would end the turn.
 
     Raises:
-        ValueError: If the text holds the name of a special token, which would end the turn; the message names it.
+        ValueError: If the text holds the name of a special token; the message names it.
 
     Book: 20_after_pretraining.html#after-pretraining-template.
     """
@@ -44,13 +41,7 @@ def write_turn(role: str, text: str, names: Sequence[str]) -> str:
 
 
 def begin_turn(role: str) -> str:
-    """Write how a turn begins in ChatML, up to where its text stands.
-
-    Args:
-        role: Who is to speak.
-
-    Returns:
-        The first token of the turn, the role and a line end.
+    """Write how a turn begins in ChatML: its first token, the role and a line end.
 
     Book: 20_after_pretraining.html#after-pretraining-template.
     """

@@ -137,13 +137,7 @@ class Config:
     end_id: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse sizes and names that make no model.
-
-        Raises:
-            ValueError: If a size is below 1 (n_segments below 0), a share is outside [0, 1), a name is unknown, a
-                special id is outside the vocabulary, or parts do not go together. The message names the field, what was
-                got and what was wanted.
-        """
+        """Refuse sizes and names that make no model."""
         for name in ("vocab_size", "d_model", "n_heads", "n_layers", "d_hidden", "max_length"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")

@@ -206,15 +206,7 @@ class T5Bias(nn.Module):
         nn.init.normal_(self.table, std=0.02)
 
     def between(self, length: int, keys: int, offset: int = 0) -> Float[Tensor, "1 N T S"]:
-        """Give the numbers to add, from sizes alone.
-
-        Args:
-            length: T.
-            keys: S.
-            offset: The first query's position less the first key's.
-
-        Returns:
-            Entries of the table, in its dtype.
+        """Give the numbers to add, entries of the table in its dtype, from sizes alone, as ALiBi.between does.
 
         Raises:
             ValueError: If a size is below 1.
@@ -233,15 +225,7 @@ class T5Bias(nn.Module):
     def forward(
         self, q: Float[Tensor, "B N T H"], k: Float[Tensor, "B K S H"], offset: int = 0
     ) -> Float[Tensor, "1 N T S"]:
-        """Give the numbers to add to the scores of q and k; only their shapes matter.
-
-        Args:
-            q: Queries.
-            k: Keys.
-            offset: The first query's position less the first key's.
-
-        Returns:
-            The same for every sequence, in the table's dtype.
+        """Give the numbers to add to the scores of q and k, as ALiBi.forward does, in the table's dtype.
 
         Raises:
             ValueError: If there are not N query heads, or the sizes do not fit.
@@ -260,12 +244,7 @@ class T5Bias(nn.Module):
 
 
 def check_heads(q: Tensor, k: Tensor, n_heads: int) -> None:
-    """Refuse queries and keys that are no heads of the same sequences.
-
-    Args:
-        q: Queries, (B, N, T, H).
-        k: Keys, (B, K, S, H).
-        n_heads: N.
+    """Refuse queries (B, N, T, H) and keys (B, K, S, H) that are no heads of the same sequences.
 
     Raises:
         ValueError: If there are not four axes each, the batches differ, or q has another number of heads.

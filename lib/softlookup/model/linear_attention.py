@@ -138,12 +138,7 @@ def linear_attention_step(
 def feature_of(x: Float[Tensor, "*shape"], feature: Feature) -> Float[Tensor, "*shape"]:
     """Make every number of a query or key non-negative, so that no weight can be below 0.
 
-    Args:
-        x: Queries or keys.
-        feature: "elu+1": x + 1 above 0 and exp(x) below, never 0; "relu": x above 0 and 0 below.
-
-    Returns:
-        Numbers in the shape of x.
+    With "elu+1" it is x + 1 above 0 and exp(x) below, never 0; with "relu" x above 0 and 0 below.
 
     Raises:
         ValueError: If the feature is unknown.

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from softlookup.model._decoder_weights import LAYER_NAMES
+from softlookup.model._renaming import spread
 from softlookup.model.language import DecoderLM
 from softlookup.model.weights import CheckpointError, read_tensors, write_tensors
 
@@ -23,15 +25,7 @@ ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetens
 
 _HAS_ADAPTERS = "the model has LoRA adapters already: merge them first with merge_lora"
 _PREFIX = "base_model.model."
-_LLAMA_NAMES = {
-    "attention.w_q": "self_attn.q_proj",
-    "attention.w_k": "self_attn.k_proj",
-    "attention.w_v": "self_attn.v_proj",
-    "attention.w_o": "self_attn.o_proj",
-    "feed_forward.w_gate": "mlp.gate_proj",
-    "feed_forward.w_1": "mlp.up_proj",
-    "feed_forward.w_2": "mlp.down_proj",
-}
+_LLAMA_NAMES = {name: published.removesuffix(".weight") for name, published in spread(LAYER_NAMES).items()}
 _PLAIN = {"bias": "none", "fan_in_fan_out": False, "use_dora": False, "use_rslora": False, "modules_to_save": None}
 
 
@@ -58,14 +52,7 @@ class LoraChange(nn.Module):
         nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
 
     def forward(self, w: Tensor) -> Tensor:
-        """Give the changed matrix, in the shape and the dtype of the frozen matrix w.
-
-        Args:
-            w: The frozen matrix.
-
-        Returns:
-            w + alpha / R * B A, transposed where w stands as (I, O).
-        """
+        """Give the changed matrix, w + alpha / R * B A, in the shape and the dtype of the frozen matrix w."""
         change = (self.alpha / self.rank) * (self.b @ self.a)
         return (w + (change if self.is_linear else change.mT)).to(w.dtype)
 
@@ -134,9 +121,6 @@ def lora_parameters(model: nn.Module) -> list[nn.Parameter]:
 
 def lora_changes(model: nn.Module) -> nn.ModuleList:
     """Collect the adapters of a model as a module of their own: what a checkpoint of the training has to hold.
-
-    Args:
-        model: A model of add_lora.
 
     Returns:
         The LoraChange of each changed matrix, in the order of the model; the same objects, not copies.
@@ -353,7 +337,7 @@ def _changed_matrices(model: nn.Module) -> Iterator[tuple[str, nn.Module, str, L
 def _public_name(model: nn.Module, name: str) -> str:
     """Give a matrix the name that PEFT knows it by: Llama's, where the model is of Llama's kind."""
     if isinstance(model, DecoderLM) and (model.config.norm, model.config.activation) == ("rms", "swiglu"):
-        match = re.fullmatch(r"decoder\.layers\.(\d+)\.(.+)", name)
-        if match and match[2] in _LLAMA_NAMES:
+        matrix = r"attention\.w_[qkvo]|feed_forward\.w_(?:gate|[12])"
+        if match := re.fullmatch(rf"decoder\.layers\.(\d+)\.({matrix})", name):
             return f"model.layers.{match[1]}.{_LLAMA_NAMES[match[2]]}"
     return name

@@ -344,13 +344,9 @@ class MultiHeadAttention(nn.Module):
 
 
 def watched(watch: Watch, z: Tensor, weights: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """Show the weights and the heads' outputs to a function, and go on with what it returns.
+    """Show the weights and the heads' outputs z to a function, and go on with what it returns.
 
-    Args:
-        watch: The function; it is called with "weights", then with "heads".
-        z: The heads' outputs, (B, N, T, H).
-        weights: (B, N, T, S).
-        v: The values, (B, N, S, H), or with an axis of length 1 where heads share them.
+    Values v that heads share have an axis of length 1 for them.
 
     Returns:
         Outputs and weights; where the function has changed the weights, the outputs follow from them.

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from softlookup.describing.decoders import KINDS, decoder
 from softlookup.describing.filled_entries import FilledEntries
 from softlookup.describing.layer_sizes import (
     AttentionSizes,
@@ -22,10 +21,8 @@ from softlookup.describing.layer_sizes import (
     LatentSizes,
     ModelLayers,
 )
-from softlookup.describing.read_layers import DECODERS, decoder_layers
+from softlookup.describing.read_layers import DECODERS, read_layers
 from softlookup.describing.runnable import RUNNABLE, RunnableDecoder, missing_part
-from softlookup.describing.unusual_families import UNUSUAL
-from softlookup.describing.usual_layers import usual_layers
 from softlookup.model._renaming import ACTIVATIONS
 from softlookup.model.config import Activation, Config
 from softlookup.model.decoder_parts import DecoderParts, DeltaLayers, RoutedLayers
@@ -62,14 +59,17 @@ def decoder_config(description: Any) -> Config:
     Book: 15_what_changed_more.html#config-names.
     """
     entries = FilledEntries(description, DECODERS)
-    model, turned = _layers(entries)
+    model = read_layers(entries)
     if part := missing_part(model):
         raise ValueError(f"{part} is not in this library")
     row, n_layers = RUNNABLE[entries.model_type], len(model.layers)
     mixers = [layer.parts[0] for layer in model.layers]
     windows = tuple(getattr(mixer, "window", None) for mixer in mixers)
+    turned = model.rotary or (True,) * n_layers
     if row.without_turning == "full" or (row.without_turning != "none" and entries.get("sliding_window") is not None):
         turned = tuple(window is not None for window in windows)
+    no_rotary_every = _every_nth([not is_turned for is_turned in turned])
+    window, global_every, by_layer = _windows(windows)
     attention = _alike(replace(m, window=None) for m in mixers if isinstance(m, AttentionSizes))
     latent = _alike(m for m in mixers if isinstance(m, LatentSizes))
     delta = _alike(m for m in mixers if isinstance(m, DeltaSizes))
@@ -89,8 +89,8 @@ def decoder_config(description: Any) -> Config:
         norm_turned=row.norm_turned,
         output_gate=attention is not None and attention.gate > 0,
         value_width=None if latent is None else latent.value,
-        windows=() if len({*windows}) == 1 else windows,
-        turned_layers=() if all(turned) else turned,
+        windows=by_layer,
+        turned_layers=() if all(turned) or no_rotary_every else turned,
         turned_width=rotary.width,
         local_base=rotary.local_base if any(windows) else None,
         experts=_routed(entries, model, row, experts, dense),
@@ -129,7 +129,9 @@ def decoder_config(description: Any) -> Config:
         tied=model.tied,
         tied_scale=_logit_scale(entries),
         output_bias=row.output_bias,
-        window=windows[0] if len({*windows}) == 1 else None,
+        window=window,
+        global_every=global_every,
+        no_rotary_every=no_rotary_every,
         parts=None if parts == DecoderParts() else parts,
         pad_id=entries.token_id("pad_token_id", end_id),
         start_id=entries.token_id("bos_token_id", end_id),
@@ -139,13 +141,21 @@ def decoder_config(description: Any) -> Config:
     return config
 
 
-def _layers(entries: FilledEntries) -> tuple[ModelLayers, tuple[bool, ...]]:
-    """Read the layers, and which of them have rotary positions as far as entries say so."""
-    if entries.model_type in KINDS:
-        description = decoder(entries)
-        return decoder_layers(description), description.rotary
-    model = UNUSUAL[entries.model_type](entries) if entries.model_type in UNUSUAL else usual_layers(entries)
-    return model, (True,) * len(model.layers)
+Windows = tuple[int | None, ...]
+
+
+def _windows(windows: Windows) -> tuple[int | None, int | None, Windows]:
+    """The window, which layers have none (each n-th), and those of single layers where these two do not say it."""
+    sizes, global_every = {*windows} - {None}, _every_nth([size is None for size in windows])
+    if len(sizes) > 1 or (sizes and None in windows and global_every is None):
+        return None, None, windows
+    return next(iter(sizes), None), global_every, ()
+
+
+def _every_nth(flags: list[bool]) -> int | None:
+    """n, at least 2, where each n-th layer is flagged and no other; None where that does not describe them."""
+    n = flags.index(True) + 1 if True in flags else 0
+    return n if n > 1 and all(flag == ((i + 1) % n == 0) for i, flag in enumerate(flags)) else None
 
 
 def _alike(parts: Iterable[Part]) -> Part | None:

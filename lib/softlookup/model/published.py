@@ -10,16 +10,17 @@ What the models do differently from each other is what the tables below say; _re
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
 
-from softlookup.describing.decoders import decoder
 from softlookup.describing.entries import Entries
+from softlookup.model._decoder_weights import decoder_weights
 from softlookup.model._renaming import ACTIVATIONS, layers, shapes, spread, translated
 from softlookup.model.config import Config
 from softlookup.model.language import DecoderLM, EncoderLM
+from softlookup.model.open_decoders import decoder_config
 
 _BERT_LAYER = {
     "attention.{}_q": "attention.self.query",
@@ -56,26 +57,7 @@ _GPT2 = {
     "decoder.norm": "ln_f",
     "head.w_out": "lm_head.weight",
 }
-_LLAMA_LAYER = {
-    "attention.{}_q": "self_attn.q_proj",
-    "attention.{}_k": "self_attn.k_proj",
-    "attention.{}_v": "self_attn.v_proj",
-    "attention.{}_o": "self_attn.o_proj",
-    "attention_residual.norm": "input_layernorm",
-    "feed_forward.{}_gate": "mlp.gate_proj",
-    "feed_forward.{}_1": "mlp.up_proj",
-    "feed_forward.{}_2": "mlp.down_proj",
-    "feed_forward_residual.norm": "post_attention_layernorm",
-    "attention.q_norm": "self_attn.q_norm",
-    "attention.k_norm": "self_attn.k_norm",
-}
-_LLAMA_THETA = {"llama": 1e4, "mistral": 1e4, "qwen3": 1e4, "smollm3": 2e6}
-"""The model_types that llama_config reads, with the base of rotary positions where a description has none."""
-_LLAMA = {
-    "embedder.tokens.table": "model.embed_tokens",
-    "decoder.norm": "model.norm",
-    "head.w_out": "lm_head.weight",
-}
+_LLAMA_KIN = ("llama", "mistral", "qwen3", "smollm3")
 
 
 def bert_config(description: Any, *, start_id: int = 101, end_id: int = 102) -> Config:
@@ -230,7 +212,7 @@ def gpt2_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Ten
 
 
 def llama_config(description: Any) -> Config:
-    """Describe a Llama for DecoderLM, or a model of its kind: Mistral, Qwen3, SmolLM3.
+    """Describe a Llama for DecoderLM, or a model of its kind: Mistral, Qwen3, SmolLM3. decoder_config reads many more.
 
     Args:
         description: The model's config.json as a mapping, or a configuration object with to_dict().
@@ -240,77 +222,14 @@ def llama_config(description: Any) -> Config:
 
     Raises:
         TypeError: If the description is neither.
-        ValueError: If the description asks for what is not read here (scaled rotary positions), lacks a field, or has
-            one that is not understood; the message names the field.
+        ValueError: If the description is of another model_type, lacks a field, or has one that is not understood; the
+            message names the field.
 
     Source: Touvron et al. 2023, section 2.2; Jiang et al. 2023 (Mistral).
     Book: 13_beyond_text.html#beyond-text-published.
     """
-    entries = Entries(description, _LLAMA_THETA)
-    model = decoder(entries)
-    entries.only(hidden_act="silu")
-    if model.qkv_bias != model.output_bias:
-        raise ValueError("queries, keys and values have biases and the output has none; this library has all or none")
-    end_id = entries.token_id("eos_token_id")
-    slides = [window is not None for window in model.windows]
-    full = _every("layers with full attention", [not is_sliding for is_sliding in slides]) if any(slides) else None
-    config = Config(
-        vocab_size=model.vocab_size,
-        d_model=model.d_model,
-        n_heads=model.n_heads,
-        n_layers=model.n_layers,
-        d_hidden=model.d_hidden,
-        head_width=model.head_width,
-        n_kv_heads=model.n_kv_heads,
-        max_length=entries.size("max_position_embeddings"),
-        positions="rotary_halves",
-        rotary_base=_rotary_base(entries),
-        norm="rms",
-        norm_eps=entries.number("rms_norm_eps", 1e-6),
-        pre_norm=True,
-        activation="swiglu",
-        attention_bias=model.qkv_bias,
-        hidden_bias=model.hidden_bias,
-        qk_norm="head" if model.qk_norm else "none",
-        dropout=0.0,
-        scale_embeddings=False,
-        tied=model.tied,
-        window=next((window for window in model.windows if window is not None), None),
-        global_every=full,
-        no_rotary_every=_every("layers without rotary positions", [not rotates for rotates in model.rotary]),
-        pad_id=entries.token_id("pad_token_id", end_id),
-        start_id=entries.token_id("bos_token_id", end_id),
-        end_id=end_id,
-    )
-    entries.refuse_the_rest()
-    return config
-
-
-def _rotary_base(entries: Entries) -> float:
-    """Read the base of rotary positions, and refuse whatever scales them."""
-    # The newer descriptions keep all about rotary positions in one entry, the older ones in two.
-    rotary: dict[str, Any] = {"rope_theta": entries.get("rope_theta", _LLAMA_THETA[entries.model_type])}
-    for name in ("rope_scaling", "rope_parameters"):
-        if not isinstance(entry := entries.get(name, {}), Mapping):
-            raise ValueError(f"{name} is {entry!r}; wanted a mapping")
-        rotary |= {key: value for key, value in entry.items() if value is not None}
-    plain = {"rope_type": "default", "type": "default", "partial_rotary_factor": 1.0}
-    if any(plain.get(key) != value for key, value in rotary.items() if key != "rope_theta"):
-        raise ValueError(f"rotary positions are {rotary}; the default kind alone is read, unscaled")
-    if isinstance(base := rotary["rope_theta"], bool) or not isinstance(base, int | float):
-        raise ValueError(f"rope_theta is {base!r}; wanted a number")
-    return float(base)
-
-
-def _every(what: str, layers: Sequence[bool]) -> int | None:
-    """Say that every n-th layer, and no other, is one of these; None where none is."""
-    if not any(layers):
-        return None
-    n = layers.index(True) + 1
-    if n < 2 or any(flag != ((i + 1) % n == 0) for i, flag in enumerate(layers)):
-        listed = ", ".join(str(i) for i, flag in enumerate(layers) if flag)
-        raise ValueError(f"{what} are {listed} of {len(layers)}; this library has every n-th, with n at least 2")
-    return n
+    Entries(description, _LLAMA_KIN)  # refuses other models
+    return decoder_config(description)
 
 
 def llama_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Tensor]:
@@ -328,7 +247,4 @@ def llama_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Te
 
     Book: 13_beyond_text.html#beyond-text-published.
     """
-    same = {"lm_head.weight": "model.embed_tokens.weight"} if config.tied else {}
-    names = spread(_LLAMA) | layers(config.n_layers, "decoder.layers", "model.layers", _LLAMA_LAYER)
-    speeds = (r".*\.rotary_emb\.inv_freq",)  # a formula gives them
-    return translated(tensors, shapes(DecoderLM, config), names, same=same, unused=speeds)
+    return decoder_weights(tensors, config, "llama")

@@ -13,11 +13,9 @@ from torch import Tensor, nn
 
 from softlookup.model._inputs import check_sizes, check_weights, check_width
 from softlookup.model._places import check_offset
-from softlookup.model.distance import ALiBi, T5Bias, check_heads, relative_positions
+from softlookup.model.distance import check_heads, relative_positions
 from softlookup.model.initialise import xavier_
 from softlookup.model.positions import Layout, sinusoids_at
-
-__all__ = ["ALiBi", "ShawBias", "T5Bias", "TransformerXLBias", "relative_shift"]
 
 
 class ShawBias(nn.Module):

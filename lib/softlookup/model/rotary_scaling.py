@@ -46,11 +46,7 @@ class RotaryScaling:
     truncate: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what makes no scaling.
-
-        Raises:
-            ValueError: If the kind is unknown, a number is out of range, or yarn or llama3 has no trained_length.
-        """
+        """Refuse what makes no scaling."""
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind is {self.kind!r}; wanted one of {', '.join(get_args(Kind))}")
         if not 1 <= self.factor < math.inf:

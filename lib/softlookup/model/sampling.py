@@ -96,28 +96,13 @@ def pick(probabilities: Float[Tensor, "B V"], uniforms: Float[Tensor, " B"]) -> 
 
 
 def check_uniforms(uniforms: Float[Tensor, "..."]) -> None:
-    """Refuse luck that no uniform distribution gives.
-
-    Args:
-        uniforms: Numbers that should be at least 0 and below 1.
-
-    Raises:
-        ValueError: If one is not; the message shows them.
-    """
+    """Refuse luck that no uniform distribution gives: a number below 0, or not below 1."""
     if not ((uniforms >= 0) & (uniforms < 1)).all():
         raise ValueError(f"uniforms must be at least 0 and below 1; got {uniforms.tolist()}")
 
 
 def check_distributions(probabilities: Float[Tensor, "... V"], name: str = "") -> None:
-    """Refuse rows that are no distributions.
-
-    Args:
-        probabilities: Rows that should hold nothing negative and sum to 1, up to rounding.
-        name: What they are called in the message.
-
-    Raises:
-        ValueError: If a row does not; the message names the least number and the sums.
-    """
+    """Refuse rows that are no distributions: with negative numbers, or a sum that is not 1 up to rounding."""
     total = probabilities.double().sum(dim=-1)
     if not ((probabilities >= 0).all() and ((total - 1).abs() < 1e-2).all()):
         raise ValueError(
@@ -127,13 +112,7 @@ def check_distributions(probabilities: Float[Tensor, "... V"], name: str = "") -
 
 
 def log_probabilities(logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
-    """Take the logarithm of the softmax, and refuse logits that leave no distribution.
-
-    Args:
-        logits: One row for each sequence; -inf rules a token out.
-
-    Returns:
-        Natural logarithms of the probabilities, in float32 at least.
+    """Take the logarithm of the softmax, in float32 at least, and refuse logits that leave no distribution.
 
     Raises:
         ValueError: If a logit is NaN or +inf, or if a row rules out every token; the message names the row.
@@ -156,16 +135,9 @@ def log_probabilities(logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
 
 
 def largest(values: Float[Tensor, "B M"], k: int) -> tuple[Float[Tensor, "B {k}"], Int[Tensor, "B {k}"]]:
-    """Find the k largest numbers of each row; of equal ones the leftmost come first.
+    """Find the k largest numbers of each row, and where they stand; of equal ones the leftmost come first.
 
     torch's own topk does not say which of equal numbers it takes, and takes others on another device.
-
-    Args:
-        values: Numbers without NaN.
-        k: How many, 1 to M.
-
-    Returns:
-        The numbers, largest first, and where they stand.
 
     Raises:
         ValueError: If k is below 1 or above M.
@@ -183,16 +155,7 @@ def largest(values: Float[Tensor, "B M"], k: int) -> tuple[Float[Tensor, "B {k}"
 
 
 def check_sampling(temperature: float | int, top_k: int | None, top_p: float | int | None) -> None:
-    """Refuse settings that no distribution could follow.
-
-    Args:
-        temperature: 0 or more.
-        top_k: 1 or more, or None.
-        top_p: 0 to 1, or None.
-
-    Raises:
-        ValueError: If one of them is out of its range; the message names it.
-    """
+    """Refuse settings that no distribution could follow; the message names the one that is out of its range."""
     if not 0 <= temperature < math.inf:
         raise ValueError(f"temperature must be a finite number of at least 0; got {temperature}")
     if top_k is not None and top_k < 1:

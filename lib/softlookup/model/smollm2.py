@@ -107,13 +107,7 @@ def checked_file() -> Path:
 
 
 def llama_description(file: GgufFile) -> dict[str, Any]:
-    """Describe the model of a GGUF file as `transformers` describes a Llama.
-
-    Args:
-        file: A file of a Llama with a tied table.
-
-    Returns:
-        What a config.json holds, for llama_config.
+    """Describe the model of a GGUF file, a Llama with a tied table, as a config.json does.
 
     Raises:
         ValueError: If the file holds another kind of model, or has a table of its own for the output.
@@ -142,15 +136,7 @@ def llama_description(file: GgufFile) -> dict[str, Any]:
 
 
 def llama_tensors(file: GgufFile, dtype: torch.dtype = torch.float32) -> dict[str, Tensor]:
-    """Unpack the weights of a Llama, under the names and in the order that `transformers` gives them.
-
-    Args:
-        file: The file.
-        dtype: Of the tensors.
-
-    Returns:
-        A state dict for LlamaForCausalLM, and for llama_weights.
-    """
+    """Unpack the weights of a Llama, under the names and in the order that `transformers` gives them."""
     heads = {"attn_q": "llama.attention.head_count", "attn_k": "llama.attention.head_count_kv"}
     tensors = {}
     for name, packed in file.tensors.items():
@@ -186,13 +172,7 @@ def paired_by_halves(w: Tensor, n_heads: int) -> Tensor:
 
 
 def tokenizer_of(file: GgufFile) -> ByteLevelTokenizer:
-    """Make the tokenizer that a GGUF file describes.
-
-    Args:
-        file: A file whose tokens are those of bytes and merges, cut up as SmolLM2 does.
-
-    Returns:
-        The tokenizer, with the file's ids.
+    """Make the tokenizer that a GGUF file describes: bytes and merges, cut up as SmolLM2 does.
 
     Raises:
         ValueError: If the file asks for another kind of tokenizer.

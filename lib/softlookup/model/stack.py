@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
+from softlookup.model.distance import ALiBi, T5Bias
 from softlookup.model.embeddings import TokenEmbedding
 from softlookup.model.layers import Layer, norm_of
 from softlookup.model.masks import CausalMask, causal_mask, combine_masks, window_mask
 from softlookup.model.positions import Layout, LearnedPositions, Pairing, RotaryPositions, SinusoidalPositions
-from softlookup.model.relative import ALiBi, T5Bias
 from softlookup.model.trace import Trace
 
 Columns = TypeVar("Columns", Tensor | None, Tensor | CausalMask | None)

@@ -139,14 +139,7 @@ class Prefixes:
 
 
 def check_length(max_new_tokens: int) -> None:
-    """Refuse to write less than one token.
-
-    Args:
-        max_new_tokens: How many at most.
-
-    Raises:
-        ValueError: If it is below 1.
-    """
+    """Refuse to write less than one token."""
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens must be at least 1; got {max_new_tokens}")
 

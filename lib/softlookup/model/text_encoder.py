@@ -10,14 +10,7 @@ from softlookup.model.trace import Trace
 
 
 def mean_pool(states: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """Take the mean of each row's tokens, leaving out what only fills it up.
-
-    Args:
-        states: One vector for each position.
-        real: True where there is a token.
-
-    Returns:
-        One vector for each row; zeros for a row without tokens.
+    """Take the mean of each row's tokens, leaving out what only fills it up; zeros for a row without tokens.
 
     Raises:
         ValueError: If the shapes do not fit.

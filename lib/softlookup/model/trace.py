@@ -60,12 +60,7 @@ class Trace:
     feed_forward: list[Tensor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Refuse patches that no pass could reach.
-
-        Raises:
-            ValueError: If a place is unknown or a layer is below 0.
-            TypeError: If a patch is not a function.
-        """
+        """Refuse patches that no pass could reach."""
         for key, patch in self.patches.items():
             if not isinstance(key, tuple) or len(key) != 2 or key[0] not in PLACES:
                 raise ValueError(f"a patch stands at {key!r}; wanted (place, layer), the place one of {PLACES}")

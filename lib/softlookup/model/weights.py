@@ -24,13 +24,10 @@ class CheckpointError(ValueError):
 
 
 def model_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """List the tensors that a model is made of, each once.
+    """List the model's own tensors, parameters and persistent buffers by name, each once.
 
     A table that also serves as the output matrix stands under two names in a state dict; it is kept under the
     first alone, and loading that one fills both.
-
-    Returns:
-        Parameters and persistent buffers by name: the model's own tensors, no copies.
 
     Raises:
         TypeError: If the module keeps something that is no tensor.
@@ -129,12 +126,7 @@ def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | P
 
 
 def cut_like(target: Tensor, tensor: Tensor) -> Tensor:
-    """Lay a whole tensor out as another is: where that one is cut among ranks (a DTensor), this rank's part of it.
-
-    Args:
-        target: The pattern.
-        tensor: Whole, the same on all ranks; one that is cut already stays as it is.
-    """
+    """Lay a whole tensor out as another is: where that one is cut among ranks (a DTensor), this rank's part of it."""
     if not hasattr(target, "full_tensor") or hasattr(tensor, "full_tensor"):
         return tensor
     from torch.distributed.tensor import DTensor, distribute_tensor
@@ -198,11 +190,7 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def whole(tensor: Tensor) -> Tensor:
-    """Give all of a tensor, gathered from all ranks where it is cut among them; all of them call this then.
-
-    Args:
-        tensor: A DTensor, or any other, which stays as it is.
-    """
+    """Give all of a tensor, gathered from all ranks where it is cut among them; all of them call this then."""
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 

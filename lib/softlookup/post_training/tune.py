@@ -76,52 +76,29 @@ class TuneSettings:
 class AdapterCheckpoints(Checkpoints):
     """The states of a run that trains adapters alone: the frozen weights, which do not change, are not written.
 
-    Args:
-        folder: As in Checkpoints; so are the other arguments.
+    All arguments, here and below, are those of Checkpoints; the model is one of add_lora.
     """
 
     def save(
         self, model: nn.Module, optimizer: Optimizer, state: TrainingState, average: MovingAverage | None = None
     ) -> None:
-        """Write the adapters, the optimizer and how far the run has come.
-
-        Args:
-            model: A model of add_lora.
-            optimizer: As in Checkpoints.save.
-            state: As in Checkpoints.save.
-            average: As in Checkpoints.save.
-        """
+        """Write the adapters, the optimizer and how far the run has come."""
         super().save(lora_changes(model), optimizer, state, average)
 
     def resume(
         self, model: nn.Module, optimizer: Optimizer, average: MovingAverage | None = None
     ) -> TrainingState | None:
-        """Put the adapters and the optimizer back to the last state.
-
-        Args:
-            model: A model of add_lora.
-            optimizer: As in Checkpoints.resume.
-            average: As in Checkpoints.resume.
-
-        Returns:
-            How far the run had come; None where there is nothing to go on from.
-
-        Raises:
-            CheckpointError: As Checkpoints.resume does.
-        """
+        """Put the adapters and the optimizer back to the last state."""
         return super().resume(lora_changes(model), optimizer, average)
 
 
 def answer_loss(model: nn.Module, batch: Batch, epsilon: float) -> Tensor:
-    """Sum the surprise at the assistant's tokens; the head is computed at their positions alone.
+    """Sum the surprise at the assistant's tokens, in nats; the head is computed at their positions alone.
 
     Args:
         model: A DecoderLM.
         batch: An AnswerBatch on the model's device.
         epsilon: The share of label smoothing.
-
-    Returns:
-        The sum over the labels, in nats.
 
     Book: 20_after_pretraining.html#after-pretraining-lora.
     """
@@ -134,15 +111,7 @@ def answer_loss(model: nn.Module, batch: Batch, epsilon: float) -> Tensor:
 
 @torch.no_grad()
 def answer_loss_of(model: DecoderLM, batches: ExampleBatches) -> float:
-    """Measure the loss for each token of the assistant.
-
-    Args:
-        model: In any mode; it is put back into it.
-        batches: Their epoch 0 is measured.
-
-    Returns:
-        Nats for each label.
-    """
+    """Measure the loss for each token of the assistant in epoch 0, in nats; the model keeps its mode."""
     was_training, device = model.training, next(model.parameters()).device
     model.eval()
     measured = [(answer_loss(model, batch.to(device), 0.0).item(), batch.tokens) for batch in batches.epoch(0)]

@@ -113,15 +113,7 @@ class AnswerBatch(Batch):
         return int((self.labels != IGNORED).sum())
 
     def to(self, device: torch.device | str, *, pinned: bool = False) -> "AnswerBatch":
-        """Copy the batch to a device.
-
-        Args:
-            device: Where the model is.
-            pinned: As in Batch.to.
-
-        Returns:
-            A batch with the same ids and labels.
-        """
+        """Copy the batch to a device, as Batch.to does."""
         ids = super().to(device, pinned=pinned).target_ids
         labels = self.labels.pin_memory() if pinned else self.labels
         return AnswerBatch(ids, pad_id=self.pad_id, labels=labels.to(device, non_blocking=pinned))
@@ -142,15 +134,7 @@ class ExampleBatches:
         self.pad_id, self.rows, self.seed = pad_id, rows, seed
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[AnswerBatch]:
-        """Give the batches of an epoch.
-
-        Args:
-            epoch: Which epoch, the first being 0.
-            start: How many batches to leave out, having been used already.
-
-        Yields:
-            The batches, on the CPU.
-        """
+        """Give the batches of an epoch from position ``start`` on, on the CPU."""
         order = np.random.default_rng((self.seed, epoch)).permutation(len(self.pairs))
         for cut in range(start * self.rows, len(order), self.rows):
             ids, labels = zip(*(self.pairs[row] for row in order[cut : cut + self.rows]), strict=True)

@@ -3,23 +3,10 @@
 Counting needs sizes alone and no model; torch is imported where something is measured.
 """
 
-from softlookup.roofline.counts import (
-    ELEMENTWISE,
-    TransformerSizes,
-    adam_step,
-    backward,
-    causal_pairs,
-    decode,
-    forward,
-    layer,
-    loss,
-    parameters,
-    prefill,
-    product_weights,
-    training_step,
-)
+from softlookup.roofline.counts import adam_step, backward, decode, forward, loss, prefill, training_step
 from softlookup.roofline.hardware import Hardware, hardware, known_hardware, measured_hardware
 from softlookup.roofline.launch import LaunchFit, fit_launch
+from softlookup.roofline.layer_operations import ELEMENTWISE, causal_pairs, layer
 from softlookup.roofline.layout_costs import layout_cost, plan
 from softlookup.roofline.layouts import Layout, LayoutCost, TrainingCluster
 from softlookup.roofline.links import LINKS, node_link
@@ -41,6 +28,7 @@ from softlookup.roofline.roof import (
     ridge,
     roof_bytes_per_s,
 )
+from softlookup.roofline.sizes import TransformerSizes, parameters, product_weights
 from softlookup.roofline.streams import CHAIN, FUSED, Stream
 
 __all__ = [

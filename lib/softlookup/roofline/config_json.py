@@ -2,24 +2,19 @@
 
 The entries are those of Hugging Face's transformers, and so is what a missing one or null means. The model_types of
 ``softlookup.describing.read_layers.DECODERS`` are counted; others, and entries that are not understood, are refused by
-name. ``read`` describes those alone that ``softlookup.model`` builds as well.
+name.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from softlookup.describing.decoders import KINDS, DecoderDescription, decoder
-from softlookup.describing.entries import Entries
-from softlookup.describing.filled_entries import decoder_defaults
+from softlookup.describing.filled_entries import FilledEntries, decoder_defaults
 from softlookup.describing.layer_sizes import DenseSizes, ExpertsSizes, ModelLayers, PlainSizes
-from softlookup.describing.read_layers import DECODERS, FILLED, decoder_layers, filled_layers
+from softlookup.describing.read_layers import DECODERS, read_layers
 from softlookup.roofline.layer_counts import CacheRows, PartCounts, part_counts
 
 Config = Mapping[str, Any]
-
-WRAPPERS = ("gemma3", "llava")
-"""Models of text and images: of these the text decoder alone is counted, which ``text_config`` describes."""
 
 SAME_AS = {"kimi_k2": "deepseek_v3"}
 """Names that published files give to an architecture which has another name in transformers."""
@@ -27,10 +22,6 @@ SAME_AS = {"kimi_k2": "deepseek_v3"}
 MOST_LAYERS = 10_000
 """Layers are listed one by one; a file with more of them has a slip."""
 
-_OF_IMAGES = frozenset(
-    "vision_config mm_tokens_per_image image_seq_length ignore_index multimodal_projector_bias projector_hidden_act "
-    "vision_feature_layer vision_feature_select_strategy".split()
-)
 _NOT_COUNTED = frozenset(
     # Positions without parameters, activations, and numbers that are added, divided by or cut off at.
     "rope_theta rope_scaling rope_parameters rope_local_base_freq rope_interleave rope_interleaved "
@@ -233,41 +224,12 @@ class Sizes:
         return self.active - looked_up - self.norms - self.added
 
 
-def read(config: Config) -> DecoderDescription:
-    """Read a config whole, so that each of its entries is used, known to change no count, or refused.
-
-    Args:
-        config: The entries of a config.json, as in ``QUOTED``.
-
-    Returns:
-        What it says of the model; of a model of text and images, of its text decoder.
-
-    Raises:
-        TypeError: If config or its text_config is no mapping.
-        ValueError: If its model_type is unknown, an entry that is needed is missing, or an entry or its value is not
-            understood; the message names it.
-
-    Book: 15_what_changed_more.html#config-names.
-    """
-    entries = Entries(config, (*KINDS, *WRAPPERS))
-    if entries.model_type in WRAPPERS:
-        if not isinstance(inner := entries["text_config"], Mapping):
-            raise TypeError(f"text_config is {inner!r}; wanted a mapping, the description of the text decoder")
-        inner = dict(inner)
-        inner["tie_word_embeddings"] = entries.get("tie_word_embeddings", inner.get("tie_word_embeddings"))
-        entries.refuse_the_rest(_OF_IMAGES | _NOT_COUNTED)
-        entries = Entries(inner, KINDS)
-    description = decoder(entries)
-    entries.refuse_the_rest(_NOT_COUNTED)
-    return description
-
-
-def layers(config: Config) -> ModelLayers:
+def layers(config: Config | ModelLayers) -> ModelLayers:
     """Read a config of any decoder that is known, layer by layer.
 
     Args:
-        config: The entries of a config.json. Of a model of text and images its ``text_config`` is read, with the word
-            of the whole on whether the output matrix is the table of tokens.
+        config: The entries of a config.json, or what this function has made of them. Of a model of text and images its
+            ``text_config`` is read, with the word of the whole on whether the output matrix is the table of tokens.
 
     Returns:
         What each layer is made of.
@@ -279,19 +241,22 @@ def layers(config: Config) -> ModelLayers:
 
     Book: 15_what_changed_more.html#config-names.
     """
+    if isinstance(config, ModelLayers):
+        return config
     kind = config.get("model_type") if isinstance(config, Mapping) else None
-    if isinstance(kind, str) and kind in SAME_AS:
-        kind = SAME_AS[kind]
-        config = {**config, "model_type": kind}
-    if kind and type(n_layers := config.get("num_hidden_layers")) is int and n_layers > MOST_LAYERS:
-        raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")
-    if kind in (*KINDS, *WRAPPERS):
-        model = decoder_layers(read(config))
-        return replace(model, wrapped_in=str(kind)) if kind in WRAPPERS else model
-    if isinstance(kind, str) and kind not in FILLED and isinstance(inner := config.get("text_config"), Mapping):
-        return replace(layers(_with_tie(config, inner)), wrapped_in=kind)
-    Entries(config, (*DECODERS, *WRAPPERS))
-    return filled_layers(config, _NOT_COUNTED)
+    if isinstance(kind, str):
+        inner = config.get("text_config")
+        if kind not in DECODERS and isinstance(inner, Mapping):
+            return replace(layers(_with_tie(config, inner)), wrapped_in=kind)
+        if kind in decoder_defaults()["wrappers"]:
+            raise TypeError(f"text_config is {inner!r}; wanted a mapping, the description of the text decoder")
+        config = {**config, "model_type": SAME_AS.get(kind, kind)}
+        if type(n_layers := config.get("num_hidden_layers")) is int and n_layers > MOST_LAYERS:
+            raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")
+    entries = FilledEntries(config, DECODERS)
+    model = read_layers(entries)
+    entries.refuse_the_rest(_NOT_COUNTED)
+    return model
 
 
 def _with_tie(whole: Config, inner: Config) -> Config:
@@ -306,11 +271,11 @@ def _with_tie(whole: Config, inner: Config) -> Config:
     return {**inner, "tie_word_embeddings": tied}
 
 
-def sizes(config: Config) -> Sizes:
+def sizes(config: Config | ModelLayers) -> Sizes:
     """Count a model's parameters.
 
     Args:
-        config: The entries of a config.json, as in ``QUOTED``.
+        config: The entries of a config.json, as in ``QUOTED``, or what ``layers`` read of them.
 
     Returns:
         The counts by part, with their sums.
@@ -320,20 +285,7 @@ def sizes(config: Config) -> Sizes:
 
     Book: 15_what_changed_more.html#config-parameters.
     """
-    return parameter_counts(layers(config))
-
-
-def parameter_counts(model: ModelLayers) -> Sizes:
-    """Count the parameters of a model whose layers are known.
-
-    Args:
-        model: What ``layers`` read.
-
-    Returns:
-        The counts by part, with their sums.
-
-    Book: 15_what_changed_more.html#config-parameters.
-    """
+    model = layers(config)
     table = model.vocab_size * model.d_model
     mixers: list[PartCounts] = []
     networks = [part_counts(part, model.d_model) for part in model.beside]
@@ -356,30 +308,37 @@ def parameter_counts(model: ModelLayers) -> Sizes:
 _NETWORKS = (DenseSizes, ExpertsSizes, PlainSizes)
 
 
-def cache_rows(model: ModelLayers) -> list[CacheRows]:
+def _parts(model: ModelLayers) -> list[PartCounts]:
+    return [part_counts(part, model.d_model) for layer in model.layers for part in layer.parts]
+
+
+def cache_rows(config: Config | ModelLayers) -> list[CacheRows]:
     """The caches of all layers, in order.
 
     Args:
-        model: What ``layers`` read.
+        config: As in ``sizes``.
 
     Returns:
         One for each layer with attention, and one for its indexer and for compressed positions, if it has them.
 
+    Raises:
+        ValueError: If the config cannot be read; the message names the entry.
+
     Book: 15_what_changed_more.html#config-cache.
     """
-    return [rows for layer in model.layers for part in layer.parts for rows in part_counts(part, model.d_model).caches]
+    return [rows for counts in _parts(layers(config)) for rows in counts.caches]
 
 
 def cached_positions(config: Config, length: int) -> list[int]:
     """How many rows each cache holds after so many tokens, layer by layer: positions, but where they are compressed."""
-    return [rows.rows(length) for rows in cache_rows(layers(config))]
+    return [rows.rows(length) for rows in cache_rows(config)]
 
 
-def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
+def cache_bytes(config: Config | ModelLayers, length: int, bytes_each: int = 2) -> int:
     """Count the bytes of the KV cache of one sequence.
 
     Args:
-        config: The entries of a config.json.
+        config: As in ``sizes``.
         length: Tokens in the cache.
         bytes_each: Bytes of a number; 2 in half precision.
 
@@ -393,14 +352,14 @@ def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
     """
     if length < 0 or bytes_each < 1:
         raise ValueError(f"wanted length >= 0 and bytes_each >= 1; got {length} and {bytes_each}")
-    return bytes_each * sum(rows.numbers * rows.rows(length) for rows in cache_rows(layers(config)))
+    return bytes_each * sum(rows.numbers * rows.rows(length) for rows in cache_rows(config))
 
 
-def state_numbers(config: Config) -> int:
+def state_numbers(config: Config | ModelLayers) -> int:
     """How many numbers the recurrent states of all layers hold, however long the text is.
 
     Args:
-        config: The entries of a config.json.
+        config: As in ``sizes``.
 
     Returns:
         Numbers of linear attention, state spaces and short convolutions; 0 where there are none.
@@ -410,27 +369,16 @@ def state_numbers(config: Config) -> int:
 
     Book: 15_what_changed_more.html#config-cache.
     """
-    model = layers(config)
-    return sum(part_counts(part, model.d_model).state for layer in model.layers for part in layer.parts)
+    return sum(counts.state for counts in _parts(layers(config)))
 
 
-def cached(model: DecoderDescription) -> int:
-    """How many numbers the cache of one layer holds for each position."""
-    return cache_rows(decoder_layers(model))[0].numbers
-
-
-def mixed(model: DecoderDescription) -> int:
-    """How many multiply-adds one layer's scores and mixing take for each position that a token attends to."""
-    return cache_rows(decoder_layers(model))[0].mixed
-
-
-def token_operations(config: Config, length: int) -> tuple[int, int]:
+def token_operations(config: Config | ModelLayers, length: int) -> tuple[int, int]:
     """Count the floating-point operations of one decoding step, a multiply-add counted as two.
 
     A latent cache is attended to as it is, with the matrices on the query's side.
 
     Args:
-        config: The entries of a config.json.
+        config: As in ``sizes``.
         length: Positions that the new token can attend to at most, its own included.
 
     Returns:
@@ -443,6 +391,6 @@ def token_operations(config: Config, length: int) -> tuple[int, int]:
     Book: 15_what_changed_more.html#config-operations.
     """
     model = layers(config)
-    states = sum(part_counts(part, model.d_model).state_products for layer in model.layers for part in layer.parts)
+    states = sum(counts.state_products for counts in _parts(model))
     mixing = sum(rows.mixed * rows.attended(length) for rows in cache_rows(model))
-    return 2 * parameter_counts(model).in_products, 2 * (mixing + states)
+    return 2 * sizes(model).in_products, 2 * (mixing + states)

@@ -6,25 +6,9 @@ Conventions: a multiply-add is two; the full square of scores unless ``causal``;
 from collections.abc import Iterable
 from dataclasses import replace
 
-from softlookup.roofline.layer_operations import ELEMENTWISE, Kernels, causal_pairs, layer
+from softlookup.roofline.layer_operations import ELEMENTWISE, Kernels, layer
 from softlookup.roofline.operations import FLOAT_BYTES, HALF_BYTES, Moved, Operation
-from softlookup.roofline.sizes import TransformerSizes, check_source, parameters, product_weights
-
-__all__ = [
-    "ELEMENTWISE",
-    "TransformerSizes",
-    "adam_step",
-    "backward",
-    "causal_pairs",
-    "decode",
-    "forward",
-    "layer",
-    "loss",
-    "parameters",
-    "prefill",
-    "product_weights",
-    "training_step",
-]
+from softlookup.roofline.sizes import TransformerSizes, check_source, parameters
 
 
 def forward(

@@ -10,7 +10,7 @@ from softlookup.roofline.config_json import (
     cache_bytes,
     cache_rows,
     layers,
-    parameter_counts,
+    sizes,
     state_numbers,
     token_operations,
 )
@@ -98,16 +98,16 @@ def glance(config: Config, bytes_each: int = 2) -> ModelGlance:
     Book: 15_what_changed_glance.html#glance-read.
     """
     model = layers(config)
-    counts, caches = parameter_counts(model), cache_rows(model)
-    weights, mixing = token_operations(config, LONG)
+    counts, caches = sizes(model), cache_rows(model)
+    weights, mixing = token_operations(model, LONG)
     return ModelGlance(
         model=model,
         total=counts.total,
         active=counts.active,
         first_bytes=bytes_each * sum(rows.numbers / rows.every for rows in caches),
         late_bytes=bytes_each * sum(rows.numbers / rows.every for rows in caches if rows.window is None),
-        long_bytes=cache_bytes(config, LONG, bytes_each),
-        state_bytes=state_numbers(config) * bytes_each,
+        long_bytes=cache_bytes(model, LONG, bytes_each),
+        state_bytes=state_numbers(model) * bytes_each,
         weight_flops=weights,
         long_flops=mixing,
         further_layers=_further(config),
@@ -174,7 +174,7 @@ def glance_text(shown: ModelGlance) -> str:
     title = f"{model.model_type}: {len(model.layers):,} layers, width {model.d_model:,}"
     if model.wrapped_in is not None:
         title += f" (the text decoder of {model.wrapped_in}; nothing else of it is counted)"
-    active = "" if shown.active == shown.total else f", {_many(shown.active)} of them for a token"
+    active = "" if shown.active == shown.total else f", {_short(shown.active, _WORDS)} of them for a token"
     cache = "none"
     if shown.long_bytes:
         cache = f"{shown.first_bytes:,.0f} bytes for a token"
@@ -186,7 +186,7 @@ def glance_text(shown: ModelGlance) -> str:
         "",
         *diagram(model),
         "",
-        f"parameters  {_many(shown.total)}{active}",
+        f"parameters  {_short(shown.total, _WORDS)}{active}",
         f"cache       {cache}",
         *([f"state       {_short(shown.state_bytes)}B, however long the text is"] if shown.state_bytes else []),
         f"operations  {_short(shown.weight_flops)}FLOP with weights for a token,",
@@ -204,11 +204,7 @@ def glance_text(shown: ModelGlance) -> str:
 def diagram(model: ModelLayers) -> list[str]:
     """Draw a model as lines of text, from the token to the next token's scores.
 
-    Args:
-        model: Its layers.
-
-    Returns:
-        The lines; layers that repeat stand in a box once, with how often.
+    Layers that repeat stand in a box once, with how often.
 
     Book: 15_what_changed_more.html#config-names.
     """
@@ -231,9 +227,6 @@ def diagram(model: ModelLayers) -> list[str]:
 
 def repeats(sequence: list[LayerSizes]) -> list[tuple[int, list[tuple[int, LayerSizes]]]]:
     """Cut a sequence of layers into blocks that repeat.
-
-    Args:
-        sequence: The layers in order.
 
     Returns:
         For each block how often it stands there, and its runs of equal layers, each with its length.
@@ -268,17 +261,11 @@ def _joined(
     return joined
 
 
-def _many(parameters: int) -> str:
-    """A number of parameters in words."""
-    for factor, word in ((10**12, "trillion"), (10**9, "billion"), (10**6, "million")):
-        if parameters >= factor:
-            return f"{parameters / factor:.3g} {word}"
-    return f"{parameters:,}"
+_LETTERS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
-def _short(number: float) -> str:
-    """A number with its thousands as a letter."""
-    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= factor:
-            return f"{number / factor:.3g} {letter}"
-    return f"{number:.3g} "
+def _short(number: float, units: tuple[tuple[float, str], ...] = _LETTERS) -> str:
+    """A number in the largest unit that it has."""
+    size, unit = next(((size, unit) for size, unit in units if number >= size), (1, ""))
+    return f"{number / size:.3g} {unit}" if unit or units is _LETTERS else f"{number:,}"

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
+
+import numpy as np
 
 WAITED_AT_MOST = 0.02
 """A try counts if no more than this share of its time went to somebody else."""
@@ -84,16 +85,8 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     """
     if not values:
         raise ValueError("got no values; wanted at least one")
-    ordered = sorted(values)
-    last = len(ordered) - 1
-    low, high = (_between(ordered, share * last) for share in (0.25, 0.75))
-    return {"median": median(ordered), "low": low, "high": high, "n": len(ordered)}
-
-
-def _between(ordered: Sequence[float], place: float) -> float:
-    left = int(place)
-    right = min(left + 1, len(ordered) - 1)
-    return ordered[left] + (place - left) * (ordered[right] - ordered[left])
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
+    return {"median": middle, "low": low, "high": high, "n": len(values)}
 
 
 def last_cache_bytes() -> int | None:

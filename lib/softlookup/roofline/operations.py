@@ -55,7 +55,7 @@ class Operation:
     Attributes:
         name: What it does.
         product_flops: Operations of matrix products, a multiply-add counted as two.
-        elementwise_flops: All other operations, as ``counts.ELEMENTWISE`` counts them.
+        elementwise_flops: All other operations, as ``ELEMENTWISE`` counts them.
         reads: Tensors that are read, each once.
         writes: Tensors that are written, each once.
         times: How often the model does it (in each of L layers, say).

@@ -41,22 +41,11 @@ class ClusterPlan:
     costs: tuple[LayoutCost, ...]
 
     def mfu(self, cost: LayoutCost) -> float:
-        """Model FLOPs utilization, of the data sheet's peak.
-
-        Args:
-            cost: One of ``costs``.
-
-        Returns:
-            A fraction.
-        """
+        """Model FLOPs utilization of one of ``costs``, of the data sheet's peak: a fraction."""
         return cost.utilization(self.cluster.card.peak_flops_per_s(self.cluster.dtype))
 
     def as_json(self) -> dict[str, Any]:
-        """The same as numbers, lists and words alone.
-
-        Returns:
-            What was planned by name; "layouts" has the best, each with bytes of memory and seconds of a step.
-        """
+        """The same as numbers, lists and words alone; "layouts" has the best, with bytes and seconds."""
         return {
             "model_type": self.sizes.name,
             "parameters": self.sizes.whole,
@@ -135,12 +124,6 @@ def _named(word: str, names: Iterable[str], what: str) -> str:
 
 def plan_text(shown: ClusterPlan) -> str:
     """A plan as lines of text, with a small table.
-
-    Args:
-        shown: The plan.
-
-    Returns:
-        The lines.
 
     Book: 19_many_devices.html#many-devices-together.
     """

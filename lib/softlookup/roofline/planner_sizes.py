@@ -4,7 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from softlookup.describing.layer_sizes import AttentionSizes, DenseSizes, ExpertsSizes, LatentSizes
-from softlookup.roofline.config_json import Config, layers, parameter_counts
+from softlookup.roofline import config_json
+from softlookup.roofline.config_json import Config
 from softlookup.roofline.layer_counts import part_counts
 from softlookup.roofline.layer_operations import Kernels, causal_pairs, layer
 from softlookup.roofline.memory import activations
@@ -70,7 +71,7 @@ def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
     >>> planner_sizes(QUOTED["DeepSeek-V3"]).routed
     653908770816
     """
-    model = layers(config)
+    model = config_json.layers(config)
     mixers: list[AttentionSizes | LatentSizes] = []
     networks: list[DenseSizes | ExpertsSizes] = []
     for index, each in enumerate(model.layers, start=1):
@@ -108,7 +109,7 @@ def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
         norm="rms",
         rotary=latent is None,
         tied=model.tied,
-        whole=parameter_counts(model).total,
+        whole=config_json.sizes(model).total,
         routed=sum(part.total * count for part, count in zip(mixed, each_expert, strict=True)),
         experts=first.total if first else 0,
         chosen=first.chosen if first else 0,
@@ -120,13 +121,7 @@ def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
 
 
 def parameter_split(sizes: TransformerSizes) -> tuple[int, int]:
-    """Parameters that every card of a pipeline's stage has a part of, and those of routed experts.
-
-    Args:
-        sizes: A model of one stack.
-
-    Returns:
-        Two numbers; their sum is all parameters.
+    """Parameters that every card of a pipeline's stage has a part of, and those of routed experts; their sum is all.
 
     Book: 19_many_devices.html#many-devices-together.
     """
@@ -142,9 +137,6 @@ def card_part(sizes: TransformerSizes, tensor: int, expert: int) -> TransformerS
         sizes: The model.
         tensor: Cards that share each layer, each expert too.
         expert: Cards that share the experts of a layer.
-
-    Returns:
-        Sizes of the part.
 
     Book: 19_many_devices.html#many-devices-together.
     """

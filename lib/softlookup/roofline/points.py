@@ -134,13 +134,7 @@ def gpu_stream_points(n: int, device: str) -> tuple[Point, list[Point]]:
 
 
 def product_point(shape: tuple[int, int, int], dtype: str, device: str = "cpu") -> Point:
-    """A matrix product (T, D) @ (D, F), by torch.
-
-    Args:
-        shape: T, D, F.
-        dtype: A name of torch's, or "tf32": float32 whose products may be rounded to TensorFloat-32 (a GPU's).
-        device: Where it lies.
-    """
+    """A matrix product (T, D) @ (D, F), by torch; "tf32" is float32 that a GPU may round to TensorFloat-32."""
     import torch
 
     t, d, f = shape

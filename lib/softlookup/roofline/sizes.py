@@ -54,12 +54,7 @@ class TransformerSizes:
     tied: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse sizes that make no transformer.
-
-        Raises:
-            ValueError: If a size is below 1, N is no multiple of K, D no multiple of N where H is not given, or an
-                activation or norm is unknown. The message names the field, what was got and what was wanted.
-        """
+        """Refuse sizes that make no transformer."""
         for field in ("D", "N", "F", "V", "L", "kv_heads"):
             if getattr(self, field) < 1:
                 raise ValueError(f"{self.name}: {field} must be at least 1; got {getattr(self, field)}")

@@ -44,11 +44,7 @@ class ModelRunner:
         return time.perf_counter()
 
     def wait_until(self, moment_s: float) -> None:
-        """Sleep until a moment.
-
-        Args:
-            moment_s: In seconds on the same clock.
-        """
+        """Sleep until a moment on the same clock."""
         time.sleep(max(0.0, moment_s - self.now()))
 
     @torch.inference_mode()

@@ -101,22 +101,11 @@ class CostRunner:
         return self._now_s
 
     def wait_until(self, moment_s: float) -> None:
-        """Move the clock on.
-
-        Args:
-            moment_s: To when.
-        """
+        """Move the clock on to a moment."""
         self._now_s = max(self._now_s, moment_s)
 
     def run(self, plan: Sequence[tuple[Request, int]]) -> list[int]:
-        """Let the step's time pass.
-
-        Args:
-            plan: Requests, and how many tokens each computes.
-
-        Returns:
-            A token 0 for each.
-        """
+        """Let the step's time pass, and give a token 0 for each request."""
         self._now_s += self.costs.seconds([(new, request.computed + new) for request, new in plan])
         return [0] * len(plan)
 

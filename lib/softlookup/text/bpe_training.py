@@ -75,11 +75,7 @@ class PairCounts:
         heapq.heapify(self._heap)
 
     def commonest(self) -> tuple[tuple[int, int], int] | None:
-        """Take the commonest pair out; among equals the one with the smallest ids.
-
-        Returns:
-            The pair and its count, or None if no two tokens stand side by side any more.
-        """
+        """Take out the commonest pair, of equals that with the smallest ids, and its count; None if no pair is left."""
         while self._heap:
             negative_count, pair = heapq.heappop(self._heap)
             count = self.count_of[pair]
@@ -90,12 +86,7 @@ class PairCounts:
         return None
 
     def join(self, pair: tuple[int, int], joined: int) -> None:
-        """Join a pair in all pieces, and bring the counts up to date.
-
-        Args:
-            pair: The pair, as ids.
-            joined: The id of the new token.
-        """
+        """Join a pair of ids in all pieces to a new one, and bring the counts up to date."""
         born = set()
         for number in self.words_with.pop(pair):
             word, count = self.words[number], self.counts[number]
@@ -115,15 +106,7 @@ class PairCounts:
 
 
 def base_alphabet(pieces: Iterable[str], *, byte_level: bool = False) -> list[str]:
-    """List the tokens that learning begins with.
-
-    Args:
-        pieces: The pieces of the training text.
-        byte_level: Whether to begin with the 256 bytes instead of the text's own characters.
-
-    Returns:
-        Single characters, in the order of their code points.
-    """
+    """List the characters that learning begins with, those of the pieces or of all bytes, by code point."""
     return sorted(byte_characters() if byte_level else {character for piece in pieces for character in piece})
 
 

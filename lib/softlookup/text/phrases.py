@@ -83,13 +83,7 @@ class NounPhrase:
 
 
 def agree(adjective: Adjective, gender: str, plural: bool) -> str:
-    """Choose the form of a French adjective.
-
-    Args:
-        adjective: The adjective.
-        gender: "m" or "f".
-        plural: Whether there are several.
-    """
+    """Choose the form of a French adjective for a gender, "m" or "f", and a number."""
     return adjective.french[2 * plural + (gender == "f")]
 
 

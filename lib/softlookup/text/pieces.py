@@ -97,13 +97,7 @@ def byte_characters() -> tuple[str, ...]:
 
 
 def to_byte_characters(piece: str) -> str:
-    """Write a piece as the characters of its UTF-8 bytes.
-
-    Args:
-        piece: A piece with its marker.
-
-    Returns:
-        One character for each byte; the marker has become the space's, "Ġ".
+    """Write a piece as the characters of its UTF-8 bytes; the marker becomes the space's, "Ġ".
 
     >>> to_byte_characters("▁é")
     'ĠÃ©'
@@ -113,10 +107,7 @@ def to_byte_characters(piece: str) -> str:
 
 
 def from_byte_characters(text: str) -> str:
-    """Read the text that a row of byte characters stands for.
-
-    Args:
-        text: Characters of byte_characters().
+    """Read the text that characters of byte_characters() stand for.
 
     Returns:
         The text; bytes that are no UTF-8, as in a sequence cut short, become U+FFFD.

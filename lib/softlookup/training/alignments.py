@@ -114,10 +114,6 @@ def word_weights(translator: Translator, pair: Pair, *, when_read: bool) -> Floa
 def alignment_scores(translator: Translator, pairs: Sequence[Pair]) -> list[AlignmentScore]:
     """Measure every look that a decoder has: each layer, each head and the mean of them, when written and when read.
 
-    Args:
-        translator: The model.
-        pairs: Sentences with gold alignments.
-
     Returns:
         One score for each look, the best first.
 
@@ -151,11 +147,6 @@ def alignment_scores(translator: Translator, pairs: Sequence[Pair]) -> list[Alig
 def score_of(translator: Translator, pairs: Sequence[Pair], look: AlignmentHead) -> AlignmentScore:
     """Measure one look, which was chosen on other sentences.
 
-    Args:
-        translator: The model.
-        pairs: Sentences with gold alignments.
-        look: Which look.
-
     Raises:
         ValueError: If there are no pairs, or the model has no such look.
     """
@@ -166,16 +157,7 @@ def score_of(translator: Translator, pairs: Sequence[Pair], look: AlignmentHead)
 
 
 def exact_match(translator: Translator, pairs: Sequence[Pair], *, beams: int = 1, rows: int = 100) -> float:
-    """Measure the share of sentences that come out word for word as they should.
-
-    Args:
-        translator: The model.
-        pairs: Sentences, each with its one right translation.
-        beams: 1 is greedy.
-        rows: How many are translated at once.
-
-    Returns:
-        A share, from 0 to 1.
+    """Measure the share of sentences that come out word for word as they should, ``rows`` of them at once.
 
     Raises:
         ValueError: If there are no pairs.

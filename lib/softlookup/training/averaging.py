@@ -36,14 +36,7 @@ class MovingAverage:
         self.tensors = {name: _wide(tensor) for name, tensor in model_tensors(model).items()}
 
     def update(self, model: nn.Module) -> None:
-        """Take the weights of one more step in.
-
-        Args:
-            model: The model after the step.
-
-        Raises:
-            ValueError: If its tensors are not those that the average began with.
-        """
+        """Take the weights of one more step in; they have to be those of the model that the average began with."""
         self.updates += 1
         decay = self.decay
         if self.warm_in:
@@ -74,14 +67,7 @@ class MovingAverage:
 
     @contextmanager
     def applied(self, model: nn.Module) -> Iterator[None]:
-        """Lend a model the averaged weights for the length of a block; its own come back after it.
-
-        Args:
-            model: To be overwritten and put back.
-
-        Yields:
-            Nothing.
-        """
+        """Lend a model the averaged weights for the length of a block; its own come back after it."""
         original = {name: tensor.detach().clone() for name, tensor in model_tensors(model).items()}
         self.copy_to(model)
         try:

@@ -128,7 +128,8 @@ def load_checkpoint(
         )
     if header["version"] != _VERSION:
         raise CheckpointError(f"{path} has version {header['version']} of the format; this program reads {_VERSION}")
-    _compare_settings(header["settings"], dict(settings or {}), path)
+    if changes := changed_settings(header["settings"], dict(settings or {})):
+        raise CheckpointError(f"{path} is of a run with other settings: {changes}")
     if (average is None) != (header["average_updates"] is None):
         had, has = ("no", "one") if header["average_updates"] is None else ("one", "no")
         raise CheckpointError(f"{path} is of a run with {had} moving average of weights; this run has {has}")
@@ -179,37 +180,20 @@ class Checkpoints:
     def save(
         self, model: nn.Module, optimizer: Optimizer, state: TrainingState, average: MovingAverage | None = None
     ) -> None:
-        """Write the state of a run, then delete what is no longer kept.
-
-        Args:
-            model: See save_checkpoint.
-            optimizer: See save_checkpoint.
-            state: See save_checkpoint.
-            average: See save_checkpoint.
-        """
+        """Write the state of a run by save_checkpoint, then delete what is no longer kept."""
         path = self.folder / f"step-{state.step:08d}.safetensors"
         save_checkpoint(path, model=model, optimizer=optimizer, state=state, average=average, settings=self.settings)
         for old in self.paths[: -self.keep]:
             old.unlink(missing_ok=True)  # another rank may have been faster
 
     def save_best(self, model: nn.Module, state: TrainingState) -> None:
-        """Write the weights alone, as those of the lowest validation loss.
-
-        Args:
-            model: Whose weights.
-            state: How far the run has come; its step and best loss are noted beside the weights.
-        """
+        """Write the weights alone, as those of the lowest validation loss; its step and loss are noted beside them."""
         save_weights(model, self.best_path, notes={"step": state.step, "validation_loss": state.best_loss})
 
     def resume(
         self, model: nn.Module, optimizer: Optimizer, average: MovingAverage | None = None
     ) -> TrainingState | None:
-        """Put a run back to the last state in the folder.
-
-        Args:
-            model: See load_checkpoint.
-            optimizer: See load_checkpoint.
-            average: See load_checkpoint.
+        """Put a run back to the last state in the folder, by load_checkpoint.
 
         Returns:
             How far the run had come; None where there is nothing to go on from.
@@ -297,11 +281,10 @@ def _restore_random(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) ->
     np.random.set_state((name, np.array(keys, dtype=np.uint32), position, has_gauss, cached))
 
 
-def _compare_settings(had: Mapping[str, Any], has: Mapping[str, Any], path: str | Path) -> None:
-    differing = [
+def changed_settings(had: Mapping[str, Any], has: Mapping[str, Any]) -> str:
+    """Say which settings of a run differ from those that it had; nothing where none does."""
+    return "; ".join(
         f"{name} was {had.get(name, 'not given')}, is {has.get(name, 'not given')}"
         for name in sorted({*had, *has})
         if name not in had or name not in has or had[name] != has[name]
-    ]
-    if differing:
-        raise CheckpointError(f"{path} is of a run with other settings: {'; '.join(differing)}")
+    )

@@ -140,7 +140,12 @@ class Batches(Protocol):
     """What the loop asks of its data: an epoch at a time, the same whenever it is asked for again."""
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
-        """Give the batches of an epoch in their order, from position `start` on."""
+        """Give the batches of an epoch in their order.
+
+        Args:
+            epoch: Which epoch, the first being 0.
+            start: How many batches to leave out, having been used already.
+        """
         ...
 
 
@@ -272,14 +277,7 @@ class BucketedBatches:
             )
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
-        """Give the batches of an epoch.
-
-        Args:
-            epoch: Which epoch, the first being 0.
-            start: How many batches to leave out, having been used already.
-
-        Yields:
-            The batches, on the CPU.
+        """Give the batches of an epoch, on the CPU.
 
         Raises:
             ValueError: If epoch or start is negative, start is beyond the last batch, or resegment gives another
@@ -320,14 +318,7 @@ class PlainBatches:
         self.pairs, self.pad_id, self.rows, self.seed, self.shuffle = pairs, pad_id, rows, seed, shuffle
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
-        """Give the batches of an epoch.
-
-        Args:
-            epoch: Which epoch, the first being 0.
-            start: How many batches to leave out, having been used already.
-
-        Yields:
-            The batches, on the CPU.
+        """Give the batches of an epoch, on the CPU.
 
         Raises:
             ValueError: If epoch or start is negative, or start is beyond the last batch.

@@ -35,16 +35,10 @@ class RankLostError(RuntimeError):
 
 
 def share_of(batch: Batch, rank: int, world: int) -> tuple[Batch, float]:
-    """Give a rank's rows of a batch: every world-th from its number on.
+    """Give a rank's rows of a batch, every world-th from its number on, padded as they were, and 1.0.
 
-    Args:
-        batch: The whole batch.
-        rank: From 0.
-        world: How many ranks there are.
-
-    Returns:
-        Its rows, padded as they were, and 1.0. Where there are fewer rows than ranks, a rank without any gets the
-        first row and 0.0, the weight of its loss: all ranks have to take part in a step's messages.
+    Where there are fewer rows than ranks, a rank without any gets the first row and 0.0, the weight of its loss: all
+    ranks have to take part in a step's messages.
     """
     if rank >= len(batch.target_ids):
         rows, weight = slice(0, 1), 0.0
@@ -55,11 +49,7 @@ def share_of(batch: Batch, rank: int, world: int) -> tuple[Batch, float]:
 
 
 def on_grid(model: nn.Module) -> bool:
-    """Tell whether grid.cut_layers has divided a model's layers among ranks.
-
-    Args:
-        model: Any.
-    """
+    """Tell whether grid.cut_layers has divided a model's layers among ranks."""
     mesh = getattr(next(model.parameters()), "device_mesh", None)
     return mesh is not None and mesh.ndim == 2
 
@@ -67,8 +57,7 @@ def on_grid(model: nn.Module) -> bool:
 def place_of(model: nn.Module) -> tuple[int, int]:
     """Give the number of this rank's share of a batch, from 0, and how many shares there are.
 
-    Args:
-        model: On a grid, the ranks of a row compute with the same rows of the batch; elsewhere each has other ones.
+    On a grid, the ranks of a row compute with the same rows of the batch; elsewhere each has other ones.
     """
     if not on_grid(model):
         return dist.get_rank(), dist.get_world_size()
@@ -90,12 +79,7 @@ class SharedLoss(nn.Module):
         self.share, self.shares = place_of(model)
 
     def forward(self, batch: Batch, epsilon: float) -> Tensor:
-        """Give the loss of the share times the number of shares: engines take means over ranks, and the loss is a sum.
-
-        Args:
-            batch: The whole batch.
-            epsilon: The share of label smoothing.
-        """
+        """Give the loss of the share times the number of shares: engines take means, and the loss is a sum."""
         share, weight = share_of(batch, self.share, self.shares)
         loss: Tensor = self.objective(self.model, share, epsilon)
         return loss * (weight * self.shares)
@@ -137,13 +121,6 @@ def own_dropout(device: torch.device, share: int) -> Iterator[None]:
     """Draw other random numbers for each share of a batch in a block, from a seed that all ranks draw alike.
 
     After the block the generators are the same on all ranks again: one state of them continues the run.
-
-    Args:
-        device: This rank's.
-        share: The number of this rank's share of the batch.
-
-    Yields:
-        Nothing.
     """
     seed = int(torch.randint(2**31, ()))
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
@@ -159,11 +136,7 @@ def mean_over_ranks(value: Tensor) -> Tensor:
 
 
 def agreed(value: float) -> float:
-    """Give rank 0's number on all ranks: what is decided by it is decided alike.
-
-    Args:
-        value: This rank's.
-    """
+    """Give rank 0's number on all ranks: what is decided by it is decided alike."""
     on_cards = dist.get_backend() == "nccl"
     tensor = torch.tensor(value, dtype=torch.float64, device="cuda" if on_cards else "cpu")
     dist.broadcast(tensor, 0)

@@ -133,13 +133,7 @@ class FastLoss:
         return loss
 
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
-        """Give the loss of a batch in the form that the training loop asks for.
-
-        Args:
-            batch: Sources and targets, on the model's device.
-
-        Returns:
-            The sum over the labels that are not padding.
+        """Give the summed loss of a batch on the model's device, in the form that the training loop asks for.
 
         Raises:
             ValueError: If the batch has no sources, or another id of padding than the model.
@@ -265,9 +259,6 @@ class FastLoss:
 def quick_dtype(device: torch.device | str) -> torch.dtype:
     """Say in which dtype a device multiplies matrices quickest without losing float32's range.
 
-    Args:
-        device: Where the products are to be done.
-
     Returns:
         bfloat16 where the hardware has it, else float32.
     """
@@ -279,14 +270,10 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
 
 
 def keep_mask(x: Float[Tensor, "..."], share: float) -> Float[Tensor, "..."]:
-    """Decide for each number whether dropout keeps it, eight decisions from each random number.
-
-    Args:
-        x: The numbers.
-        share: How many of them are to be dropped; rounded to a 256th.
+    """Decide for each number of x whether dropout keeps it, eight decisions from each random number.
 
     Returns:
-        In the shape and dtype of x: 0 where dropped, else 1 over the share kept.
+        In the shape and dtype of x: 0 for the share that is dropped, rounded to a 256th, else 1 over the share kept.
 
     Raises:
         ValueError: If the share, rounded, is not at least 0 and below 1.

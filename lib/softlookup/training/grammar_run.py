@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from softlookup.model.translator import load_translator
 from softlookup.text.grammar import MAX_WORDS, Pair, english_words, french_words, sample
 from softlookup.training.alignments import AlignmentScore, alignment_scores, exact_match, score_of
-from softlookup.training.loop import Progress
 from softlookup.training.recipe import Recipe
 from softlookup.training.translation import train_translator
 
@@ -108,12 +108,9 @@ def train_on_grammar(
     n_test: int = 500,
     max_words: int = MAX_WORDS,
     device: torch.device | str = "cpu",
-    devices: int = 1,
-    sharded: bool = False,
-    tensor: int = 1,
-    on_step: Callable[[Progress], None] | None = None,
     note: Callable[[str], None] | None = None,
     every: int = 100,
+    **run: Any,
 ) -> GrammarReport:
     """Train on sentences of the grammar, and judge the model on others; a killed run goes on where it was.
 
@@ -128,12 +125,9 @@ def train_on_grammar(
         n_test: How many of them to be judged by.
         max_words: Longer ones are left out.
         device: Where to train.
-        devices: On how many processes; see train_translator.
-        sharded: Whether they cut the weights among them.
-        tensor: How many of them divide each layer.
-        on_step: Told what happened in each step.
         note: Told in a line what is worth a line.
         every: After how many steps the run's state is written.
+        **run: What else train_translator takes: devices, sharded, tensor and on_step.
 
     Returns:
         How good it is.
@@ -155,12 +149,9 @@ def train_on_grammar(
         folder,
         recipe,
         device=device,
-        devices=devices,
-        sharded=sharded,
-        tensor=tensor,
-        on_step=on_step,
         note=note,
         every=every,
+        **run,
     )
     seconds = time.perf_counter() - begun_s
     if note is not None:

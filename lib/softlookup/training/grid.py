@@ -65,8 +65,7 @@ def cut_layers(model: nn.Module, tensor: int) -> None:
 def add_gradients(model: nn.Module) -> None:
     """Leave on every rank the mean of the gradients of its column: all ranks with the same part of the weights.
 
-    Args:
-        model: Cut by cut_layers, after a backward pass.
+    The model has been cut by cut_layers, and a backward pass is behind it.
     """
     for parameter in model.parameters():
         if isinstance(parameter.grad, DTensor):

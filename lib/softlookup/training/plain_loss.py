@@ -77,13 +77,7 @@ class PlainLoss:
         self._plain(*(rows[:1, :1].expand(1, self.model.config.max_length) for rows in ids))
 
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
-        """Give the loss of a batch in the form that the training loop asks for.
-
-        Args:
-            batch: On the model's device.
-
-        Returns:
-            The sum over the labels that are not padding.
+        """Give the summed loss of a batch on the model's device, in the form that the training loop asks for.
 
         Raises:
             ValueError: If the batch has another id of padding than the model.

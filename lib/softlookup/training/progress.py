@@ -45,11 +45,7 @@ class ProgressDisplay:
             self._print(f"step {progress.step}{of_total}  {describe(progress)}")
 
     def note(self, text: str) -> None:
-        """Write a line that stays, above the bar: a validation loss, a sample.
-
-        Args:
-            text: One line, shown as it is.
-        """
+        """Write a line that stays, above the bar: a validation loss, a sample. It is shown as it is."""
         self._print(text)
 
     def _print(self, text: str) -> None:

@@ -8,8 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from softlookup.model.weights import CheckpointError
+import torch
+
+from softlookup.model.language import DecoderLM
+from softlookup.model.transformer import Transformer
+from softlookup.model.weights import CheckpointError, load_weights, save_weights
 from softlookup.text.bpe import BytePairTokenizer
+from softlookup.training.checkpoint import TrainingState, changed_settings
 from softlookup.training.recipe import RecipeFile
 
 Say = Callable[[str], None]
@@ -18,11 +23,7 @@ _LATER = ("steps", "decay_from", "consistency", "consistency_from")
 
 
 def fixed(recipe: RecipeFile) -> dict[str, Any]:
-    """Say what a run that is taken up again must not change: all but its end, and what begins later in it.
-
-    Returns:
-        Those fields by name.
-    """
+    """Say what a run that is taken up again must not change: all but its end, and what begins later in it."""
     return {name: value for name, value in asdict(recipe).items() if name not in _LATER}
 
 
@@ -44,27 +45,14 @@ def same_run(path: Path, recipe: RecipeFile, **data: object) -> None:
         write_json(path, settings)
         return
     had: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    differing = [
-        f"{name} was {had.get(name, 'not given')}, is {settings.get(name, 'not given')}"
-        for name in sorted({*had, *settings})
-        if name not in had or name not in settings or had[name] != settings[name]
-    ]
-    if differing:
+    if changes := changed_settings(had, settings):
         raise CheckpointError(
-            f"{path.parent.parent} holds a run with other settings: {'; '.join(differing)}. "
-            "Give another folder, or delete this one"
+            f"{path.parent.parent} holds a run with other settings: {changes}. Give another folder, or delete this one"
         )
 
 
 def learned_tokenizer(texts: Iterable[str], path: Path, vocab_size: int, say: Say) -> BytePairTokenizer:
-    """Learn merges from the training texts, or read those that the run has learned before.
-
-    Args:
-        texts: The training texts.
-        path: Where the merges are kept.
-        vocab_size: V.
-        say: Told in a line that they were learned.
-    """
+    """Learn merges from the training texts and keep them in a file, or read those that the run has learned before."""
     if path.exists():
         return BytePairTokenizer.load(path)
     tokenizer = BytePairTokenizer.train(texts, vocab_size=vocab_size)
@@ -76,27 +64,40 @@ def learned_tokenizer(texts: Iterable[str], path: Path, vocab_size: int, say: Sa
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a file whole or not at all.
-
-    Args:
-        path: Where to.
-        content: What JSON can hold.
-    """
+    """Write a file whole or not at all."""
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     os.replace(partial, path)
 
 
-def thinned(losses: Sequence[float], points: int = 200) -> list[tuple[int, float]]:
-    """Take means of equal stretches: a curve that can be drawn, and kept in a small file.
+def leave_model(
+    model: DecoderLM | Transformer,
+    folder: Path,
+    recipe: RecipeFile,
+    best_path: Path,
+    state: TrainingState,
+    **learned_from: int,
+) -> None:
+    """Write what a run leaves behind: its best weights in half precision, its sizes, its recipe and its curve.
 
     Args:
-        losses: The loss of each step.
-        points: About how many are left.
-
-    Returns:
-        The last step of each stretch, and its mean loss.
+        model: Of the run's sizes; it is given the best weights.
+        folder: Where model.safetensors, config.json, recipe.json and curve.json go.
+        recipe: What decided the run.
+        best_path: The file of its best weights.
+        state: How far it has come.
+        learned_from: How much it learned from, for the curve.
     """
+    load_weights(model, best_path)
+    save_weights(model, folder / "model.safetensors", torch.float16)
+    losses = {"best_step": state.best_step, "validation": state.validations, "training": thinned(state.losses)}
+    write_json(folder / "config.json", asdict(model.config))
+    write_json(folder / "recipe.json", asdict(recipe))
+    write_json(folder / "curve.json", learned_from | losses)
+
+
+def thinned(losses: Sequence[float], points: int = 200) -> list[tuple[int, float]]:
+    """Take means of about so many equal stretches: the last step of each, and its mean loss."""
     stretch = max(1, len(losses) // points)
     return [
         (min(start + stretch, len(losses)), round(sum(part) / len(part), 4))

@@ -1,7 +1,7 @@
 """Train a translator by a recipe: a run that can be killed, and that leaves what load_translator reads."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from torch import nn
 
 from softlookup.model.schedules import warmup_hold_decay
 from softlookup.model.transformer import Transformer
-from softlookup.model.weights import load_weights, save_weights
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.segmentations import SegmentationPool
 from softlookup.training.averaging import MovingAverage
@@ -24,7 +23,7 @@ from softlookup.training.loop import Objective, Progress, summed_loss, train, va
 from softlookup.training.on_gpu import TrainingPlan, card_of, training_plan
 from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.recipe import Recipe
-from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
+from softlookup.training.run_folder import Say, fixed, learned_tokenizer, leave_model, same_run
 
 SentencePair = tuple[str, str]
 
@@ -101,33 +100,16 @@ def train_translator(
                 on_step(content)
 
         state = run_on_ranks(partial(_on_a_rank, run), devices, str(device), hear)
-    model = Transformer(recipe.config(tokenizer))
-    load_weights(model, run.checkpoints.best_path)
-    save_weights(model, folder / "model.safetensors", torch.float16)
-    write_json(folder / "config.json", asdict(model.config))
-    write_json(folder / "recipe.json", asdict(recipe))
-    curve = {
-        "pairs": len(short_pairs),
-        "too_long": len(pairs) - len(short_pairs),
-        "best_step": state.best_step,
-        "validation": state.validations,
-        "training": thinned(state.losses),
-    }
-    write_json(folder / "curve.json", curve)
+    counts = {"pairs": len(short_pairs), "too_long": len(pairs) - len(short_pairs)}
+    leave_model(Transformer(recipe.config(tokenizer)), folder, recipe, run.checkpoints.best_path, state, **counts)
     return state
 
 
 def check_devices(devices: int, sharded: bool, recipe: Recipe, tensor: int = 1) -> None:
     """Refuse numbers of devices that are none, and weights that cannot be cut.
 
-    Args:
-        devices: How many processes.
-        sharded: Whether they cut the weights among them.
-        recipe: What decides the run.
-        tensor: How many of them divide each layer.
-
     Raises:
-        ValueError: If these do not go together.
+        ValueError: If devices, sharded, recipe and tensor do not go together.
     """
     if devices < 1:
         raise ValueError(f"devices is {devices}: give at least 1")

@@ -35,15 +35,7 @@ class WindowBatches:
         self.length, self.rows, self.pad_id, self.seed = length, rows, pad_id, seed
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
-        """Give the batches of an epoch.
-
-        Args:
-            epoch: Which epoch, the first being 0.
-            start: How many batches to leave out, having been used already.
-
-        Yields:
-            The batches, on the CPU.
-        """
+        """Give the batches of an epoch from position ``start`` on, on the CPU."""
         first, rng = 0, None if self.seed is None else np.random.default_rng((self.seed, epoch))
         if rng is not None:
             first = int(rng.integers(self.length))

@@ -1,7 +1,6 @@
 """Train a decoder-only model on one text by a recipe: a run that can be killed, and leaves what load_writer reads."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -9,7 +8,6 @@ from torch import nn
 
 from softlookup.model.language import DecoderLM
 from softlookup.model.schedules import warmup_hold_decay
-from softlookup.model.weights import load_weights, save_weights
 from softlookup.text.lines import mark_lines
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.fast import quick_dtype
@@ -17,7 +15,7 @@ from softlookup.training.loop import Progress, summed_loss, train, validation_lo
 from softlookup.training.on_gpu import card_of, training_plan
 from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.recipe import WriterRecipe
-from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
+from softlookup.training.run_folder import Say, fixed, learned_tokenizer, leave_model, same_run
 from softlookup.training.windows import WindowBatches
 
 HELD_OUT = 0.1
@@ -26,13 +24,6 @@ HELD_OUT = 0.1
 
 def hold_out(text: str, share: float = HELD_OUT) -> tuple[str, str]:
     """Cut a text into what is learned from and what is not: its last part, from the beginning of a paragraph on.
-
-    Args:
-        text: The text.
-        share: How much of it is held out, at least.
-
-    Returns:
-        Both parts.
 
     Raises:
         ValueError: If the text has no empty line before its last part: there is no paragraph to begin at.
@@ -123,15 +114,5 @@ def train_writer(
         captured=plan.captured,
         note=say,
     )
-    load_weights(model, checkpoints.best_path)
-    save_weights(model, folder / "model.safetensors", torch.float16)
-    write_json(folder / "config.json", asdict(model.config))
-    write_json(folder / "recipe.json", asdict(recipe))
-    curve = {
-        "tokens": len(ids),
-        "best_step": state.best_step,
-        "validation": state.validations,
-        "training": thinned(state.losses),
-    }
-    write_json(folder / "curve.json", curve)
+    leave_model(model, folder, recipe, checkpoints.best_path, state, tokens=len(ids))
     return state

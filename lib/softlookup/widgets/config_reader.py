@@ -6,7 +6,8 @@ from typing import Any
 
 import traitlets
 
-from softlookup.roofline.config_json import Config, cache_bytes, cached, mixed, read, sizes, token_operations
+from softlookup.describing.layer_sizes import AttentionSizes, LatentSizes
+from softlookup.roofline.config_json import Config, cache_bytes, cache_rows, layers, sizes, token_operations
 from softlookup.widgets.interactive import InteractiveFigure
 
 LENGTHS = tuple(2**power for power in range(8, 18))
@@ -16,9 +17,11 @@ BYTES_EACH = {2: "16 bits", 1: "8 bits"}
 
 def described(config: Config) -> dict[str, Any]:
     """Write down what the script needs of one config."""
-    counts, model = sizes(config), read(config)
-    n, latent = model.n_heads, model.latent
-    full = 2 * n * model.head_width if latent is None else n * (latent.plain + latent.rotary + latent.value)
+    model = layers(config)
+    counts, rows, mixer = sizes(model), cache_rows(model), model.layers[0].parts[0]
+    assert isinstance(mixer, AttentionSizes | LatentSizes)
+    query = mixer.width if isinstance(mixer, AttentionSizes) else mixer.plain + mixer.rotary
+    value = mixer.value_width if isinstance(mixer, AttentionSizes) else mixer.value
     return {
         "parts": {
             "table of tokens": counts.embedding,
@@ -30,11 +33,11 @@ def described(config: Config) -> dict[str, Any]:
         },
         "active": counts.active,
         "products": counts.in_products,
-        "windows": [window or 0 for window in model.windows],
-        "rotary": list(model.rotary),
-        "numbers": cached(model),
-        "full": full,
-        "mixed": mixed(model),
+        "windows": [row.window or 0 for row in rows],
+        "rotary": list(model.rotary or [True] * len(model.layers)),
+        "numbers": rows[0].numbers,
+        "full": mixer.heads * (query + value),
+        "mixed": rows[0].mixed,
     }
 
 

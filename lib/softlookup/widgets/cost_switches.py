@@ -7,7 +7,7 @@ from itertools import product
 import traitlets
 
 from softlookup.roofline import hardware
-from softlookup.roofline.config_json import QUOTED, Config, cached, mixed, read, sizes
+from softlookup.roofline.config_json import QUOTED, Config, cache_rows, layers, sizes
 from softlookup.widgets.interactive import InteractiveFigure
 
 LENGTHS = tuple(2**power for power in range(10, 18))
@@ -49,9 +49,9 @@ def changed_config(config: Config, changes: Collection[str]) -> Config:
 
 def described(config: Config, changes: Collection[str]) -> dict[str, int]:
     """Write down what the script needs of one changed config; windows and bits it works out."""
-    other = changed_config(config, changes)
-    model, counts = read(other), sizes(other)
-    return {"total": counts.total, "met": counts.in_products, "numbers": cached(model), "mixed": mixed(model)}
+    model = layers(changed_config(config, changes))
+    counts, rows = sizes(model), cache_rows(model)[0]
+    return {"total": counts.total, "met": counts.in_products, "numbers": rows.numbers, "mixed": rows.mixed}
 
 
 def cached_by_layer(n_layers: int, length: int, changes: Collection[str]) -> list[int]:
