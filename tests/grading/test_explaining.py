@@ -113,8 +113,8 @@ def test_the_submitted_file_is_asked_with_the_ledgers_seed(course: Course) -> No
 def test_tasks_hold_the_result_and_all_three_points(course: Course) -> None:
     mix, scale, uniform = explain(course, NAME, "ada", Fake()).tasks
     assert scale.result is RESULT and mix.result is None
-    assert (mix.then, mix.now, mix.by_hand) == (2.0, 2.0, False)
-    assert (uniform.then, uniform.now, uniform.by_hand) == (None, 2.5, True)
+    assert (mix.then, mix.in_gradebook.points, mix.in_gradebook.by_hand) == (2.0, 2.0, None)
+    assert (uniform.then, uniform.in_gradebook.points, uniform.in_gradebook.by_hand) == (None, 2.5, 2.5)
 
 
 def test_a_changed_file_is_told_and_the_graded_answers_are_asked(course: Course) -> None:

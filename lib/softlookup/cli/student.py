@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from softlookup.cli import quizzing
-from softlookup.cli.shared import FILE, refuse
+from softlookup.cli.shared import EXISTING_FOLDER, FILE, PATH, refuse
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -50,7 +50,7 @@ def lab(options: tuple[str, ...]) -> None:
 
 
 @click.command()
-@click.argument("notebook", type=click.Path(path_type=Path))
+@click.argument("notebook", type=PATH)
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
 def check(notebook: Path, timeout: float, as_json: bool) -> None:
@@ -95,7 +95,7 @@ def check(notebook: Path, timeout: float, as_json: bool) -> None:
 
 @click.command()
 @click.argument("task", metavar="TASK")
-@click.argument("notebook", required=False, type=click.Path(path_type=Path))
+@click.argument("notebook", required=False, type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
 def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> None:
@@ -130,7 +130,7 @@ def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> Non
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", required=False, type=EXISTING_FOLDER)
 @click.option("--json", "file", type=FILE, help="Write the record to this file, for the book's page Your way.")
 @click.option("--run", is_flag=True, help="Run the notebooks that you have begun, instead of reading what was saved.")
 @click.option("--timeout", default=60.0, show_default=True, help="--run: seconds that one cell may take.")
@@ -180,7 +180,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", required=False, type=EXISTING_FOLDER)
 @click.option("--again", is_flag=True, help="Overwrite answers that are already in the capstone.")
 def assemble(folder: Path | None, again: bool) -> None:
     """Copy your answers into the capstone.

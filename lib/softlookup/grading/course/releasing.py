@@ -104,6 +104,18 @@ class Released:
         """The address of the rendered book that the notebooks were released with; empty if there was none."""
         return str(self._record.get("book") or "")
 
+    def book_from(self, folder: Path) -> str:
+        """Where the book is, seen from a folder; empty where none is known.
+
+        That is the address with which the notebooks were released, else the book that is built in a folder above the
+        course.
+        """
+        built = (above / "_build" / "html" for above in self.course.root.resolve().parents)
+        book = next((path for path in built if (path / "index.html").is_file()), None)
+        return self.book.rstrip("/") or (
+            "" if book is None else Path(os.path.relpath(book, folder.resolve())).as_posix()
+        )
+
     def changed(self, assignment: str, fresh: "NotebookNode") -> list[str]:
         """The cells of a source that somebody changed since it was released, by name; empty if nobody did.
 

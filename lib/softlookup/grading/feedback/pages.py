@@ -140,12 +140,7 @@ def mend_links(course: Course, page: Path) -> None:
     """
     if not page.is_file() or "SOFTLOOKUP_BOOK" in os.environ:
         return
-    address = Released(course).book.rstrip("/")
-    built = [folder / "_build" / "html" for folder in course.root.resolve().parents]
-    book = next((folder for folder in built if (folder / "index.html").is_file()), None)
-    if not address and book is not None:
-        address = Path(os.path.relpath(book, page.resolve().parent)).as_posix()
-    if address:
+    if address := Released(course).book_from(page.parent):
         text = page.read_text(encoding="utf-8")
         page.write_text(text.replace(f'href="{BOOK}', f'href="{html.escape(address)}/'), encoding="utf-8")
 

@@ -26,7 +26,6 @@ from softlookup.grading.course.notebooks import (
     is_solution,
     task_id,
 )
-from softlookup.grading.judging.attached import attached
 from softlookup.grading.judging.cleaning import NOT_SHOWN, safe_markdown
 from softlookup.grading.judging.matching import (
     MAX_SOURCE,
@@ -41,6 +40,7 @@ from softlookup.grading.judging.matching import (
     spread,
 )
 from softlookup.grading.judging.names import statements
+from softlookup.grading.judging.outputs import attached
 
 
 @dataclass(frozen=True)

@@ -180,11 +180,8 @@ def read_report(path: Path) -> Report:
 
 
 def _record(student: str, message: dict[str, Any]) -> Record:
-    tasks = {
-        name: TaskMark(m["points"], m["max"], m["verdict"], tuple(m["diagnosis"]))
-        for name, m in message["tasks"].items()
-    }
-    by_hand = {name: HandMark(m["points"], m["max"], m["waiting"]) for name, m in message.get("by_hand", {}).items()}
+    tasks = {name: TaskMark(**{**m, "diagnosis": tuple(m["diagnosis"])}) for name, m in message["tasks"].items()}
+    by_hand = {name: HandMark(**m) for name, m in message.get("by_hand", {}).items()}
     return Record(
         *(student, message["status"], message["score"], message["max"], tasks, by_hand),
         reason=message.get("reason", ""),

@@ -9,37 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from softlookup.checking.result import CheckResult
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.grade_sheet import find_assignment
+from softlookup.grading.course.grade_sheet import CellGrade, read_sheet
 from softlookup.grading.course.inbox import read_submission
-from softlookup.grading.course.own_tasks import own_files
 from softlookup.grading.course.personal import own_release
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import plain
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, with_release
-from softlookup.grading.judging.plain_tests import hidden_tests, identity
+from softlookup.grading.judging.settings import identity, settings_for
 from softlookup.grading.run.ledger import FILE
 
 SUBMITTED, AUTOGRADED = "submitted", "autograded"
-_NOTHING: tuple[float | None, bool] = (None, False)
-
-Witness = Callable[[str, CheckResult], None]
-"""Called for each judged task with its id and the whole result."""
-
-
-class Witnessed(Protocol):
-    """Examines one submission and lets somebody look on."""
-
-    def examine(self, student: str, submission: bytes, *, witness: Witness) -> Graded:
-        """Grade a submission; the witness sees each task's result."""
-        ...
-
-
-ExaminerFactory = Callable[[RunSettings], AbstractContextManager[Witnessed]]
 
 
 @dataclass(frozen=True)
@@ -49,15 +33,13 @@ class Explained:
     Attributes:
         mark: What asking once more came to.
         then: The points in the ledger, None if a person gives them.
-        now: The points in the gradebook, None if there are none.
-        by_hand: Whether a person has given these.
+        in_gradebook: What the gradebook holds, None if there is nothing.
         result: The whole result with inputs, got and wanted; None where nothing was judged.
     """
 
     mark: Mark
     then: float | None
-    now: float | None
-    by_hand: bool = False
+    in_gradebook: CellGrade | None
     result: CheckResult | None = None
 
     @property
@@ -113,20 +95,6 @@ class LedgerLine:
     release: str
 
 
-def release_text(course: Course, assignment: str) -> str:
-    """Read the released notebook of an assignment.
-
-    Raises:
-        CourseError: If there is none, or it cannot be read.
-    """
-    try:
-        return course.notebook("release", ".", assignment).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(
-            f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
-        ) from None
-
-
 def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
     """Read a student's last line in the ledgers, and the run that it belongs to.
 
@@ -169,7 +137,9 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 yield record
 
 
-def explain(course: Course, assignment: str, student: str, examiner: ExaminerFactory) -> Explanation:
+def explain(
+    course: Course, assignment: str, student: str, examiner: Callable[[RunSettings], AbstractContextManager[Any]]
+) -> Explanation:
     """Ask what was graded the same questions once more.
 
     The submitted file is asked if it is the one that was graded, else the autograded notebook, which holds the answers
@@ -179,7 +149,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         course: The course's folder.
         assignment: Name of the assignment.
         student: The student's id.
-        examiner: Makes the examiner for settings, a context.
+        examiner: Makes the examiner for settings, a context; a ``SandboxExaminer`` everywhere but in tests.
 
     Returns:
         Each task with what was asked, got and wanted where it first went wrong.
@@ -190,25 +160,19 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
     line = last_graded(course, assignment, student)
     if line.graded.status != GRADED:
         raise CourseError(f"{student!r} has no points to explain: {line.graded.status}, {plain(line.graded.reason)}")
-    release = release_text(course, assignment)
-    course_tasks = own_files(course, assignment)
     source, changed, content = what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}
-    hidden = hidden_tests(course, assignment, release)
+    settings = settings_for(course, assignment, line.seed, line.sandbox)
     personal = own_release(course, assignment, student)
     content = content if personal is None else with_release(personal, content)
-    settings = RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden, own_tasks=course_tasks)
     with examiner(replace(settings, personal=personal is not None)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
     then = {mark.cell: mark.points for mark in line.graded.marks}
-    now = _in_gradebook(course, assignment, student)
-    tasks = tuple(
-        Explained(mark, then.get(mark.cell), *now.get(mark.cell, _NOTHING), result=seen.get(mark.task))
-        for mark in again.marks
-    )
-    other = digest_of(identity(release, hidden, course_tasks).encode("utf-8", "replace")) != line.release
+    now = next((row.cells for row in read_sheet(course, assignment) if row.student == student), {})
+    tasks = tuple(Explained(mark, then.get(mark.cell), now.get(mark.cell), seen.get(mark.task)) for mark in again.marks)
+    other = digest_of(identity(settings).encode("utf-8", "replace")) != line.release
     return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
 
 
@@ -225,16 +189,3 @@ def what_was_graded(course: Course, assignment: str, student: str, digest: str) 
             f"autograded one; 'softlookup grade {assignment} --student {student}' grades it again"
         ) from None
     return AUTOGRADED, None if submitted is None else True, content
-
-
-def _in_gradebook(course: Course, assignment: str, student: str) -> dict[str, tuple[float | None, bool]]:
-    """The points that count, and whether a person gave them, by grade_id."""
-    from nbgrader.api import MissingEntry
-
-    with course.gradebook() as book:
-        find_assignment(book, assignment)
-        try:
-            sheets = book.find_submission(assignment, student).notebooks
-        except MissingEntry:
-            return {}
-        return {g.name: (float(g.score), g.manual_score is not None) for sheet in sheets for g in sheet.grades}

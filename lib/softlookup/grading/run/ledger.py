@@ -95,7 +95,7 @@ class Ledger:
     """
 
     def __init__(
-        self, folder: Path, *, release: str, seed: int | None = None, sandbox: str = "bubblewrap", again: bool = False
+        self, folder: Path, release: str, seed: int | None = None, sandbox: str = "bubblewrap", again: bool = False
     ) -> None:
         """Open the ledger in a folder; go on with its run, or begin a new one and keep the old file beside it.
 

@@ -3,10 +3,9 @@
 import base64
 import hashlib
 import json
-from html import escape
 
 from softlookup.grading.judging.cleaning import POLICY
-from softlookup.grading.viva.pages import MINUTES_EACH, STYLE, head, powers, section
+from softlookup.grading.viva.pages import MINUTES_EACH, head, page, powers, section
 from softlookup.grading.viva.questions import LETTERS
 from softlookup.grading.viva.vivas import Viva
 
@@ -78,19 +77,16 @@ def form(viva: Viva, minutes: float | None = None) -> str:
     sections = "".join(
         section(number, question, more=_choice(number)) for number, question in enumerate(viva.questions, 1)
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}; script-src \'sha256-{digest}\'">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="students" content="{escape(json.dumps([viva.student]))}">'
-        f"<title>Questions on your code</title><style>{STYLE}{_STYLE}</style></head><body>\n"
+    parts = (
         f"{head(viva, 'Questions on your code')}<p>{len(viva.questions)} questions, {minutes:g} minutes. One answer to "
-        f"each is right. {powers(viva.questions)} The clock starts with the button and cannot be stopped.</p>"
-        '<button id="start" type="button">Start</button><p id="clock" role="timer" hidden></p>'
-        f'<main id="body" hidden>{sections}<button id="done" type="button">I am done</button>'
-        '<p id="said" role="status" tabindex="-1"></p></main>\n'
-        f'<script type="application/json" id="about">{data}</script><script>{_SCRIPT}</script></body></html>\n'
+        f"each is right. {powers(viva.questions)} The clock starts with the button and cannot be stopped.</p>",
+        '<button id="start" type="button">Start</button><p id="clock" role="timer" hidden></p>',
+        f'<main id="body" hidden>{sections}<button id="done" type="button">I am done</button>',
+        '<p id="said" role="status" tabindex="-1"></p></main>\n',
+        f'<script type="application/json" id="about">{data}</script><script>{_SCRIPT}</script>',
     )
+    policy = f"{POLICY}; script-src 'sha256-{digest}'"
+    return page("Questions on your code", parts, [viva.student], _STYLE, policy)
 
 
 def _choice(number: int) -> str:

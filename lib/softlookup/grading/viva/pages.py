@@ -68,7 +68,7 @@ dd { margin: 0 0 .2rem; }
 """
 
 
-def page(title: str, articles: Iterable[str], students: Sequence[str], style: str = "") -> str:
+def page(title: str, articles: Iterable[str], students: Sequence[str], style: str = "", policy: str = POLICY) -> str:
     """A page, complete in itself, that says in a ``meta`` whom it is about.
 
     Args:
@@ -76,10 +76,11 @@ def page(title: str, articles: Iterable[str], students: Sequence[str], style: st
         articles: Its parts, HTML.
         students: The ids of the students that it is about.
         style: Rules that it has besides.
+        policy: Its content security policy; the usual one lets no script run.
     """
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="students" content="{escape(json.dumps(sorted(students)))}">'
         f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head><body>\n"

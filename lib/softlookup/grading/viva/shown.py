@@ -82,12 +82,10 @@ def inputs_text(variant: Variant, case: Case) -> tuple[str, ...]:
 
 def shapes_text(variant: Variant, case: Case) -> tuple[str, ...]:
     """The shapes of the arguments of a call, each with its name; numbers as they are."""
-    parts = []
-    for name, value in shown_inputs(variant, case):
-        parts.append(
-            f"{name} has the shape {tuple(value.shape)}" if isinstance(value, np.ndarray) else f"{name} = {value}"
-        )
-    return tuple(parts)
+    return tuple(
+        f"{name} has the shape {value.shape}" if isinstance(value, np.ndarray) else f"{name} = {value}"
+        for name, value in shown_inputs(variant, case)
+    )
 
 
 def _argument(value: object) -> str:

@@ -248,7 +248,11 @@ def _is_right(plan: Trial, program: Program) -> bool:
     if program.wrong is None or program.wrong:
         return False
     results = zip(plan.cases, program.outcomes, strict=True)
-    return all(outcome and outcome.arrays and _right(plan, case, outcome.arrays) for case, outcome in results)
+    variant = plan.check.variant
+    return all(
+        outcome and outcome.arrays and is_right(case, Answer(outcome.arrays), expected_results(variant, case))
+        for case, outcome in results
+    )
 
 
 def is_check(cell: NotebookNode) -> bool:
@@ -275,10 +279,6 @@ def _is_flat(outcome: Outcome) -> bool:
     """Whether all entries of all arrays are alike."""
     arrays = [array for array in outcome.arrays or () if array.size > 1]
     return bool(arrays) and all(np.array_equal(array, np.full_like(array, array.flat[0]), True) for array in arrays)
-
-
-def _right(plan: Trial, case: Case, arrays: Arrays) -> bool:
-    return is_right(case, Answer(arrays), expected_results(plan.check.variant, case))
 
 
 def wrong_parts(result: CheckResult, cases: Sequence[Case]) -> frozenset[str]:
