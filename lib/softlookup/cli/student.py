@@ -70,7 +70,7 @@ def check(notebook: Path, timeout: float, as_json: bool) -> None:
     outcomes = rehearsal.outcomes
     if not outcomes:
         refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
-    right = sum(outcome.verdict == "pass" for outcome in outcomes)
+    right = rehearsal.right
     if as_json:
         click.echo(json.dumps(rehearsal.record(str(notebook)), indent=1))
         raise SystemExit(0 if right == len(outcomes) else 1)
@@ -83,13 +83,12 @@ def check(notebook: Path, timeout: float, as_json: bool) -> None:
             click.echo(click.wrap_text(outcome.message, 100, "    ", "    "))
     if blank:
         click.echo(click.wrap_text(f"{HEADLINES['blank']}: {', '.join(blank)}", 100, "", "    "))
-    earned, best = sum(outcome.points for outcome in outcomes), sum(outcome.max for outcome in outcomes)
     for remark in rehearsal.remarks:
         click.echo(click.wrap_text(f"note: {remark}", 100, "", "    "))
     if rehearsal.written:
         worth = sum(rehearsal.written.values())
         click.echo(f"a person grades {', '.join(rehearsal.written)} ({worth:g} points)")
-    click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
+    click.echo(f"total: {rehearsal.points:g} of {rehearsal.max:g} points, {right} of {len(outcomes)} tasks right")
     raise SystemExit(0 if right == len(outcomes) else 1)
 
 
@@ -143,7 +142,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
     from softlookup.authoring import find_root
     from softlookup.checking.catalogue import catalogue_with, here
     from softlookup.checking.own import BAKED, OwnTasks
-    from softlookup.grading.validate import executed
+    from softlookup.grading.validate import rehearse
     from softlookup.progress import as_json, as_script, as_text, read_folder
     from softlookup.progress.report import SCRIPT
     from softlookup.progress.workplace import notebooks_folder
@@ -162,7 +161,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
 
     handed_out = (*sorted(place.glob(f"*/{BAKED}")), *sorted(place.glob(BAKED)))
     catalogue = catalogue_with(OwnTasks(baked=handed_out)) if handed_out else here()
-    execute = (lambda path: executed(path, timeout, catalogue=catalogue)) if run else None
+    execute = (lambda path: rehearse(path, timeout, catalogue=catalogue).notebook) if run else None
     chapters = read_folder(place, catalogue, execute, runs)
     if all(chapter.file is None for chapter in chapters):
         message = f"there is no notebook of the course in {place}: name the folder that contains their folders"

@@ -3,12 +3,9 @@
 For the instructor alone: it shows the wanted numbers, also those that students never see.
 """
 
-import contextlib
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from softlookup.checking.result import CheckResult
@@ -21,7 +18,7 @@ from softlookup.grading.data.plain_text import plain
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, with_release
 from softlookup.grading.judging.settings import identity, settings_for
-from softlookup.grading.run.ledger import FILE
+from softlookup.grading.run.ledger import Run, last_line
 
 SUBMITTED, AUTOGRADED = "submitted", "autograded"
 
@@ -78,63 +75,15 @@ class Explanation:
         return all(task.agrees for task in self.tasks)
 
 
-@dataclass(frozen=True)
-class LedgerLine:
-    """What a ledger says of one student.
-
-    Attributes:
-        graded: The last line.
-        seed: The run's.
-        sandbox: The run's.
-        release: SHA-256 of the run's release.
-    """
-
-    graded: Graded
-    seed: int
-    sandbox: str
-    release: str
-
-
-def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
+def last_graded(course: Course, assignment: str, student: str) -> tuple[Graded, Run]:
     """Read a student's last line in the ledgers, and the run that it belongs to.
 
     Raises:
         CourseError: If there is none.
     """
-    folder = course.root / ".grading" / assignment
-    older = sorted(folder.glob("ledger-*.jsonl"), key=_age, reverse=True)
-    for path in [folder / FILE, *older]:
-        line = None
-        run: dict[str, Any] = {}
-        for record in _lines(path):
-            if isinstance(record.get("run"), dict):
-                run = record["run"]
-            elif "status" in record and record.get("student") == student and run:
-                # A damaged line says nothing, as in the ledger itself; the one before it still stands.
-                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
-                    line = LedgerLine(Graded.from_json(record), run["seed"], run["sandbox"], run["release"])
-        if line:
-            return line
+    if line := last_line(course.root / ".grading" / assignment, student):
+        return line
     raise CourseError(f"{student!r} has not been graded in {assignment} yet: 'softlookup grade {assignment}' does it")
-
-
-def _age(path: Path) -> int:
-    number = path.stem.removeprefix("ledger-")
-    return int(number) if number.isdigit() else -1
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The whole lines of a ledger; what a kill left of a line, and what is no JSON, is passed over."""
-    if not path.is_file():
-        return
-    with open(path, "rb") as file:
-        for line in file:
-            try:
-                record = json.loads(line) if line.endswith(b"\n") else None
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
 
 
 def explain(
@@ -157,23 +106,23 @@ def explain(
     Raises:
         CourseError: If the student was not graded, or what was graded is not there any more.
     """
-    line = last_graded(course, assignment, student)
-    if line.graded.status != GRADED:
-        raise CourseError(f"{student!r} has no points to explain: {line.graded.status}, {plain(line.graded.reason)}")
-    source, changed, content = what_was_graded(course, assignment, student, line.graded.digest)
+    graded, run = last_graded(course, assignment, student)
+    if graded.status != GRADED:
+        raise CourseError(f"{student!r} has no points to explain: {graded.status}, {plain(graded.reason)}")
+    source, changed, content = what_was_graded(course, assignment, student, graded.digest)
     seen: dict[str, CheckResult] = {}
-    settings = settings_for(course, assignment, line.seed, line.sandbox)
+    settings = settings_for(course, assignment, run.seed, run.sandbox)
     personal = own_release(course, assignment, student)
     content = content if personal is None else with_release(personal, content)
     with examiner(replace(settings, personal=personal is not None)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
-    then = {mark.cell: mark.points for mark in line.graded.marks}
+    then = {mark.cell: mark.points for mark in graded.marks}
     now = next((row.cells for row in read_sheet(course, assignment) if row.student == student), {})
     tasks = tuple(Explained(mark, then.get(mark.cell), now.get(mark.cell), seen.get(mark.task)) for mark in again.marks)
-    other = digest_of(identity(settings).encode("utf-8", "replace")) != line.release
-    return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
+    other = digest_of(identity(settings).encode("utf-8", "replace")) != run.release
+    return Explanation(assignment, student, run.seed, source, changed, other, tasks, again.remarks)
 
 
 def what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[str, bool | None, bytes]:

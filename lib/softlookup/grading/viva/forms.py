@@ -29,12 +29,7 @@ _FOLDS = frozenset(
     + ("softmax", "log_softmax")
 )
 
-_KEEPS = "\n  ".join(
-    f"_x.{name}({axis}=-1, {keep}=True) | _x.{name}({axis}=-1)[..., None]"
-    for axis, keep in (("dim", "keepdim"), ("axis", "keepdims"))
-    for name in ("sum", "mean", "amax", "amin", "any", "all", *(["max"] if axis == "axis" else []))
-)
-_TABLES = f"""
+_TABLES = """
 0 _x.mT | _x.transpose(-2, -1)
 1 _x.T | _x.transpose(0, 1) | _x.mT
 0 torch.softmax(_x, dim=-1) | _x.softmax(dim=-1)
@@ -59,10 +54,6 @@ _TABLES = f"""
   _x.long() | _x.to(torch.int64)
   _x.int() | _x.to(torch.int32)
   _x.bool() | _x.to(torch.bool)
-1 torch.ones(_t, _s, dtype=torch.bool).tril(_k) | torch.arange(_s) <= torch.arange(_t)[:, None] + _k
-  torch.tril(torch.ones(_t, _s, dtype=torch.bool), _k) | torch.arange(_s) <= torch.arange(_t)[:, None] + _k
-  torch.ones(_t, _s, dtype=torch.bool).tril() | torch.arange(_s) <= torch.arange(_t)[:, None]
-2 {_KEEPS}
 0 _a if _x is None else _b | _b if _x is not None else _a
 0 _a + [_b] | [*_a, _b]
   [_a] + _b | [_a, *_b]
@@ -70,7 +61,7 @@ _TABLES = f"""
 1 _x += _y | _x = _x + _y
 1 len(_x) | _x.shape[0]
 """
-"""A family begins with how unequally common its forms are, from 0 to 2; each of its rows has them side by side."""
+"""A family begins with how unequally common its forms are, 0 or 1; each of its rows has them side by side."""
 
 _NOT_IN_NUMPY = ("torch.", "dim=", ".unsqueeze(", ".masked_fill(", ".transpose(-2", ".movedim(", ".permute(", ".pow(")
 
@@ -92,7 +83,7 @@ class Family:
 
     Attributes:
         rows: Patterns, each with its templates, one for each form.
-        uneven: How unequally common the forms are, from 0 to 2: a reader would guess the common one.
+        uneven: How unequally common the forms are, 0 or 1: a reader would guess the common one.
     """
 
     rows: tuple[tuple[str, ...], ...]

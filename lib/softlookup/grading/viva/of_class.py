@@ -139,7 +139,7 @@ class _Drawing:
 
 def _content(course: Course, assignment: str, student: str, personal: bool) -> bytes | None:
     """The graded file; what is no notebook as it is, None where there was none."""
-    graded = last_graded(course, assignment, student).graded
+    graded, _ = last_graded(course, assignment, student)
     if graded.status == MISSING:
         return None
     content = what_was_graded(course, assignment, student, graded.digest)[2] if graded.status == GRADED else b""
