@@ -229,10 +229,10 @@ def _can_write(console: Console, text: str) -> bool:
     return True
 
 
-def as_text(report: Report, planted: Planted | None = None, width: int = 110) -> str:
+def as_text(report: Report, planted: Planted | None = None) -> str:
     """The table as plain text, for a file."""
     file = io.StringIO()
-    console = Console(file=file, width=width, no_color=True, force_terminal=False)
+    console = Console(file=file, width=110, no_color=True, force_terminal=False)
     show_report(console, report, planted)
     return file.getvalue()
 

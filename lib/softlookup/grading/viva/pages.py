@@ -124,7 +124,7 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
         if feedback:
             cell = f"cell-id={question.task.replace('.', '-')}"
             links.append(f'<a href="{escape(feedback)}#{escape(cell)}">its cell in the graded notebook</a>')
-        if book and (address := _section(question.task)):
+        if book and (address := _title_and_address(question.task)[1]):
             links.append(f'<a href="{escape(book)}/{escape(address)}">its section in the book</a>')
         where = ", ".join([f"line {question.line} of {escape(question.task)}", *links])
         answer = (
@@ -150,7 +150,7 @@ def head(viva: Viva, title: str) -> str:
 
 def section(number: int, question: VivaQuestion, right: int | None = None, more: str = "") -> str:
     """One question; the right option is marked if it is given, and more may follow."""
-    title = _title(question.task)
+    title, _ = _title_and_address(question.task)
     parts = [f"<section><h2>{number}. {escape(title)}</h2><p>{_rich(question.before)}</p>"]
     if question.code:
         parts.append(code(question.code))
@@ -203,15 +203,10 @@ def powers(questions: Sequence[VivaQuestion]) -> str:
     return f"By hand: {powers}."
 
 
-def _title(task_id: str) -> str:
+def _title_and_address(task_id: str) -> tuple[str, str]:
+    """What a task is called, and its section in the book; empty where no such task is known."""
     try:
-        return f"{get_task(task_id).title} ({task_id})"
+        task = get_task(task_id)
     except UnknownTask:
-        return task_id
-
-
-def _section(task_id: str) -> str:
-    try:
-        return get_task(task_id).book_url
-    except UnknownTask:
-        return ""
+        return task_id, ""
+    return f"{task.title} ({task_id})", task.book_url

@@ -108,14 +108,9 @@ class Trial:
     published: bool = False
 
     @property
-    def plain(self) -> bool:
-        """Whether it is arithmetic on numbers: no array goes in."""
-        return _on_numbers_alone(self.cases)
-
-    @property
     def rank(self) -> int:
         """0 for a function of three statements and more, 1 for a shorter one, 2 for arithmetic on numbers."""
-        return 2 if self.plain else int(self.function.statements < _LONG)
+        return 2 if _on_numbers_alone(self.cases) else int(self.function.statements < _LONG)
 
 
 def _on_numbers_alone(cases: Sequence[Case]) -> bool:
