@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, timezone, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from softlookup.grading.course.light import nbformat
+import nbformat
+from nbformat import NotebookNode
+
 from softlookup.grading.course.student_ids import id_trouble, left_out, shown
 from softlookup.grading.data.dates import zone_named
 from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.locks import lock
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 CONFIG_NAME = "nbgrader_config.py"
 ATTACKS = ".attacks"
@@ -222,7 +221,7 @@ class Course:
             lock(handle.fileno())
             yield
 
-    def release(self, sources: "Mapping[str, NotebookNode]") -> None:
+    def release(self, sources: Mapping[str, NotebookNode]) -> None:
         """Write source notebooks; nbgrader makes the students' version and enters both into the gradebook.
 
         Args:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.light import nbformat
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
 from softlookup.grading.judging.outputs import clean
 
