@@ -16,7 +16,7 @@ from softlookup.grading import Course, CourseError
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
 from softlookup.grading.reports.explained_text import FOR_YOU, explanation_text
-from softlookup.grading.reports.explaining import AUTOGRADED, SUBMITTED, explain, last_graded
+from softlookup.grading.reports.explaining import explain, last_graded
 from softlookup.grading.run.ledger import Ledger
 
 SCORES = np.arange(6.0).reshape(2, 3)
@@ -101,12 +101,7 @@ def test_the_submitted_file_is_asked_with_the_ledgers_seed(course: Course) -> No
     assert (settings.seed, settings.sandbox, settings.assignment) == (7, "bubblewrap", NAME) and rest == []
     assert settings.release == course.notebook("release", ".", NAME).read_text()
     assert student == "ada" and submission == course.notebook("submitted", "ada", NAME).read_bytes()
-    assert (explanation.source, explanation.changed, explanation.other_release, explanation.agrees) == (
-        SUBMITTED,
-        False,
-        False,
-        True,
-    )
+    assert (explanation.changed, explanation.other_release, explanation.agrees) == (False, False, True)
     assert fake.closed and explanation.remarks == ("a cell was doubled",)
 
 
@@ -120,7 +115,7 @@ def test_tasks_hold_the_result_and_all_three_points(course: Course) -> None:
 def test_a_changed_file_is_told_and_the_graded_answers_are_asked(course: Course) -> None:
     fake, before = Fake(), change(course)
     explanation = explain(course, NAME, "ada", fake)
-    assert (explanation.source, explanation.changed) == (AUTOGRADED, True) and fake.calls[0][2] == before
+    assert explanation.changed is True and fake.calls[0][2] == before
     assert "has changed since it was graded" in explanation_text(explanation)
 
 

@@ -20,8 +20,6 @@ from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, w
 from softlookup.grading.judging.settings import identity, settings_for
 from softlookup.grading.run.ledger import Run, last_line
 
-SUBMITTED, AUTOGRADED = "submitted", "autograded"
-
 
 @dataclass(frozen=True)
 class Explained:
@@ -53,7 +51,6 @@ class Explanation:
         assignment: Name of the assignment.
         student: The student's id.
         seed: It drew all inputs, then and now.
-        source: Whether the submitted file or the autograded one was asked once more.
         changed: Whether the submitted file is another one than was graded; None if it is gone.
         other_release: Whether the release is another one than it was then.
         tasks: One for each graded cell, in the order of the notebook.
@@ -63,7 +60,6 @@ class Explanation:
     assignment: str
     student: str
     seed: int
-    source: str
     changed: bool | None
     other_release: bool
     tasks: tuple[Explained, ...]
@@ -109,7 +105,7 @@ def explain(
     graded, run = last_graded(course, assignment, student)
     if graded.status != GRADED:
         raise CourseError(f"{student!r} has no points to explain: {graded.status}, {plain(graded.reason)}")
-    source, changed, content = what_was_graded(course, assignment, student, graded.digest)
+    changed, content = what_was_graded(course, assignment, student, graded.digest)
     seen: dict[str, CheckResult] = {}
     settings = settings_for(course, assignment, run.seed, run.sandbox)
     personal = own_release(course, assignment, student)
@@ -122,14 +118,14 @@ def explain(
     now = next((row.cells for row in read_sheet(course, assignment) if row.student == student), {})
     tasks = tuple(Explained(mark, then.get(mark.cell), now.get(mark.cell), seen.get(mark.task)) for mark in again.marks)
     other = digest_of(identity(settings).encode("utf-8", "replace")) != run.release
-    return Explanation(assignment, student, run.seed, source, changed, other, tasks, again.remarks)
+    return Explanation(assignment, student, run.seed, changed, other, tasks, again.remarks)
 
 
-def what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[str, bool | None, bytes]:
-    """Where the answers are, whether the submitted file has changed since, and the file to ask."""
+def what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[bool | None, bytes]:
+    """Whether the submitted file has changed since, None if it is gone; and the file to ask."""
     submitted = read_submission(course, assignment, student).content
     if submitted is not None and digest_of(submitted) == digest:
-        return SUBMITTED, False, submitted
+        return False, submitted
     try:
         content = course.notebook("autograded", student, assignment).read_bytes()
     except OSError:
@@ -137,4 +133,4 @@ def what_was_graded(course: Course, assignment: str, student: str, digest: str) 
             f"the graded answers of {student!r} no longer exist: the submitted file has changed, and there is no "
             f"autograded one; 'softlookup grade {assignment} --student {student}' grades it again"
         ) from None
-    return AUTOGRADED, None if submitted is None else True, content
+    return None if submitted is None else True, content

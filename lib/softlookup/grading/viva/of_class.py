@@ -142,7 +142,7 @@ def _content(course: Course, assignment: str, student: str, personal: bool) -> b
     graded, _ = last_graded(course, assignment, student)
     if graded.status == MISSING:
         return None
-    content = what_was_graded(course, assignment, student, graded.digest)[2] if graded.status == GRADED else b""
+    content = what_was_graded(course, assignment, student, graded.digest)[1] if graded.status == GRADED else b""
     if personal:
         personal_notebook = own_release(course, assignment, student)
         return with_release(personal_notebook, content) if personal_notebook is not None else None
