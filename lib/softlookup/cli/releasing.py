@@ -176,7 +176,7 @@ def _chosen(
     both = [task for task in chapter_tasks if task in worth]
     if both:
         refuse(f"{', '.join(both)} cannot be left out and have points")
-    asks = before.assistants if assistants is None else assistants.removeprefix("off")
+    asks = before.assistants if assistants is None else "tutor" if assistants == "tutor" else ""
     return Choices(left_out, chosen_points, step, per_student or before.per_student, asks)
 
 

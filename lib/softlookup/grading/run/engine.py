@@ -141,11 +141,10 @@ def grade_assignment(
 
 def _class(course: Course, request: GradeRequest) -> list[str]:
     """Who is to be looked at, in the order of the class."""
-    students = course.students()
+    students = course.students(request.students)
     if not students:
         refused = course.left_out(request.assignment)
         raise CourseError(refused[0] if refused else f"nobody handed in anything: {course.submitted} has no folders")
-    course.students(request.students)
     graded = sum(course.notebook("autograded", student, request.assignment).is_file() for student in students)
     if graded and not course.has_submissions():
         raise CourseError(
