@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from softlookup.checking.catalogue import UnknownTask, get_task
 from softlookup.grading.data.plain_text import one_line
@@ -23,49 +24,7 @@ _HALF = 42
 
 _RIGHT = '<li class="right">'
 
-STYLE = """
-@page { size: A4; margin: 1.3cm; }
-* { box-sizing: border-box; }
-body { background: #fff; color: #111; font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 50rem;
-       padding: 0 1rem; }
-h1 { font-size: 1.3rem; margin: 0 0 .2rem; }
-h2 { font-size: 1rem; margin: 0 0 .3rem; }
-p { margin: .3rem 0; }
-pre { font: 12.5px/1.4 ui-monospace, "IBM Plex Mono", monospace; margin: .3rem 0; padding: .3rem .5rem;
-      white-space: pre-wrap; }
-pre.code { font-size: 11.5px; background: #f4f4f2; border-left: 3px solid #999; }
-del, ins { background: none; color: inherit; text-decoration: none; }
-del { color: #8a1c1c; }
-ins { color: #10571f; font-weight: 700; }
-.given { color: #444; font-size: .9em; }
-.row { display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
-.row > * { min-width: 0; }
-.row > pre { margin: 0; padding: .1rem 0; }
-article { margin-bottom: 3rem; }
-article + article:not(.key) { break-before: page; }
-article.key { break-inside: avoid; margin-bottom: 1rem; }
-section { border-top: 1px solid #bbb; break-inside: avoid; margin-top: .8rem; padding-top: .6rem; }
-ol.options { display: grid; gap: .3rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr));
-             list-style: none; margin: .3rem 0 0; padding: 0; }
-ol.lines { grid-template-columns: 1fr; }
-ol.options > li { align-items: start; display: flex; gap: .5rem; min-width: 0; }
-ol.options > li > b { border: 1px solid #555; border-radius: 50%; flex: none; height: 1.5rem; line-height: 1.4rem;
-                      text-align: center; width: 1.5rem; }
-ol.options pre { margin: 0; padding: .15rem 0; }
-li.right > b { background: #111; color: #fff; }
-dl { margin: .4rem 0 0; }
-dt { font-weight: 700; float: left; margin-right: .5rem; }
-dd { margin: 0 0 .2rem; }
-@media print {
-  body { font-size: 12px; margin: 0; max-width: none; padding: 0; }
-  pre { font-size: 11px; }
-  pre.code { font-size: 10px; }
-  article:not(.key) { margin: 0; }
-  section { margin-top: .5rem; padding-top: .4rem; }
-  a { color: inherit; text-decoration: none; }
-}
-@media (max-width: 30rem) { pre { font-size: 11px; } }
-"""
+STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
 
 
 def page(title: str, articles: Iterable[str], students: Sequence[str], style: str = "", policy: str = POLICY) -> str:
