@@ -16,7 +16,7 @@ from softlookup.grading import Course, CourseError
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
 from softlookup.grading.reports.explained_text import FOR_YOU, explanation_text
-from softlookup.grading.reports.explaining import AUTOGRADED, SUBMITTED, explain, last_graded
+from softlookup.grading.reports.explaining import explain, last_graded
 from softlookup.grading.run.ledger import Ledger
 
 SCORES = np.arange(6.0).reshape(2, 3)
@@ -101,26 +101,21 @@ def test_the_submitted_file_is_asked_with_the_ledgers_seed(course: Course) -> No
     assert (settings.seed, settings.sandbox, settings.assignment) == (7, "bubblewrap", NAME) and rest == []
     assert settings.release == course.notebook("release", ".", NAME).read_text()
     assert student == "ada" and submission == course.notebook("submitted", "ada", NAME).read_bytes()
-    assert (explanation.source, explanation.changed, explanation.other_release, explanation.agrees) == (
-        SUBMITTED,
-        False,
-        False,
-        True,
-    )
+    assert (explanation.changed, explanation.other_release, explanation.agrees) == (False, False, True)
     assert fake.closed and explanation.remarks == ("a cell was doubled",)
 
 
 def test_tasks_hold_the_result_and_all_three_points(course: Course) -> None:
     mix, scale, uniform = explain(course, NAME, "ada", Fake()).tasks
     assert scale.result is RESULT and mix.result is None
-    assert (mix.then, mix.now, mix.by_hand) == (2.0, 2.0, False)
-    assert (uniform.then, uniform.now, uniform.by_hand) == (None, 2.5, True)
+    assert (mix.then, mix.in_gradebook.points, mix.in_gradebook.by_hand) == (2.0, 2.0, None)
+    assert (uniform.then, uniform.in_gradebook.points, uniform.in_gradebook.by_hand) == (None, 2.5, 2.5)
 
 
 def test_a_changed_file_is_told_and_the_graded_answers_are_asked(course: Course) -> None:
     fake, before = Fake(), change(course)
     explanation = explain(course, NAME, "ada", fake)
-    assert (explanation.source, explanation.changed) == (AUTOGRADED, True) and fake.calls[0][2] == before
+    assert explanation.changed is True and fake.calls[0][2] == before
     assert "has changed since it was graded" in explanation_text(explanation)
 
 
@@ -139,14 +134,14 @@ def test_without_what_was_graded_it_says_what_to_do(course: Course) -> None:
 
 def test_the_last_line_counts_and_so_does_an_earlier_run(course: Course) -> None:
     write_ledger(course, 7, Graded("ada", "graded", "other", MARKS))
-    assert last_graded(course, NAME, "ada").graded.digest == "other"
+    assert last_graded(course, NAME, "ada")[0].digest == "other"
     for seed in range(20, 31):
         write_ledger(course, seed, Graded("bo", "graded", f"bo {seed}"))
-    assert last_graded(course, NAME, "ada").seed == 7, "it is in an earlier run's ledger alone"
-    assert last_graded(course, NAME, "bo").seed == 30
+    assert last_graded(course, NAME, "ada")[1].seed == 7, "it is in an earlier run's ledger alone"
+    assert last_graded(course, NAME, "bo")[1].seed == 30
     assert len(list((course.root / ".grading" / NAME).glob("ledger-*.jsonl"))) == 11
     (course.root / ".grading" / NAME / "ledger.jsonl").unlink()
-    assert last_graded(course, NAME, "bo").seed == 29, "the youngest, not the first by name"
+    assert last_graded(course, NAME, "bo")[1].seed == 29, "the youngest, not the first by name"
 
 
 def test_torn_and_strange_lines_of_a_ledger_are_passed_over(course: Course) -> None:
@@ -154,7 +149,7 @@ def test_torn_and_strange_lines_of_a_ledger_are_passed_over(course: Course) -> N
     line = json.dumps(Graded("ada", "graded", "torn", MARKS).as_json()).encode()
     with open(path, "ab") as file:
         file.write(b'\x00\x00\n[1]\n"x"\nnot json\n' + line)
-    assert last_graded(course, NAME, "ada").graded.digest != "torn"
+    assert last_graded(course, NAME, "ada")[0].digest != "torn"
 
 
 def test_another_release_is_told(course: Course) -> None:

@@ -12,7 +12,7 @@ from small_class import NAME
 
 from benchmarks.nbgrader_autograde import STOCK, StockAutograder, read_record
 from softlookup.grading import Course
-from softlookup.grading.feedback.pages import mend_links
+from softlookup.grading.feedback.pages import finish_page
 
 BY_HAND = "04.uniform"
 
@@ -149,7 +149,7 @@ def test_feedback_pages_lead_into_the_book(graded: Course) -> None:
     checkout = graded.root.resolve().parent
     (checkout / "_build" / "html").mkdir(parents=True, exist_ok=True)
     (checkout / "_build" / "html" / "index.html").write_text("")
-    mend_links(course, page)
+    finish_page(course, page)
     links = re.findall(r'href="([^"]*04_one_head\.html#[^"]*)"', page.read_text(encoding="utf-8"))
     assert links
     for link in links:

@@ -93,7 +93,7 @@ def test_the_workers_log_holds_the_traceback_of_the_judges_failure(examiner, rel
 
 def test_the_gradebook_holds_no_points_where_the_judge_failed(unjudged, own_copy):
     with GradebookWriter(own_copy, NAME) as writer:
-        writer.enter(unjudged)
+        writer.enter_all([(unjudged, None)])
         standing = dict(writer.rows())["somebody"]
         assert writer.holds(unjudged, standing)
         record = writer.record(unjudged, standing)

@@ -73,7 +73,6 @@ def tree(source):
         ("x.masked_fill(m, 0.0)", "torch.where(m, 0.0, x)"),
         ("keys[None, :] <= queries[:, None]", "keys.unsqueeze(0) <= queries.unsqueeze(1)"),
         ("a <= b", "b >= a"),
-        ("x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)[..., None]"),
         ("torch.exp(x - m)", "(x - m).exp()"),
         ("x.sort(dim=-1, descending=True)", "torch.sort(x, dim=-1, descending=True)"),
         ("y + [x]", "[*y, x]"),

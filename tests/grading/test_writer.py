@@ -126,7 +126,7 @@ def test_rows_are_those_of_stock_autograde(course: Course, student: str, is_ente
             expected["grades"]["04-uniform"] = (None, None, True)
     with GradebookWriter(course, NAME) as writer:
         for _ in range(2):
-            writer.enter(graded, expected["timestamp"])
+            writer.enter_all([(graded, expected["timestamp"])])
     assert rows(course, student) == expected
 
 
@@ -135,8 +135,8 @@ def test_a_submission_is_one_commit(course: Course) -> None:
     commits = []
     with GradebookWriter(course, NAME) as writer:
         event.listen(writer._book.engine, "commit", lambda connection: commits.append(1))
-        writer.enter(graded)
-        writer.enter(dataclasses.replace(graded, student="somebody-new"))
+        writer.enter_all([(graded, None)])
+        writer.enter_all([(dataclasses.replace(graded, student="somebody-new"), None)])
     assert len(commits) == 2
 
 
@@ -173,16 +173,16 @@ def test_what_fails_halfway_leaves_no_trace(course: Course) -> None:
         GradebookWriter(course, NAME) as writer,
         pytest.raises(CourseError, match="late penalty failed for broken .*no rule"),
     ):
-        writer.enter(graded, datetime(2026, 3, 1))
+        writer.enter_all([(graded, datetime(2026, 3, 1))])
     with course.gradebook() as book:
         assert len(book.students) == before
 
 
 def test_refused_is_zero_and_missing_invents_nothing(course: Course) -> None:
     with GradebookWriter(course, NAME) as writer:
-        writer.enter(Graded("mistake-2", "refused", reason="it is empty"))
-        writer.enter(Graded("never-there", "missing", reason="there is no file"))
-        writer.enter(Graded("new", "refused", reason="it is empty"))
+        writer.enter_all([(Graded("mistake-2", "refused", reason="it is empty"), None)])
+        writer.enter_all([(Graded("never-there", "missing", reason="there is no file"), None)])
+        writer.enter_all([(Graded("new", "refused", reason="it is empty"), None)])
     assert {g[0] for g in rows(course, "mistake-2")["grades"].values()} == {0.0}
     assert rows(course, "mistake-2")["score"] == 2.0, "what a person gave stays"
     assert rows(course, "new")["score"] == 0 and not any(g[2] for g in rows(course, "new")["grades"].values())

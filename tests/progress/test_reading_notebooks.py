@@ -16,7 +16,7 @@ from softlookup.checking.inside.source import cell_hash, text_hash
 from softlookup.checking.result import HELP_MIME
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.samples.handins import filled
-from softlookup.grading.validate import executed
+from softlookup.grading.validate import rehearse
 from softlookup.progress import as_json, as_text, read_chapter, read_folder
 from softlookup.progress.report import as_script
 
@@ -67,7 +67,7 @@ def test_a_check_in_a_kernel_leaves_a_verdict_that_knows_its_answer(release, tmp
     keep = ("04-setup", "04-example-two", *answers, *(f"{name}-check" for name in answers))
     small = filled(release, answers)
     small.cells = [cell for cell in small.cells if grade_id(cell) in keep]
-    done = executed(save(tmp_path, nbformat.writes(small)))
+    done = rehearse(save(tmp_path, nbformat.writes(small))).notebook
     assert state(done, "04.mix").state == "pass" and state(done, "04.mix").points == get_task("04.mix").points
     wrong = state(done, "04.scale")
     assert (wrong.state, wrong.named) == ("wrong", (mistake.says,))

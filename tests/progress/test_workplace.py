@@ -158,7 +158,7 @@ def test_progress_refuses_a_folder_without_notebooks(tmp_path):
 
 def test_the_welcome_notebook_runs_passes_once_and_names_the_mistake(tmp_path, monkeypatch):
     from softlookup.checking import MIME
-    from softlookup.grading.validate import executed
+    from softlookup.grading.validate import rehearse
 
     monkeypatch.setenv("PATH", lab_environment()["PATH"])
     path = tmp_path / "my_work" / "welcome" / "welcome.ipynb"
@@ -168,7 +168,7 @@ def test_the_welcome_notebook_runs_passes_once_and_names_the_mistake(tmp_path, m
     copy = tmp_path / "my_work" / NAME / f"{NAME}.ipynb"
     copy.parent.mkdir()
     shutil.copy(ROOT / "exercises" / NAME / f"{NAME}.ipynb", copy)
-    outputs = [output for cell in executed(path).cells for output in cell.get("outputs", [])]
+    outputs = [output for cell in rehearse(path).notebook.cells for output in cell.get("outputs", [])]
     assert [output for output in outputs if output.output_type == "error"] == []
     verdicts = [output.data[MIME] for output in outputs if MIME in output.get("data", {})]
     assert [(output["verdict"], bool(output["diagnosis"])) for output in verdicts] == [("pass", False), ("wrong", True)]

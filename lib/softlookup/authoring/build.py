@@ -21,7 +21,7 @@ from nbgrader.preprocessors import (
 )
 
 from softlookup.authoring import fill
-from softlookup.authoring.library_cell import addresses, library_cell
+from softlookup.authoring.library_cell import addresses, library_cell, nbgrader_marks
 from softlookup.authoring.variants import draw_variants
 from softlookup.checking.catalogue import STANDARD, Catalogue
 from softlookup.checking.notebook import named_cells, without_marks
@@ -178,22 +178,16 @@ def _for_nbgrader(
     if not name:
         return [cell]
     if cell.cell_type == "markdown":
-        cell.metadata.nbgrader = _about(name, points=points, grade=True, solution=True)
+        cell.metadata.nbgrader = nbgrader_marks(name, points=points, grade=True, solution=True)
         return [cell]
     cell.source = sources[name][0].rstrip("\n")
     task = next((task for task in tasks if task.slug == name), None)
-    cell.metadata.nbgrader = _about(name, solution=task is not None)
+    cell.metadata.nbgrader = nbgrader_marks(name, solution=task is not None)
     if task is None:
         return [cell]
     check = new_code_cell(f'check("{task.id}", {task.name})')
-    check.metadata.nbgrader = _about(f"{name}-check", points=task.points, grade=True)
+    check.metadata.nbgrader = nbgrader_marks(f"{name}-check", points=task.points, grade=True)
     return [cell, check]
-
-
-def _about(name: str, points: float | None = None, grade: bool = False, solution: bool = False) -> NotebookNode:
-    """What nbgrader notes at a cell; one that holds no answer is locked."""
-    described = {"grade": grade, "grade_id": name, "locked": not solution, "schema_version": 3, "solution": solution}
-    return NotebookNode({**described, "task": False, **({"points": points} if grade else {})})
 
 
 def read_ungraded(path: Path) -> NotebookNode:

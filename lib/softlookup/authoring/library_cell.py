@@ -109,14 +109,12 @@ def library_cell(chapter: int, install: str = "", book: str = "", last_help: str
     if last_help:
         source += HELPS.format(last=last_help)
     name = f"{chapter:02d}-library"
-    described = {
-        "grade": False,
-        "grade_id": name,
-        "locked": True,
-        "schema_version": 3,
-        "solution": False,
-        "task": False,
-    }
-    cell = new_code_cell(source.rstrip("\n"), metadata=NotebookNode(nbgrader=NotebookNode(described)))
+    cell = new_code_cell(source.rstrip("\n"), metadata=NotebookNode(nbgrader=nbgrader_marks(name)))
     cell.id = name
     return cell
+
+
+def nbgrader_marks(name: str, points: float | None = None, grade: bool = False, solution: bool = False) -> NotebookNode:
+    """What nbgrader notes at a cell; one that holds no answer is locked."""
+    described = {"grade": grade, "grade_id": name, "locked": not solution, "schema_version": 3, "solution": solution}
+    return NotebookNode({**described, "task": False, **({"points": points} if grade else {})})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from softlookup.cli.shared import COURSE, checkout, default_course, refuse
+from softlookup.cli.shared import COURSE, EXISTING_FILE, EXISTING_FOLDER, PATH, checkout, default_course, refuse
 
 if TYPE_CHECKING:
     from softlookup.checking.catalogue import Catalogue
@@ -111,12 +111,12 @@ def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", required=False, type=EXISTING_FOLDER)
 @click.option("--source", default="en", show_default=True, help="Suffix of the files in the source language.")
 @click.option("--target", default="fr", show_default=True, help="Suffix of the files in the target language.")
-@click.option("--recipe", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A JSON file of settings.")
-@click.option("--begin", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Continue a translator.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the translator to this folder.")
+@click.option("--recipe", type=EXISTING_FILE, help="A JSON file of settings.")
+@click.option("--begin", type=EXISTING_FOLDER, help="Continue a translator.")
+@click.option("--out", type=PATH, help="Write the translator to this folder.")
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 @click.option("--devices", default=1, show_default=True, help="Processes that share each batch; with cuda a GPU each.")
 @click.option("--shard", is_flag=True, help="Divide weights and optimizer states among the devices too (FSDP).")
@@ -138,9 +138,9 @@ def train(folder: Path | None, **options: Any) -> None:
 
 
 @click.command("train-writer")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--recipe", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A JSON file of settings.")
-@click.option("--out", type=click.Path(path_type=Path), default="writer", show_default=True, help="The model's folder.")
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--recipe", type=EXISTING_FILE, help="A JSON file of settings.")
+@click.option("--out", type=PATH, default="writer", show_default=True, help="The model's folder.")
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 @click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
 def train_writer(file: Path, **options: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from softlookup.cli.shared import Refusal, beside, checkout, refuse, sources
+from softlookup.cli.shared import EXISTING_FOLDER, FILE, Refusal, beside, checkout, refuse, sources
 
 
 class _Name(click.ParamType):
@@ -27,33 +27,20 @@ class _Name(click.ParamType):
 
 @click.command()
 @click.argument("name", type=_Name())
+@click.option("--json", "file", type=FILE, help="Write the measurements here; with --for, read them.")
 @click.option(
-    "--json",
-    "file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the measurements here; with --for, read them.",
+    "--data", type=EXISTING_FOLDER, help="training and int8: a folder of pairs; writer: of the training text."
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="training and int8: a folder of pairs; writer: of the training text.",
-)
-@click.option(
-    "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."
-)
+@click.option("--figure", type=FILE, help="decoding: draw the cost of a step here.")
 @click.option(
     "--device",
     default="cpu",
     show_default=True,
     help="All that measure a model's speed (training, gpt2, launches, roofline ...): cpu or cuda.",
 )
+@click.option("--weights", type=FILE, help="digits and pairs: weights of the median run.")
 @click.option(
-    "--weights", type=click.Path(path_type=Path, dir_okay=False), help="digits and pairs: weights of the median run."
-)
-@click.option(
-    "--peers",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="judges: a folder with the other judges, as the page on checkers says.",
+    "--peers", type=EXISTING_FOLDER, help="judges: a folder with the other judges, as the page on checkers says."
 )
 @click.option(
     "--for", "judge", metavar="JUDGE", help="judges: print what was found of a peer, as Markdown for its authors."

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from softlookup.cli.shared import checkout, refuse
+from softlookup.cli.shared import EXISTING_FOLDER, FOLDER, checkout, refuse
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
 MINUTES = 75
 TITLE = "Transformers"
 
@@ -87,7 +86,7 @@ def number_of(assignment: str) -> int:
 
 
 @course.command()
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", type=EXISTING_FOLDER)
 @click.option("--fresh", is_flag=True, help="Forget earlier pages and outputs, run every cell anew.")
 def book(folder: Path, fresh: bool) -> None:
     """Build the book of the course in FOLDER, in FOLDER/_build/html.

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from softlookup.cli.shared import COURSE, FILE, course_in
+from softlookup.cli.shared import COURSE, EXISTING_FILE, EXISTING_FOLDER, FILE, course_in, show_notes
 
 
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
-@click.argument("table", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.csv")
+@click.argument("table", type=EXISTING_FILE, metavar="FILE.csv")
 @COURSE
 @click.option(
     "--zone", default="", help="Time zone of times that name none, such as Europe/London. Default: the course's."
@@ -26,14 +26,14 @@ def times(assignment: str, table: Path, folder: Path | None, zone: str) -> None:
 
     course = course_in(folder)
     arrivals = read_times(course, assignment, read_table(table), zone_named(zone) if zone else course.zone)
-    for line in (arrivals.understood, *(f"note: {note}" for note in arrivals.notes)):
-        click.echo(line)
+    click.echo(arrivals.understood)
+    show_notes(arrivals.notes)
     write_times(course, assignment, arrivals.came)
     click.echo(f"wrote the times of {len(arrivals.came)} {'student' if len(arrivals.came) == 1 else 'students'}")
 
 
 @click.command()
-@click.argument("table", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.csv")
+@click.argument("table", type=EXISTING_FILE, metavar="FILE.csv")
 @COURSE
 @click.option("--id", "ids", metavar="COLUMN", help="The column of the ids, if it is not recognised.")
 def students(table: Path, folder: Path | None, ids: str | None) -> None:
@@ -47,15 +47,15 @@ def students(table: Path, folder: Path | None, ids: str | None) -> None:
 
     course = course_in(folder)
     roster = read_roster(read_table(table, "class list"), ids)
-    for line in (roster.understood, *(f"note: {note}" for note in roster.notes)):
-        click.echo(line)
+    click.echo(roster.understood)
+    show_notes(roster.notes)
     new = enter(course, roster.students)
     click.echo(f"entered students: {len(roster.students)}, new ones: {len(new)}")
 
 
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
-@click.argument("repositories", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
+@click.argument("repositories", type=EXISTING_FOLDER, metavar="DIR")
 @COURSE
 @click.option("--roster", type=FILE, help="CSV: whose a repository is, by its name, address or user.")
 @click.option("--prefix", default="", help="What stands in front of the student's part of the repositories' names.")
@@ -73,8 +73,7 @@ def collect(
 
     table = read_table(roster, "roster") if roster else None
     done = collect_repositories(course_in(folder), assignment, repositories, roster=table, prefix=prefix, force=force)
-    for note in done.notes:
-        click.echo(f"note: {note}")
+    show_notes(done.notes)
     click.echo(f"collected from {len(done.students)} of {len(done.students) + len(done.notes)} repositories")
 
 

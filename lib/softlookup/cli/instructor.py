@@ -11,15 +11,19 @@ from softlookup.cli import by_hand, hand_ins, vivas
 from softlookup.cli.printing import as_pdf, live_figures
 from softlookup.cli.shared import (
     COURSE,
+    EXISTING_FILE,
+    EXISTING_FOLDER,
     FILE,
+    FOLDER,
     HELP_STEPS,
+    PATH,
     beside,
     checkout,
     course_in,
     default_course,
     refuse,
+    show_notes,
     sources,
-    write,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +88,7 @@ def release(assignments: tuple[str, ...], folder: Path | None, **options: Any) -
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster of this scheduler, tcp://HOST:8786.")
 @click.option("--no-feedback", is_flag=True, help="Do not write feedback pages.")
-@click.option("--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here.")
+@click.option("--json", "report_file", type=FILE, help="Write the report here.")
 def grade(
     assignments: tuple[str, ...],
     folder: Path | None,
@@ -155,8 +159,7 @@ def _grade(
     click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
     click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
     click.echo(f"seed:     {report.seed}")
-    for sentence in about_plain_tests(course, assignment):
-        click.echo(f"note: {sentence}")
+    show_notes(about_plain_tests(course, assignment))
 
 
 @click.command()
@@ -166,7 +169,7 @@ def _grade(
 @click.option(
     "--earlier",
     multiple=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=EXISTING_FOLDER,
     help="A folder with submissions of an earlier year, to compare with. Repeatable.",
 )
 def report(assignment: str, folder: Path | None, file: Path | None, earlier: tuple[Path, ...]) -> None:
@@ -175,6 +178,7 @@ def report(assignment: str, folder: Path | None, file: Path | None, earlier: tup
     It shows who handed in, how the points are distributed, what cost the most, and which answers are alike: to each
     other, to the published ones, or to those of an earlier year. A page shows them side by side.
     """
+    from softlookup.grading.data.disk import atomic_write
     from softlookup.grading.reports.class_report import class_report
     from softlookup.grading.reports.class_table import show_class
     from softlookup.grading.reports.side_by_side import write_page
@@ -189,10 +193,10 @@ def report(assignment: str, folder: Path | None, file: Path | None, earlier: tup
     page = Path("reports", f"{assignment}-alike.html")
     if write_page(course.root / page, assignment, results.side_by_side):
         click.echo(f"side by side: {(folder or default_course()) / page}")
-    for sentence in course.left_out(assignment):
-        click.echo(f"note: {sentence}")
+    show_notes(course.left_out(assignment))
     if file is not None:
-        write(file, json.dumps(results.as_json(), indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(results.as_json(), indent=2, ensure_ascii=False) + "\n"
+        atomic_write(file, text.encode("utf-8", "replace"))
 
 
 @click.command()
@@ -250,7 +254,6 @@ def export(
     """
     from softlookup.grading.course.grade_sheet import read_sheet
     from softlookup.grading.data.errors import CourseError
-    from softlookup.grading.data.plain_text import plain
     from softlookup.grading.data.tables import read_table
     from softlookup.grading.platforms.exports import fill_canvas, fill_moodle, plain_table
     from softlookup.grading.platforms.lms_sheet import Options
@@ -279,8 +282,7 @@ def export(
         click.echo(done.understood)
     done.write(path)
     click.echo(f"wrote the grades of {done.written} {'student' if done.written == 1 else 'students'} to {path}")
-    for note in (*done.notes, *taken):
-        click.echo(f"note: {plain(note, 4000)}")
+    show_notes((*done.notes, *taken))
 
 
 @click.command()
@@ -346,7 +348,7 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=PATH)
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option(
     "--hostile",
@@ -358,12 +360,7 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
     type=click.IntRange(min=0),
     help="How many students hand in known mistakes, one of each task. Default: as many as it takes for all.",
 )
-@click.option(
-    "--tasks",
-    "task_folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder of own tasks, which is copied into DIR.",
-)
+@click.option("--tasks", "task_folder", type=EXISTING_FOLDER, help="A folder of own tasks, which is copied into DIR.")
 def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, task_folder: Path | None) -> None:
     """Write a course with a sample class into DIR.
 
@@ -389,10 +386,7 @@ def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, task_
 @click.option("--chapters", help="Such as 2-8 or 1,4,6-9. Default: all.")
 @click.option("--route", type=click.Choice(["introduction", "systems"]), help="The chapters of a route instead.")
 @click.option(
-    "--course",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="A course's folder: its chapters, without the tasks left out there.",
+    "--course", "folder", type=PATH, help="A course's folder: its chapters, without the tasks left out there."
 )
 @click.option("--points", default=60, show_default=True, help="Points of the sheet.")
 @click.option("--include", multiple=True, metavar="ID", help="A question that has to be on it. Repeatable.")
@@ -401,15 +395,9 @@ def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, task_
 @click.option("--key", "key_alone", is_flag=True, help="Print the key alone. Default: the sheet, and the key after it.")
 @click.option("--list", "listing", is_flag=True, help="List all questions with their ids.")
 @click.option(
-    "--from",
-    "edited",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE.md",
-    help="Make the page and PDF of an edited sheet or key.",
+    "--from", "edited", type=EXISTING_FILE, metavar="FILE.md", help="Make the page and PDF of an edited sheet or key."
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write sheet and key here: .md, .html, .pdf."
-)
+@click.option("--out", type=FOLDER, help="Write sheet and key here: .md, .html, .pdf.")
 def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None, **options: Any) -> None:
     """Draw an exam sheet and its key.
 
@@ -441,7 +429,7 @@ def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None,
 
 @click.command()
 @click.argument("chapters", nargs=-1, type=int, metavar="[CHAPTER]...")
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Write them here.")
+@click.option("--out", required=True, type=FOLDER, help="Write them here.")
 def slides(chapters: tuple[int, ...], out: Path) -> None:
     """Make slides of chapters' figures and formulas.
 
@@ -473,7 +461,6 @@ def feedback(assignment: str, folder: Path | None) -> None:
     The students' files have to have come in the platform's own archive (nbgrader zip_collect), since Moodle and Canvas
     find students by the names in it. Moodle gets pages, Canvas gets notebooks with points and comments.
     """
-    from softlookup.grading.data.plain_text import plain
     from softlookup.grading.platforms.feedback_zips import feedback_zips
     from softlookup.grading.reports.class_report import read_report
 
@@ -483,8 +470,7 @@ def feedback(assignment: str, folder: Path | None) -> None:
     for path, count in done.zips.items():
         shown = (folder or default_course()) / path.relative_to(course.root)
         click.echo(f"wrote the feedback of {count} {'student' if count == 1 else 'students'} to {shown}")
-    for note in done.notes:
-        click.echo(f"note: {plain(note, 4000)}")
+    show_notes(done.notes)
 
 
 COMMANDS = (

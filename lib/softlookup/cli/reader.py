@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from softlookup.cli.shared import FILE, refuse
+from softlookup.cli.shared import FILE, PATH, refuse
 
 if TYPE_CHECKING:
     from softlookup.describing.layer_sizes import ModelLayers
     from softlookup.model import ChatModel
 
 Result = TypeVar("Result")
-_FOLDER = click.Path(path_type=Path)
 _ROWS, _LONGEST = 24, 512
 """Tokens of the answer that a map shows, and tokens of a text for which one is made at most."""
 
@@ -30,7 +29,7 @@ _ROWS, _LONGEST = 24, 512
     "--attention", nargs=2, type=int, metavar="LAYER HEAD", help="Show what one head attends to. Counted from 1."
 )
 @click.option("--figure", type=FILE, help="--attention: draw the map here (.svg or .png), instead of listing it.")
-@click.option("--adapter", type=_FOLDER, help="Talk with a model tuned by softlookup tune: the folder of its adapter.")
+@click.option("--adapter", type=PATH, help="Talk with a model tuned by softlookup tune: the folder of its adapter.")
 def talk(
     text: str,
     tokens: int,
@@ -75,7 +74,7 @@ def talk(
 
 @click.command()
 @click.argument("file", metavar="EXAMPLES", type=FILE)
-@click.option("--out", required=True, type=_FOLDER, help="Where the adapter, the report and the run's states go.")
+@click.option("--out", required=True, type=PATH, help="Where the adapter, the report and the run's states go.")
 @click.option("--model", default="smollm2", show_default=True, help="smollm2, or the folder of a model of its kind.")
 @click.option("--rank", default=8, show_default=True, type=click.IntRange(min=1), help="Rank of each change.")
 @click.option("--alpha", default=16.0, show_default=True, help="Each change is multiplied by alpha / rank.")

@@ -1,7 +1,6 @@
 """What ``softlookup release`` does: choose, refuse what would destroy, write, note."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,12 +60,8 @@ def release_into(
         )
     if reason and set(names) != set(known):
         refuse("another secret word changes the tasks of all assignments: name none of them, to release them all")
-    choices = {name: _chosen(released, name, last_help, drop, new_points, all_tasks) for name in names}
-    if per_student:
-        choices = {name: replace(choice, per_student=True) for name, choice in choices.items()}
-    if assistants is not None:
-        chosen = "tutor" if assistants == "tutor" else ""
-        choices = {name: replace(choice, assistants=chosen) for name, choice in choices.items()}
+    options = last_help, drop, new_points, all_tasks, per_student, assistants
+    choices = {name: _chosen(released, name, *options) for name in names}
     students = course.students() if any(choice.per_student for choice in choices.values()) else []
     if secret is None and any(choice.per_student for choice in choices.values()):
         refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
@@ -165,6 +160,8 @@ def _chosen(
     drop: Sequence[str],
     points: Mapping[str, float],
     all_tasks: bool,
+    per_student: bool,
+    assistants: str | None,
 ) -> "Choices":
     """What is chosen for one assignment: what the options say, else what was chosen before."""
     from softlookup.grading.course.releasing import Choices
@@ -179,7 +176,8 @@ def _chosen(
     both = [task for task in chapter_tasks if task in worth]
     if both:
         refuse(f"{', '.join(both)} cannot be left out and have points")
-    return Choices(left_out, chosen_points, step, before.per_student, before.assistants)
+    asks = before.assistants if assistants is None else "tutor" if assistants == "tutor" else ""
+    return Choices(left_out, chosen_points, step, per_student or before.per_student, asks)
 
 
 def _points(words: Sequence[str]) -> dict[str, float]:

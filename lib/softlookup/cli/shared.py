@@ -1,6 +1,7 @@
 """What commands of all audiences need: the course that is meant, the checkout, and refusals in one sentence."""
 
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,16 +13,17 @@ if TYPE_CHECKING:
     from softlookup.checking.catalogue import Catalogue
     from softlookup.grading.course.folder import Course
 
+PATH = click.Path(path_type=Path)
+FILE, EXISTING_FILE = (click.Path(exists, dir_okay=False, path_type=Path) for exists in (False, True))
+FOLDER, EXISTING_FOLDER = (click.Path(exists, file_okay=False, path_type=Path) for exists in (False, True))
 COURSE = click.option(
     "--course",
     "folder",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Folder of the course. Default: course, if it exists, else the current folder.",
 )
 HELP_STEPS = ("nudge", "formula", "example", "solution")
 """The steps of help on a task (``checking.result.HELP_STEPS``, which takes long to import)."""
-
-FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class Refusal(click.ClickException):
@@ -97,8 +99,9 @@ def sources(root: Path, catalogue: "Catalogue | None" = None) -> dict[str, Any]:
     return {name: read_solution(root / "solutions" / f"{name}.py", catalogue=catalogue) for name in names}
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    from softlookup.grading.data.disk import atomic_write
+def show_notes(sentences: Iterable[str]) -> None:
+    """Show what else is to be said; a sentence may hold what a student chose."""
+    from softlookup.grading.data.plain_text import plain
 
-    atomic_write(path, text.encode("utf-8", "replace"))
+    for sentence in sentences:
+        click.echo(f"note: {plain(sentence, 4000)}")

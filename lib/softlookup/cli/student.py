@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from softlookup.cli import quizzing
-from softlookup.cli.shared import FILE, refuse
+from softlookup.cli.shared import EXISTING_FOLDER, FILE, PATH, refuse
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -50,7 +50,7 @@ def lab(options: tuple[str, ...]) -> None:
 
 
 @click.command()
-@click.argument("notebook", type=click.Path(path_type=Path))
+@click.argument("notebook", type=PATH)
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
 def check(notebook: Path, timeout: float, as_json: bool) -> None:
@@ -70,7 +70,7 @@ def check(notebook: Path, timeout: float, as_json: bool) -> None:
     outcomes = rehearsal.outcomes
     if not outcomes:
         refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
-    right = sum(outcome.verdict == "pass" for outcome in outcomes)
+    right = rehearsal.right
     if as_json:
         click.echo(json.dumps(rehearsal.record(str(notebook)), indent=1))
         raise SystemExit(0 if right == len(outcomes) else 1)
@@ -83,19 +83,18 @@ def check(notebook: Path, timeout: float, as_json: bool) -> None:
             click.echo(click.wrap_text(outcome.message, 100, "    ", "    "))
     if blank:
         click.echo(click.wrap_text(f"{HEADLINES['blank']}: {', '.join(blank)}", 100, "", "    "))
-    earned, best = sum(outcome.points for outcome in outcomes), sum(outcome.max for outcome in outcomes)
     for remark in rehearsal.remarks:
         click.echo(click.wrap_text(f"note: {remark}", 100, "", "    "))
     if rehearsal.written:
         worth = sum(rehearsal.written.values())
         click.echo(f"a person grades {', '.join(rehearsal.written)} ({worth:g} points)")
-    click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
+    click.echo(f"total: {rehearsal.points:g} of {rehearsal.max:g} points, {right} of {len(outcomes)} tasks right")
     raise SystemExit(0 if right == len(outcomes) else 1)
 
 
 @click.command()
 @click.argument("task", metavar="TASK")
-@click.argument("notebook", required=False, type=click.Path(path_type=Path))
+@click.argument("notebook", required=False, type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
 def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> None:
@@ -130,7 +129,7 @@ def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> Non
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", required=False, type=EXISTING_FOLDER)
 @click.option("--json", "file", type=FILE, help="Write the record to this file, for the book's page Your way.")
 @click.option("--run", is_flag=True, help="Run the notebooks that you have begun, instead of reading what was saved.")
 @click.option("--timeout", default=60.0, show_default=True, help="--run: seconds that one cell may take.")
@@ -143,7 +142,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
     from softlookup.authoring import find_root
     from softlookup.checking.catalogue import catalogue_with, here
     from softlookup.checking.own import BAKED, OwnTasks
-    from softlookup.grading.validate import executed
+    from softlookup.grading.validate import rehearse
     from softlookup.progress import as_json, as_script, as_text, read_folder
     from softlookup.progress.report import SCRIPT
     from softlookup.progress.workplace import notebooks_folder
@@ -162,7 +161,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
 
     handed_out = (*sorted(place.glob(f"*/{BAKED}")), *sorted(place.glob(BAKED)))
     catalogue = catalogue_with(OwnTasks(baked=handed_out)) if handed_out else here()
-    execute = (lambda path: executed(path, timeout, catalogue=catalogue)) if run else None
+    execute = (lambda path: rehearse(path, timeout, catalogue=catalogue).notebook) if run else None
     chapters = read_folder(place, catalogue, execute, runs)
     if all(chapter.file is None for chapter in chapters):
         message = f"there is no notebook of the course in {place}: name the folder that contains their folders"
@@ -180,7 +179,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", required=False, type=EXISTING_FOLDER)
 @click.option("--again", is_flag=True, help="Overwrite answers that are already in the capstone.")
 def assemble(folder: Path | None, again: bool) -> None:
     """Copy your answers into the capstone.

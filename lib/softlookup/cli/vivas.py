@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from softlookup.cli.printing import as_pdf
-from softlookup.cli.shared import COURSE, course_in, default_course, refuse
+from softlookup.cli.shared import COURSE, FOLDER, course_in, default_course, refuse, show_notes
 
 if TYPE_CHECKING:
     from softlookup.grading.course.folder import Course
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Mark answers: a CSV with the columns id and answers, or a folder of files that pages saved.",
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Default: COURSE/viva/NN_topic.")
+@click.option("--out", type=FOLDER, help="Default: COURSE/viva/NN_topic.")
 def viva(
     assignment: str,
     folder: Path | None,
@@ -52,7 +52,6 @@ def viva(
 
     With --marks, answers are marked, and the points become the column NN_topic_viva of the gradebook.
     """
-    from softlookup.grading.data.plain_text import plain
     from softlookup.grading.reports.table import LiveProgress, terminal
     from softlookup.grading.viva.of_class import draw_vivas, seed_of, write_vivas
     from softlookup.grading.viva.place import folder_of
@@ -82,13 +81,11 @@ def viva(
         click.echo(sentence)
     if out != usual:
         click.echo(f"note: 'softlookup forget' does not reach {out}: delete it after the exam")
-    for note in drawn.notes:
-        click.echo(f"note: {plain(note)}")
+    show_notes(drawn.notes)
 
 
 def _mark(course: "Course", assignment: str, source: Path) -> None:
     """Mark answers, and say what came of it."""
-    from softlookup.grading.data.plain_text import plain
     from softlookup.grading.viva.marks import column, enter, mark
 
     marked = mark(course, assignment, source)
@@ -97,8 +94,7 @@ def _mark(course: "Course", assignment: str, source: Path) -> None:
         click.echo(f"{student}: {points} of {marked.most}")
     count = len(marked.points)
     click.echo(f"entered the points of {count} {'student' if count == 1 else 'students'} as {column(assignment)}")
-    for note in marked.notes:
-        click.echo(f"note: {plain(note)}")
+    show_notes(marked.notes)
 
 
 COMMANDS = (viva,)

@@ -14,7 +14,6 @@ from softlookup.curriculum.reading import STATED, figures_to_operate
 _FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})")
 _HEADING = re.compile(r"(#{1,6}) +(.+?) *$")
 _LABEL = re.compile(r"\(([a-z0-9-]+)\)= *$")
-_LINK = re.compile(r"\]\(([^)\s]+)\)")
 _NOT_TOLD = ("Summary", "Questions with answers", "Sources")
 
 
@@ -54,7 +53,6 @@ class Page:
         title: Its heading.
         minutes: Its reading time, as it says.
         sections: Its sections, without summary, questions and sources.
-        needs: The chapters that its second sentence, *You need*, leads to.
     """
 
     chapter: int
@@ -62,7 +60,6 @@ class Page:
     title: str
     minutes: int
     sections: tuple[Section, ...]
-    needs: frozenset[int]
 
 
 @dataclass
@@ -115,7 +112,7 @@ def read_page(book: Path, chapter: int) -> Page:
         belonging = tuple(task for task in STANDARD.tasks(chapter) if homes.get(task.id) is part)
         share = ceil(minutes * _words(body) / words)
         sections.append(Section(chapter, part.label, part.title, max(1, share), figures, belonging))
-    return Page(chapter, file.stem, title.title, minutes, tuple(sections), frozenset(_needs(book, text, chapter)))
+    return Page(chapter, file.stem, title.title, minutes, tuple(sections))
 
 
 def _homes(parts: Sequence[_Part], tasks: Iterable[Task], page: str) -> dict[str, _Part]:
@@ -167,23 +164,3 @@ def _after_front_matter(text: str) -> list[str]:
 
 def _words(text: str) -> int:
     return len(re.findall(r"\w+", text))
-
-
-def _needs(book: Path, text: str, chapter: int) -> Iterator[int]:
-    """The chapters that the sentence *You need* leads to."""
-    start = text.find("**You need**")
-    sentence = text[start : text.find("\n", start)] if start >= 0 else ""
-    sentence = re.split(r"(?:Other w|W)ords (?:are|can)|Letters of|Where to run", sentence)[0]
-    labels = {label: number for number, file in chapter_files(book).items() for label in _labels_of(file)}
-    for link in _LINK.findall(sentence):
-        if link.startswith("#") and link[1:] in labels:
-            yield labels[link[1:]]
-        elif re.match(r"\d\d_", link):
-            yield int(link[:2])
-    if "the chapter before" in sentence:
-        yield chapter - 1
-
-
-@cache
-def _labels_of(file: Path) -> tuple[str, ...]:
-    return tuple(re.findall(r"^\(([a-z0-9-]+)\)=", file.read_text(encoding="utf-8"), re.MULTILINE))

@@ -108,8 +108,11 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
     saved = read_notebook(path)
     notebook, _ = rebuilt_at(path, catalogue)
     every = [name for name, _ in verdict_cells(notebook)]
-    at = next((number for number, cell in enumerate(notebook.cells) if _checks(cell, task, catalogue)), None)
-    if at is None:
+    checks = ((number, released_check(cell, catalogue)) for number, cell in enumerate(notebook.cells))
+    at, variant = next(
+        ((number, check.variant.number) for number, check in checks if check and check.task.id == task), (-1, 0)
+    )
+    if at < 0:
         others = f": it asks {', '.join(every)}" if every else ""
         raise BadNotebook(f"{path.name} does not ask the task {task}{others}")
     answer = next((cell for cell in notebook.cells if is_solution(cell) and task_id(grade_id(cell)) == task), None)
@@ -118,8 +121,6 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
     in_notebook, outside = help_of(saved.cells).get(task, 0), recorded.get(task, HelpOnTask())
     again = outside.steps >= max(in_notebook, 1) and outside.answer == answer_hash
     shown = HelpOnTask(max(in_notebook, outside.steps), answer_hash)
-    checked = released_check(notebook.cells[at], catalogue)
-    variant = checked.variant.number if checked else 0
     last = _ASK.format(task=task, variant=variant, steps=shown.steps, again=again, mime=MIME)
     notebook.cells = [*notebook.cells[: at + 1], nbformat.v4.new_code_cell(_setting(saved) + last)]
     execute(notebook, folder, timeout_s, lambda number, total: None)
@@ -142,11 +143,6 @@ def _answer_hash(source: str) -> str:
     with contextlib.suppress(SyntaxError, ValueError):
         source = ast.unparse(ast.parse(source))
     return text_hash(source)
-
-
-def _checks(cell: NotebookNode, task: str, catalogue: Catalogue) -> bool:
-    check = released_check(cell, catalogue)
-    return check is not None and check.task.id == task
 
 
 def _setting(notebook: NotebookNode) -> str:

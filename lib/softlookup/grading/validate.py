@@ -87,14 +87,31 @@ class Rehearsal:
     """What a notebook comes to.
 
     Attributes:
+        notebook: The notebook as it is graded, with the outputs of this run.
         outcomes: One for each check, in the order of the notebook.
         remarks: What of the notebook does not count, or was found elsewhere than expected: sentences for the student.
         written: Points of the answers that a person grades, by task.
     """
 
+    notebook: NotebookNode
     outcomes: list[CheckOutcome]
     remarks: tuple[str, ...] = ()
     written: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def points(self) -> float:
+        """What all checks together earned."""
+        return sum(outcome.points for outcome in self.outcomes)
+
+    @property
+    def max(self) -> float:
+        """What they could earn."""
+        return sum(outcome.max for outcome in self.outcomes)
+
+    @property
+    def right(self) -> int:
+        """How many tasks are right."""
+        return sum(outcome.verdict == "pass" for outcome in self.outcomes)
 
     def record(self, notebook: str) -> dict[str, Any]:
         """What ``softlookup check --json`` prints.
@@ -108,8 +125,8 @@ class Rehearsal:
         return {
             "format": FORMAT,
             "notebook": notebook,
-            "points": round(sum(outcome.points for outcome in self.outcomes), 4),
-            "max": round(sum(outcome.max for outcome in self.outcomes), 4),
+            "points": round(self.points, 4),
+            "max": round(self.max, 4),
             "tasks": [outcome.record() for outcome in self.outcomes],
             "written": dict(self.written),
             "remarks": list(self.remarks),
@@ -117,37 +134,12 @@ class Rehearsal:
 
 
 def rehearse(
-    path: Path, timeout_s: float = 60.0, done: Callable[[int, int], None] = lambda number, total: None
-) -> Rehearsal:
-    """Run in a fresh kernel what of a notebook counts, on past errors, and gather the verdicts.
-
-    Args:
-        path: The notebook; it is not changed.
-        timeout_s: How long one cell may run before it is interrupted, in seconds.
-        done: Called after each code cell with how many have run and how many there are.
-
-    Returns:
-        The verdicts, and what is to be said about the notebook.
-
-    Raises:
-        BadNotebook: If the file is not a notebook.
-    """
-    notebook, remarks = rebuilt_at(path)
-    execute(notebook, path.resolve().parent, timeout_s, done)
-    answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
-    catalogue = here()
-    outcomes = [outcome_of(task, cell, answers.get(task), catalogue) for task, cell in verdict_cells(notebook)]
-    by_hand = [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
-    return Rehearsal(outcomes, remarks, {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
-
-
-def executed(
     path: Path,
     timeout_s: float = 60.0,
     done: Callable[[int, int], None] = lambda number, total: None,
     catalogue: Catalogue | None = None,
-) -> NotebookNode:
-    """Run in a fresh kernel what of a notebook counts, on past errors.
+) -> Rehearsal:
+    """Run in a fresh kernel what of a notebook counts, on past errors, and gather the verdicts.
 
     Args:
         path: The notebook; it is not changed.
@@ -156,14 +148,18 @@ def executed(
         catalogue: The tasks that are known; None takes those of this process.
 
     Returns:
-        The notebook as it is graded, with the outputs of this run.
+        The verdicts, and what is to be said about the notebook.
 
     Raises:
         BadNotebook: If the file is not a notebook.
     """
-    notebook, _ = rebuilt_at(path, catalogue)
+    catalogue = catalogue or here()
+    notebook, remarks = rebuilt_at(path, catalogue)
     execute(notebook, path.resolve().parent, timeout_s, done)
-    return notebook
+    answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
+    outcomes = [outcome_of(task, cell, answers.get(task), catalogue) for task, cell in verdict_cells(notebook)]
+    by_hand = [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
+    return Rehearsal(notebook, outcomes, remarks, {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
 
 
 def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> tuple[NotebookNode, tuple[str, ...]]:

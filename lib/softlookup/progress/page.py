@@ -6,9 +6,9 @@ It can be read as it stands. The page's script finds in its ``data-`` attributes
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from softlookup.checking.catalogue import CHAPTERS, STANDARD
 from softlookup.curriculum.graph import EDGES, NAMES, needed
@@ -19,35 +19,24 @@ _CAPSTONE = "_capstone"
 _DETAILS = "_more"
 
 
-@dataclass(frozen=True)
-class WayPage:
-    """A page of the book that belongs to a chapter.
-
-    Attributes:
-        file: Its file in the built book, beside this page.
-        title: Its heading.
-        minutes: How long it takes to read, None where it does not say.
-    """
+class _WayPage(NamedTuple):
+    """A page of the book that belongs to a chapter: its file beside this page, its heading, its minutes if it says."""
 
     file: str
     title: str
     minutes: int | None
 
 
-def pages_of(book: Path) -> dict[int, list[WayPage]]:
-    """The pages of each chapter, the chapter's own first; pages of further details need not be read, and are left out.
-
-    Args:
-        book: The folder of the book's sources.
-    """
-    pages: dict[int, list[WayPage]] = {number: [] for number in NAMES}
+def _pages_of(book: Path) -> dict[int, list[_WayPage]]:
+    """The pages of each chapter, its own first; pages of further details need not be read, and are left out."""
+    pages: dict[int, list[_WayPage]] = {number: [] for number in NAMES}
     for source in sorted(book.glob("[0-9][0-9]_*.md")):
         if source.stem.endswith(_DETAILS):
             continue
         text = source.read_text(encoding="utf-8")
         number = 90 if source.stem.endswith(_CAPSTONE) else int(source.name[:2])
         title, minutes = _TITLE.search(text), STATED.search(text)
-        page = WayPage(f"{source.stem}.html", title[1] if title else source.stem, int(minutes[1]) if minutes else None)
+        page = _WayPage(f"{source.stem}.html", title[1] if title else source.stem, int(minutes[1]) if minutes else None)
         pages[number].append(page)
     return pages
 
@@ -58,19 +47,15 @@ def chapters_html(book: Path) -> str:
     Args:
         book: The folder of the book's sources.
     """
-    pages = pages_of(book)
+    pages = _pages_of(book)
     here = [number for number in CHAPTERS if pages[number]]
-    worth = points_of(book.resolve().parent / "exercises")
+    worth = _points_of(book.resolve().parent / "exercises")
     items = (_chapter(number, pages[number], set(here), worth) for number in here)
     return f'<ol class="way" id="way">{"".join(items)}</ol>'
 
 
-def points_of(exercises: Path) -> dict[str, float]:
-    """What the tasks of a folder's notebooks are worth, by task: a course may leave tasks out and give other points.
-
-    Args:
-        exercises: The folder, with a folder for each notebook.
-    """
+def _points_of(exercises: Path) -> dict[str, float]:
+    """What the tasks of a folder's notebooks are worth, by task: a course may leave tasks out and give other points."""
     points = {}
     for path in sorted(exercises.glob("[0-9][0-9]_*/*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
@@ -81,7 +66,7 @@ def points_of(exercises: Path) -> dict[str, float]:
     return points
 
 
-def _chapter(number: int, pages: list[WayPage], here: Collection[int], worth: Mapping[str, float]) -> str:
+def _chapter(number: int, pages: list[_WayPage], here: Collection[int], worth: Mapping[str, float]) -> str:
     strict = " ".join(map(str, sorted(needed(number) & set(here))))
     every = [task for task in STANDARD.tasks(number) if task.id in worth]
     sums = f"{sum(worth[task.id] for task in every):g} points, about {sum(task.minutes for task in every)} minutes"
@@ -104,7 +89,7 @@ def _chapter(number: int, pages: list[WayPage], here: Collection[int], worth: Ma
     )
 
 
-def _page(page: WayPage) -> str:
+def _page(page: _WayPage) -> str:
     minutes = f", about {page.minutes} minutes" if page.minutes else ""
     return (
         f'<li data-page="{page.file}"><label><input type="checkbox" disabled> {escape(page.title)}</label>'

@@ -86,10 +86,8 @@ def _in_words(rehearsal: Rehearsal) -> dict[str, list[Any]]:
     outcomes = rehearsal.outcomes
     if not outcomes:
         return {"lines": ["This notebook ran, but it holds no checks: it is none of the course's."]}
-    points, best = sum(outcome.points for outcome in outcomes), sum(outcome.max for outcome in outcomes)
-    right = sum(outcome.verdict == "pass" for outcome in outcomes)
     blank = sum(outcome.verdict == "blank" for outcome in outcomes)
-    lines = [f"{right} of {len(outcomes)} tasks are right: {points:g} of {best:g} points."]
+    lines = [f"{rehearsal.right} of {len(outcomes)} tasks are right: {rehearsal.points:g} of {rehearsal.max:g} points."]
     lines += [f"{blank} still blank."] * bool(blank)
     lines += rehearsal.remarks
     rows = [

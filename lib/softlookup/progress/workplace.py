@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from softlookup.grading.data.disk import write_whole
 from softlookup.progress.assistants import assistants_files
 from softlookup.progress.reading import BLANK, BLANK_WORDS
 
@@ -69,7 +70,7 @@ def give_out(root: Path) -> GivenOut:
         elif _hash(target.read_bytes()) != released:
             recorded.edited.append(name)
             continue
-        _write(target, fresh)
+        write_whole(target, fresh)
         # Who worked in exercises/ before has answers there: the copy of them is somebody's work from the first moment.
         hashes.pop(name, None)
         if _bare(fresh):
@@ -78,10 +79,10 @@ def give_out(root: Path) -> GivenOut:
         target, before = work / name, hashes.get(name)
         is_new = before is None and not target.exists()  # who deleted one does not get it again
         if is_new or (target.is_file() and _hash(target.read_bytes()) == before != _hash(text)):
-            _write(target, text)
+            write_whole(target, text)
             hashes[name] = _hash(text)
             recorded.assistants += [name] * is_new
-    _write(work / GIVEN, json.dumps(hashes, indent=1, sort_keys=True).encode() + b"\n")
+    write_whole(work / GIVEN, json.dumps(hashes, indent=1, sort_keys=True).encode() + b"\n")
     return recorded
 
 
@@ -163,10 +164,3 @@ def _read(path: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return {str(name): str(recorded) for name, recorded in content.items()} if isinstance(content, dict) else {}
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".new")
-    beside.write_bytes(content)
-    os.replace(beside, path)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
-from softlookup.grading.course.folder import Course
-from softlookup.grading.course.grade_sheet import find_assignment
+from softlookup.grading.course.folder import Course, find_assignment
 from softlookup.grading.data.dates import naive_utc, read_time, shown_time
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line

@@ -5,21 +5,20 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, timezone, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from softlookup.grading.course.light import nbformat
+import nbformat
+from nbformat import NotebookNode
+
 from softlookup.grading.course.student_ids import id_trouble, left_out, shown
 from softlookup.grading.data.dates import zone_named
 from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.locks import lock
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 CONFIG_NAME = "nbgrader_config.py"
 ATTACKS = ".attacks"
@@ -107,17 +106,27 @@ class Course:
         """The notebook of one step: a file named like its assignment."""
         return self.folder(step, student, assignment) / f"{assignment}.ipynb"
 
-    def students(self) -> list[str]:
+    def students(self, named: Iterable[str] = ()) -> list[str]:
         """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
 
         A folder or a row whose name cannot be an id is nobody's; see left_out().
+
+        Args:
+            named: Ids that have to be among them.
+
+        Raises:
+            CourseError: If one of these is not.
         """
         folders = self._submitters()
         refused = left_out(folders)
         names = {name for name in folders if name not in refused}
         with self.gradebook() as book:
             names.update(student.id for student in book.students if not id_trouble(student.id))
-        return sorted(names - refused.keys(), key=_by_number)
+        students = sorted(names - refused.keys(), key=_by_number)
+        if unknown := sorted(set(named) - set(students)):
+            why = id_trouble(unknown[0]) or "ids are the folders of submitted/"
+            raise CourseError(f"nobody in the class has the id {shown(unknown[0])}: {why}")
+        return students
 
     def left_out(self, assignment: str) -> list[str]:
         """Folders of submitted/, and rows of the gradebook, that are nobody's, a sentence each.
@@ -176,12 +185,7 @@ class Course:
             CourseError: If it does not.
         """
         with self.gradebook() as book:
-            known = sorted(row.name for row in book.assignments)
-        if assignment not in known:
-            has = ", ".join(known) or "none"
-            raise CourseError(
-                f"the gradebook knows no assignment {assignment!r} (it has: {has}); 'softlookup release' adds one"
-            )
+            find_assignment(book, assignment)
 
     @contextlib.contextmanager
     def gradebook(self) -> Iterator[Any]:
@@ -217,7 +221,7 @@ class Course:
             lock(handle.fileno())
             yield
 
-    def release(self, sources: "Mapping[str, NotebookNode]") -> None:
+    def release(self, sources: Mapping[str, NotebookNode]) -> None:
         """Write source notebooks; nbgrader makes the students' version and enters both into the gradebook.
 
         Args:
@@ -260,6 +264,23 @@ def new_course(folder: Path, config: Path) -> Course:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(config, folder / CONFIG_NAME)
     return Course(folder.resolve())
+
+
+def find_assignment(book: Any, assignment: str) -> Any:
+    """The row of an assignment in an open gradebook.
+
+    Raises:
+        CourseError: If there is none of that name.
+    """
+    from nbgrader.api import MissingEntry
+
+    try:
+        return book.find_assignment(assignment)
+    except MissingEntry:
+        has = ", ".join(sorted(row.name for row in book.assignments)) or "none"
+        raise CourseError(
+            f"the gradebook knows no assignment {assignment!r} (it has: {has}); 'softlookup release' adds one"
+        ) from None
 
 
 def gradebook_error(error: Exception) -> GradebookError:

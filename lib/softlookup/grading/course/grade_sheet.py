@@ -1,10 +1,9 @@
 """One assignment's page of the gradebook: who is in the class, and what each has got so far. It only reads."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from softlookup.grading.course.folder import Course
-from softlookup.grading.data.errors import CourseError
+from softlookup.grading.course.folder import Course, find_assignment
 from softlookup.grading.data.records import GRADED, MISSING, Report
 
 
@@ -121,7 +120,7 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
             cells = {name: student_grades[name] for name in worth if name in student_grades}
             if status.get(student.id, known) != GRADED:
                 # Nothing waits to be read in what was not handed in, whatever its row says.
-                cells = {name: _read(cell) for name, cell in cells.items()}
+                cells = {name: replace(cell, waiting=False) for name, cell in cells.items()}
             line = SheetRow(
                 student=student.id,
                 last_name=student.last_name or "",
@@ -136,25 +135,6 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
             )
             lines.append(line)
     return sorted(lines, key=lambda line: (line.last_name, line.first_name, line.student))
-
-
-def _read(cell: CellGrade) -> CellGrade:
-    return CellGrade(cell.points, cell.max, cell.by_hand, False, cell.entered)
-
-
-def find_assignment(book: Any, assignment: str) -> Any:
-    """The gradebook's row of an assignment.
-
-    Raises:
-        CourseError: If there is none of that name.
-    """
-    from nbgrader.api import MissingEntry
-
-    try:
-        return book.find_assignment(assignment)
-    except MissingEntry:
-        has = ", ".join(sorted(a.name for a in book.assignments)) or "none"
-        raise CourseError(f"the gradebook knows no assignment {assignment!r} (it has: {has})") from None
 
 
 def _cells_in_order(assignment: Any) -> dict[str, tuple[float, bool]]:

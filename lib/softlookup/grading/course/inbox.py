@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.notebooks import MAX_BYTES, BadNotebook, look_alike
+from softlookup.grading.course.notebooks import MAX_BYTES, BadNotebook, look_alike, require_size
 from softlookup.grading.data.dates import naive_utc, read_time
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
@@ -142,6 +142,5 @@ def _read_regular(folder: int, name: str, most: int) -> bytes:
     with open(fd, "rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
-        size = max(about.st_size, len(content))
-        raise BadNotebook(f"{name} has {size:,} bytes, more than the {most:,} that are read: clear its outputs")
+        require_size(name, max(about.st_size, len(content)), most)
     return content

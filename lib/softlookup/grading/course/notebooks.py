@@ -47,12 +47,18 @@ def read_file(path: Path) -> bytes:
         raise NoNotebook(f"there is no file {path.name}{look_alike(path)}")
     if not path.is_file():
         raise BadNotebook(f"{path.name} is not a file")
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        raise BadNotebook(
-            f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
-        )
+    require_size(path.name, path.stat().st_size)
     return path.read_bytes()
+
+
+def require_size(name: str, size: int, most: int = MAX_BYTES) -> None:
+    """Hold that a file is not too large.
+
+    Raises:
+        BadNotebook: If it has more bytes than are read.
+    """
+    if size > most:
+        raise BadNotebook(f"{name} has {size:,} bytes, more than the {most:,} that are read: clear its outputs")
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -94,10 +100,7 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
     Raises:
         BadNotebook: If it is too large, empty, of too many items, not UTF-8, not JSON, or JSON but no notebook.
     """
-    if len(raw) > MAX_BYTES:
-        raise BadNotebook(
-            f"{name} has {len(raw):,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
-        )
+    require_size(name, len(raw))
     if not raw.strip():
         raise BadNotebook(f"{name} is empty")
     if _items(raw) > MAX_ITEMS:

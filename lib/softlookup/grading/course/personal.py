@@ -9,14 +9,13 @@ import hmac
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.light import nbformat
 from softlookup.grading.data.disk import atomic_write
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 FOLDER = "personal"
 KEY = "softlookup"
@@ -39,14 +38,14 @@ def own_release(course: Course, assignment: str, student: str) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def bind(notebook: "NotebookNode", assignment: str, student: str, secret: str) -> None:
+def bind(notebook: NotebookNode, assignment: str, student: str, secret: str) -> None:
     """Write into a notebook's metadata whom it was made for, with a mark that only the secret can make."""
     message = f"{assignment}\0{student}".encode()
     mark = hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()[:32]
     notebook.metadata[KEY] = {"student": student, "bound": mark}
 
 
-def keep(course: Course, assignment: str, student: str, notebook: "NotebookNode") -> None:
+def keep(course: Course, assignment: str, student: str, notebook: NotebookNode) -> None:
     """Put a student's notebook into the release."""
     atomic_write(place(course, assignment) / f"{student}.ipynb", nbformat.writes(notebook).encode())
 

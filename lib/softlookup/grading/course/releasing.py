@@ -12,15 +12,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.light import nbformat
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 RECORD = ".release.json"
 REPLACED = "replaced"
@@ -104,7 +103,19 @@ class Released:
         """The address of the rendered book that the notebooks were released with; empty if there was none."""
         return str(self._record.get("book") or "")
 
-    def changed(self, assignment: str, fresh: "NotebookNode") -> list[str]:
+    def book_from(self, folder: Path) -> str:
+        """Where the book is, seen from a folder; empty where none is known.
+
+        That is the address with which the notebooks were released, else the book that is built in a folder above the
+        course.
+        """
+        built = (above / "_build" / "html" for above in self.course.root.resolve().parents)
+        book = next((path for path in built if (path / "index.html").is_file()), None)
+        return self.book.rstrip("/") or (
+            "" if book is None else Path(os.path.relpath(book, folder.resolve())).as_posix()
+        )
+
+    def changed(self, assignment: str, fresh: NotebookNode) -> list[str]:
         """The cells of a source that somebody changed since it was released, by name; empty if nobody did.
 
         Args:
@@ -128,9 +139,7 @@ class Released:
         atomic_write(target, path.read_bytes())
         return target
 
-    def note(
-        self, assignment: str, source: "NotebookNode", choices: Choices, secret: str | None, book: str = ""
-    ) -> None:
+    def note(self, assignment: str, source: NotebookNode, choices: Choices, secret: str | None, book: str = "") -> None:
         """Write down what was released: the secret's fingerprint, the source's cells, choices, the book's address."""
         if self.other_words(secret) or not self._record["assignments"]:
             self._record["seed"] = None
@@ -146,7 +155,7 @@ def _scrypt(secret: str, salt: bytes) -> bytes:
     return hashlib.scrypt(secret.encode(), salt=salt, n=2**14, r=8, p=1)
 
 
-def _cells(notebook: "NotebookNode") -> dict[str, str]:
+def _cells(notebook: NotebookNode) -> dict[str, str]:
     """A fingerprint of each cell's kind, text and points, by the cell's name."""
     fingerprints: dict[str, str] = {}
     for at, cell in enumerate(notebook.cells):

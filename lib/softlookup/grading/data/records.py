@@ -79,13 +79,8 @@ class Record:
             "score": self.score,
             "max": self.max,
             "status": self.status,
-            "tasks": {
-                name: {"points": m.points, "max": m.max, "verdict": m.verdict, "diagnosis": list(m.diagnosis)}
-                for name, m in self.tasks.items()
-            },
-            "by_hand": {
-                name: {"points": m.points, "max": m.max, "waiting": m.waiting} for name, m in self.by_hand.items()
-            },
+            "tasks": {name: {**vars(m), "diagnosis": list(m.diagnosis)} for name, m in self.tasks.items()},
+            "by_hand": {name: dict(vars(m)) for name, m in self.by_hand.items()},
         }
         if self.reason:
             message["reason"] = self.reason

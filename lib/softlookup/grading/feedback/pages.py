@@ -111,9 +111,10 @@ def remove_page(course: Course, assignment: str, student: str) -> None:
 
 
 def finish_page(course: Course, page: Path) -> None:
-    """Give a feedback page its content security policy and its links into the book.
+    """Give a feedback page its content security policy, and let its links into the book lead there.
 
-    A script is not there any more: nbgrader's template asks an outside host for MathJax.
+    A script is not there any more: nbgrader's template asks an outside host for MathJax. A verdict writes links as seen
+    from exercises/; the book is where SOFTLOOKUP_BOOK says, else where the course says (see ``Released.book_from``).
 
     Args:
         course: The course's folder.
@@ -124,30 +125,9 @@ def finish_page(course: Course, page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     # Only nbgrader's own head comes before the first cell, so the first match is in it.
     text = _MATHJAX.sub("", text.replace("<head>", f"<head>\n{_POLICY_TAG}", 1), count=1)
+    if "SOFTLOOKUP_BOOK" not in os.environ and (address := Released(course).book_from(page.parent)):
+        text = text.replace(f'href="{BOOK}', f'href="{html.escape(address)}/')
     page.write_text(text, encoding="utf-8")
-    mend_links(course, page)
-
-
-def mend_links(course: Course, page: Path) -> None:
-    """Let a feedback page's links into the book lead there: a verdict writes them as seen from exercises/.
-
-    The book is where SOFTLOOKUP_BOOK says, else at the address with which the notebooks were released, else the one
-    that is built in a folder above the course.
-
-    Args:
-        course: The course's folder.
-        page: The page; it is left as it is where no book is found.
-    """
-    if not page.is_file() or "SOFTLOOKUP_BOOK" in os.environ:
-        return
-    address = Released(course).book.rstrip("/")
-    built = [folder / "_build" / "html" for folder in course.root.resolve().parents]
-    book = next((folder for folder in built if (folder / "index.html").is_file()), None)
-    if not address and book is not None:
-        address = Path(os.path.relpath(book, page.resolve().parent)).as_posix()
-    if address:
-        text = page.read_text(encoding="utf-8")
-        page.write_text(text.replace(f'href="{BOOK}', f'href="{html.escape(address)}/'), encoding="utf-8")
 
 
 @dataclass(frozen=True)

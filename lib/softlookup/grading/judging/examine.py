@@ -3,9 +3,10 @@
 import json
 import socket
 import time
-from types import TracebackType
+from typing import Self
 
 import nbformat
+from nbformat import NotebookNode
 
 from softlookup.grading.course.notebooks import BadNotebook
 from softlookup.grading.course.personal import whose
@@ -13,14 +14,14 @@ from softlookup.grading.data.records import GRADED, REFUSED
 from softlookup.grading.data.work import Graded, RunSettings, digest_of, parted
 from softlookup.grading.judging.forks import Forks
 from softlookup.grading.judging.marking import graded_notebook, marks_of
-from softlookup.grading.judging.rebuild import rebuild
+from softlookup.grading.judging.rebuild import ReleasedCheck, rebuild
 from softlookup.grading.judging.running import Assignment, SubmissionRun, Witness
 from softlookup.grading.judging.zygotes import asked_by
 from softlookup.grading.sandbox.outside import cgroups
 
 
-class SandboxExaminer:
-    """Grades submissions of one assignment, one after the other.
+class AssignmentSandbox:
+    """An assignment, and the sandbox that submissions to it run in; a context.
 
     Args:
         settings: The assignment, the seed, the limits.
@@ -34,18 +35,31 @@ class SandboxExaminer:
         self.assignment = Assignment(settings)
         self.forks = Forks(settings, self.assignment.release, self.assignment.catalogue, zygote)
 
-    def __enter__(self) -> "SandboxExaminer":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the sandbox."""
+    def __exit__(self, *_: object) -> None:
         self.forks.close()
         cgroups.sweep(patience_s=1.0)
+
+    def unpacked(self, submission: bytes) -> tuple[NotebookNode, dict[str, ReleasedCheck | None], bytes, bytes]:
+        """Take apart what comes for a student.
+
+        Args:
+            submission: The submitted file; with the student's own release where the settings say so.
+
+        Returns:
+            The release, what it asks by grade id, the submitted file, and the student's own release, if there is one.
+        """
+        if not self.assignment.settings.personal:
+            return self.assignment.release, self.assignment.checks, submission, b""
+        personal_release, submission = parted(submission)
+        release = nbformat.reads(personal_release.decode(), as_version=4)
+        return release, asked_by(release, self.assignment.catalogue), submission, personal_release
+
+
+class SandboxExaminer(AssignmentSandbox):
+    """Grades submissions of one assignment, one after the other."""
 
     def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
         """Grade one submission.
@@ -59,19 +73,15 @@ class SandboxExaminer:
             What it came to. Nothing that a student handed in makes it raise.
         """
         begun, settings = time.monotonic(), self.assignment.settings
-        release, checks, remarks = self.assignment.release, self.assignment.checks, list[str]()
-        if settings.personal:
-            personal_release, submission = parted(submission)
-            release = nbformat.reads(personal_release.decode(), as_version=4)
-            checks = asked_by(release, self.assignment.catalogue)
-            remarks = list(whose(personal_release, submission, student))
+        release, checks, submission, personal_release = self.unpacked(submission)
         digest = digest_of(submission)
         try:
             rebuilt = rebuild(release, submission, f"{settings.assignment}.ipynb")
         except BadNotebook as error:
             return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
         run = SubmissionRun(self.assignment, self.forks, rebuilt, checks, witness)
-        run.remarks += remarks
+        if personal_release:
+            run.remarks += whose(personal_release, submission, student)
         run.play(begun + settings.limits.total_s)
         marks = marks_of(run)
         notebook = graded_notebook(run, marks)

@@ -24,6 +24,8 @@ _MAGIC = re.compile(r"(?m)^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*)$")
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _PROVIDED = frozenset({*dir(builtins), "get_ipython", "In", "Out", "_", "display"})
 
+_NO_NAMES = frozenset[str](), frozenset[str]()
+
 T = TypeVar("T")
 
 
@@ -40,7 +42,7 @@ class Leaning:
     def __init__(self, notebook: NotebookNode) -> None:
         code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
         self._cells = {grade_id(cell) or f"cell {at}": names_in(cell.source) for at, cell in code}
-        self._homes = {name: cell for cell, names in self._cells.items() for name in names.defined}
+        self._homes = {name: cell for cell, (defined, _) in self._cells.items() for name in defined}
 
     def on(self, task: Task) -> tuple[str, ...]:
         """Ids of the earlier tasks whose functions the answer to a task calls."""
@@ -48,21 +50,13 @@ class Leaning:
         seen, todo = {cell_name}, [cell_name]
         used: set[str] = set()
         while todo:
-            names = self._cells.get(todo.pop(), Names()).used
+            names = self._cells.get(todo.pop(), _NO_NAMES)[1]
             used |= names
             more = {self._homes[name] for name in names if name in self._homes} - seen
             seen |= more
             todo += sorted(more)
-        inside = self._cells.get(cell_name, Names()).defined
+        inside, _ = self._cells.get(cell_name, _NO_NAMES)
         return tuple(earlier.id for earlier in task.earlier if earlier.name in used and earlier.name not in inside)
-
-
-@dataclass(frozen=True)
-class Names:
-    """The global names that a cell gives to functions, classes and values, and all names in it."""
-
-    defined: frozenset[str] = frozenset()
-    used: frozenset[str] = frozenset()
 
 
 def _kept(function: Callable[[str], T]) -> Callable[[str], T]:
@@ -72,11 +66,11 @@ def _kept(function: Callable[[str], T]) -> Callable[[str], T]:
 
 
 @_kept
-def names_in(source: str) -> Names:
-    """The names in a cell."""
+def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The global names that a cell gives to functions, classes and values, and all names in it."""
     tree = parsed(source)
     defined = {name for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom) for name in _bound(node)}
-    return Names(frozenset(defined), frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)))
+    return frozenset(defined), frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
 def parsed(source: str) -> ast.Module:

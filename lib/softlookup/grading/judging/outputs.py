@@ -1,9 +1,9 @@
-"""Outputs of a submission's cells, made fit to be kept and shown: text and pictures, nothing that a browser runs."""
+"""Outputs and attachments of cells, made fit to be kept and shown: text and pictures, nothing that a browser runs."""
 
 import base64
 import binascii
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import nbformat
@@ -14,6 +14,11 @@ from softlookup.grading.judging.pictures import JPEG, PNG, stripped
 MAX_OUTPUTS = 200
 MAX_TEXT = 100_000
 MAX_PICTURE = 2_000_000
+MAX_ATTACHED = 10
+MAX_NAME = 200
+MAX_TOGETHER = 4_000_000
+"""Characters of base64 that the pictures of one text answer may have together."""
+
 _PICTURES = {"image/png": PNG, "image/jpeg": JPEG}
 BESIDES = 6_000
 """Characters of a cell that are kept besides: its exception, and the sentence that says what the sandbox cut."""
@@ -117,6 +122,31 @@ def picture(kind: Any, record: Any) -> str | None:
         return None
     sound = stripped(raw) if raw.startswith(mark) else None
     return base64.b64encode(sound).decode("ascii") if sound else None
+
+
+def attached(cell: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
+    """Take the pictures that a text answer brings along: what a notebook calls the attachments of a cell.
+
+    Args:
+        cell: A cell of a file that may hold anything.
+
+    Returns:
+        Name -> kind -> picture, of PNG and JPEG pictures that are what they say and not too large; and how many
+        attachments were left out.
+    """
+    record = cell.get("attachments")
+    if not isinstance(record, dict):
+        return {}, 0
+    pictures: dict[str, dict[str, str]] = {}
+    left = MAX_TOGETHER
+    for name, kinds in list(record.items())[:MAX_ATTACHED]:
+        if isinstance(name, str) and name.isprintable() and len(name) <= MAX_NAME and isinstance(kinds, dict):
+            sound = {kind: image for kind, data in kinds.items() if (image := picture(kind, data)) is not None}
+            size = sum(map(len, sound.values()))
+            if sound and size <= left:
+                pictures[name] = sound
+                left -= size
+    return pictures, len(record) - len(pictures)
 
 
 def clean(text: Any, most: int = MAX_TEXT) -> str:

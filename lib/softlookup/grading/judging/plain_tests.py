@@ -6,16 +6,15 @@ an answer can read such a test, and can fool it; a check cannot be fooled in tha
 Source: nbgrader, nbgrader/utils.py, determine_grade.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.light import nbformat
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
 from softlookup.grading.judging.outputs import clean
 
@@ -71,11 +70,6 @@ def hidden_tests(course: Course, assignment: str, release: str) -> Hidden:
         return tuple(
             (cell.name, cell.source) for cell in cells if cell.name in names and cell.source != shown[cell.name]
         )
-
-
-def identity(release: str, hidden: Hidden, own_tasks: Hidden = ()) -> str:
-    """A text that changes whenever what is asked changes: submissions are graded again then."""
-    return release + "".join(json.dumps(part) for part in (hidden, own_tasks) if part)
 
 
 def about_plain_tests(course: Course, assignment: str) -> list[str]:

@@ -26,7 +26,6 @@ from softlookup.grading.course.notebooks import (
     is_solution,
     task_id,
 )
-from softlookup.grading.judging.attached import attached
 from softlookup.grading.judging.cleaning import NOT_SHOWN, safe_markdown
 from softlookup.grading.judging.matching import (
     MAX_SOURCE,
@@ -41,6 +40,7 @@ from softlookup.grading.judging.matching import (
     spread,
 )
 from softlookup.grading.judging.names import statements
+from softlookup.grading.judging.outputs import attached
 
 
 @dataclass(frozen=True)
@@ -233,11 +233,9 @@ def _chosen(
         text = filled[-1]
     else:
         text = cell.source if any(same_source(candidate, cell.source) for candidate in texts) else texts[-1]
+    same = next((student_cell for student_cell in reversed(handed) if student_cell.text == text), None)
     if len(handed) > 1:
-        which = next(
-            (student_cell.words for student_cell in reversed(handed) if student_cell.text == text),
-            "the last one that is filled in",
-        )
+        which = same.words if same is not None else "the last one that is filled in"
         remarks.append(
             f"The cell of {task} occurs {len(handed)} times; {which} was graded, the last that is filled in."
         )
@@ -249,11 +247,7 @@ def _chosen(
     if "\x00" in text:
         remarks.append(f"The cell of {task} holds a null character; it counts as not filled in.")
         return cell.source, remarks
-    taken = (
-        unmarked_answer[0]
-        if unmarked_answer is not None
-        else next((student_cell for student_cell in reversed(handed) if student_cell.text == text), None)
-    )
+    taken = same if unmarked_answer is None else unmarked_answer[0]
     if taken is not None and (half := half_character(taken.content)):
         says = f"holds the character {half}, which is half of a surrogate pair and no text"
         remarks.append(f"The cell of {task} {says}: it was read as a question mark; delete it.")

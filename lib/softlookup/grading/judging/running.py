@@ -4,7 +4,9 @@ The judge holds tasks, oracles, seed and points. The sandbox holds the student's
 frames (sandbox/inside/frames.py).
 """
 
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -12,10 +14,11 @@ from functools import cached_property, partial
 from nbformat import NotebookNode
 
 from softlookup.checking.copies import code_of, is_copy
-from softlookup.checking.home import not_callable, our_mistake, too_slow
+from softlookup.checking.home import in_stage, not_callable, our_mistake, too_slow
 from softlookup.checking.judge import judge
 from softlookup.checking.questions import TaskQuestions, questions
 from softlookup.checking.result import CheckResult
+from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant
 from softlookup.checking.verdict import no_points, used_shortcut
 from softlookup.grading.course.notebooks import grade_id, is_solution, task_id, worth
@@ -24,7 +27,6 @@ from softlookup.grading.data.work import RunSettings
 from softlookup.grading.judging.forks import Forks
 from softlookup.grading.judging.names import Leaning
 from softlookup.grading.judging.outputs import CUT, as_outputs, weight
-from softlookup.grading.judging.own_mistakes import log_failure
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck
 from softlookup.grading.judging.remote import Before, RemoteApart, about
@@ -172,7 +174,7 @@ class SubmissionRun:
                 raise
             except Exception as error:  # no answer costs more than its own verdict; a person gives the points
                 self.failed_on[name] = our_mistake(error)
-                self.remarks.append(log_failure(check.task, error))
+                self.remarks.append(_log_failure(check.task, error))
             self._took(name, time.monotonic() - begun)
 
     def _took(self, name: str, seconds: float) -> None:
@@ -271,6 +273,16 @@ class SubmissionRun:
                 why = f"its cell ended with {output.ename}: {output.evalue[:200]}"
         record = f"There was no function `{check.task.name}` to check: {why}."
         return no_points(check.variant, "error", record)
+
+
+def _log_failure(task: Task, error: Exception) -> str:
+    """Write into the workers' log how the judge failed on a task, and give the remark for the instructor.
+
+    The traceback stays there, since its lines may hold right answers.
+    """
+    print(f"The judge failed on task {task.id}:", *traceback.format_exception(error), file=sys.stderr)
+    what = f"The grader made a mistake while it judged task {task.id} ({type(error).__name__}{in_stage(error)})"
+    return f"{what}: a person has to give its points; the workers' log says where it happened."
 
 
 def _verdict_of(why: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from softlookup.grading.course.grade_sheet import SheetRow
 from softlookup.grading.data.errors import CourseError
@@ -14,19 +14,8 @@ from softlookup.grading.platforms.cells import is_formula
 MOODLE_KEYS = ("ID number", "Username", "Email address")
 """Columns of Moodle's grading worksheet that hold a student's own ids, the surest first."""
 
-
-class _HasIds(Protocol):
-    """A student with the ids of the class list."""
-
-    @property
-    def student(self) -> str: ...
-    @property
-    def lms_user_id(self) -> str: ...
-    @property
-    def email(self) -> str: ...
-
-
-_Known = TypeVar("_Known", bound=_HasIds)
+_Known = TypeVar("_Known")
+"""A student with the ids of the class list: student, lms_user_id, email."""
 
 
 @dataclass(frozen=True)

@@ -9,41 +9,17 @@ from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.tables import Table, are_addresses
 
 TITLES = {
-    "id": ("id", "student_id", "student", "username", "user name", "login", "SIS Login ID", "ID number", "identifier")
-    + (
-        "matriculation number",
-        "Matrikelnummer",
-        "ID-Nummer",
-        "numéro étudiant",
-        "número de identificación",
-        "matricola",
-    ),
-    "last_name": (
-        "last_name",
-        "surname",
-        "family name",
-        "Nachname",
-        "nom",
-        "nom de famille",
-        "apellidos",
-        "apellido(s)",
-    )
-    + (
-        "cognome",
-        "sobrenome",
-        "apelido",
-        "achternaam",
-        "efternamn",
-        "nazwisko",
-        "příjmení",
-        "фамилия",
-        "прізвище",
-        "姓",
-    ),
-    "first_name": ("first_name", "given name", "forename", "Vorname", "prénom", "nombre", "nome", "voornaam", "förnamn")
-    + ("imię", "jméno", "имя", "ім'я", "名"),
-    "lms_user_id": ("lms_user_id", "lms id", "Canvas user id", "Moodle user id"),
-    "email": ("email", "email address", "e-mail"),
+    meaning: tuple(titles.split(", "))
+    for meaning, titles in {
+        "id": "id, student_id, student, username, user name, login, SIS Login ID, ID number, identifier, "
+        "matriculation number, Matrikelnummer, ID-Nummer, numéro étudiant, número de identificación, matricola",
+        "last_name": "last_name, surname, family name, Nachname, nom, nom de famille, apellidos, apellido(s), cognome, "
+        "sobrenome, apelido, achternaam, efternamn, nazwisko, příjmení, фамилия, прізвище, 姓",
+        "first_name": "first_name, given name, forename, Vorname, prénom, nombre, nome, voornaam, förnamn, imię, "
+        "jméno, имя, ім'я, 名",
+        "lms_user_id": "lms_user_id, lms id, Canvas user id, Moodle user id",
+        "email": "email, email address, e-mail",
+    }.items()
 }
 """What nbgrader's gradebook keeps of a student, and usual titles of its column, the surest first."""
 

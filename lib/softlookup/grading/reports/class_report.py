@@ -180,11 +180,8 @@ def read_report(path: Path) -> Report:
 
 
 def _record(student: str, message: dict[str, Any]) -> Record:
-    tasks = {
-        name: TaskMark(m["points"], m["max"], m["verdict"], tuple(m["diagnosis"]))
-        for name, m in message["tasks"].items()
-    }
-    by_hand = {name: HandMark(m["points"], m["max"], m["waiting"]) for name, m in message.get("by_hand", {}).items()}
+    tasks = {name: TaskMark(**{**m, "diagnosis": tuple(m["diagnosis"])}) for name, m in message["tasks"].items()}
+    by_hand = {name: HandMark(**m) for name, m in message.get("by_hand", {}).items()}
     return Record(
         *(student, message["status"], message["score"], message["max"], tasks, by_hand),
         reason=message.get("reason", ""),
@@ -209,9 +206,8 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     sheet = read_sheet(course, assignment, report)
     lines = {line.student: line for line in sheet if line.status == GRADED}
     records = [record for record in report.records if record.status == GRADED]
-    in_class = {line.student for line in sheet} | {record.student for record in report.records}
-    message = {record.student: record for record in report.records}
-    here = [message.get(student) for student in sorted(in_class)]
+    states = {line.student: line.status for line in sheet} | {r.student: r.status for r in report.records}
+    refused = {record.student: record.reason for record in report.records if record.status == REFUSED}
     handed = _handed_in(course, assignment, sorted(lines))
     pairs = alike(handed.tokens)
     catalogue = catalogue_of(course.root)
@@ -220,10 +216,8 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
         assignment=assignment,
         max=sheet[0].max if sheet else max((record.max for record in records), default=0.0),
         graded=tuple(sorted(lines)),
-        refused={r.student: r.reason for r in here if r is not None and r.status == REFUSED},
-        missing=tuple(
-            s for s in sorted(in_class) if (message[s].status if s in message else _status(sheet, s)) == MISSING
-        ),
+        refused=dict(sorted(refused.items())),
+        missing=tuple(sorted(student for student, state in states.items() if state == MISSING)),
         scores=tuple(sorted(line.score for line in lines.values())),
         late=sum(line.penalty > 0 for line in lines.values()),
         tasks=tuple(_task_line(name, records, lines, catalogue) for name in task_names(records)),
@@ -233,10 +227,6 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
         known=tuple(known),
         side_by_side=tuple(_side_by_side(pairs[:PAIRS], known, handed.texts)),
     )
-
-
-def _status(sheet: Iterable[SheetRow], student: str) -> str:
-    return next((line.status for line in sheet if line.student == student), MISSING)
 
 
 @dataclass(frozen=True)

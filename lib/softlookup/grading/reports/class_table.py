@@ -39,10 +39,10 @@ def show_class(console: Console, report: ClassReport) -> None:
     _show_known(console, report)
 
 
-def report_text(report: ClassReport, width: int = 110) -> str:
+def report_text(report: ClassReport) -> str:
     """The report as plain text, for a file."""
     file = io.StringIO()
-    show_class(Console(file=file, width=width, no_color=True, force_terminal=False), report)
+    show_class(Console(file=file, width=110, no_color=True, force_terminal=False), report)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
 

@@ -70,8 +70,10 @@ def _task_lines(explained: Explained) -> list[str]:
     if not explained.agrees:
         was = "none" if explained.then is None else f"{explained.then:g}"
         lines.append(f"  in the ledger: {was} (task, release or library have changed since)")
-    if explained.now is not None and (explained.by_hand or explained.now != mark.points):
-        lines.append(f"  in the gradebook: {explained.now:g}" + (", given by a person" if explained.by_hand else ""))
+    now = explained.in_gradebook
+    by_person = now is not None and now.by_hand is not None
+    if now is not None and (by_person or now.points != mark.points):
+        lines.append(f"  in the gradebook: {now.points:g}" + ", given by a person" * by_person)
     if mark.verdict in ("pass", "by hand"):
         return lines
     if mark.diagnosis:

@@ -3,43 +3,22 @@
 For the instructor alone: it shows the wanted numbers, also those that students never see.
 """
 
-import contextlib
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from softlookup.checking.result import CheckResult
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.grade_sheet import find_assignment
+from softlookup.grading.course.grade_sheet import CellGrade, read_sheet
 from softlookup.grading.course.inbox import read_submission
-from softlookup.grading.course.own_tasks import own_files
 from softlookup.grading.course.personal import own_release
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import plain
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, with_release
-from softlookup.grading.judging.plain_tests import hidden_tests, identity
-from softlookup.grading.run.ledger import FILE
-
-SUBMITTED, AUTOGRADED = "submitted", "autograded"
-_NOTHING: tuple[float | None, bool] = (None, False)
-
-Witness = Callable[[str, CheckResult], None]
-"""Called for each judged task with its id and the whole result."""
-
-
-class Witnessed(Protocol):
-    """Examines one submission and lets somebody look on."""
-
-    def examine(self, student: str, submission: bytes, *, witness: Witness) -> Graded:
-        """Grade a submission; the witness sees each task's result."""
-        ...
-
-
-ExaminerFactory = Callable[[RunSettings], AbstractContextManager[Witnessed]]
+from softlookup.grading.judging.settings import identity, settings_for
+from softlookup.grading.run.ledger import Run, last_line
 
 
 @dataclass(frozen=True)
@@ -49,15 +28,13 @@ class Explained:
     Attributes:
         mark: What asking once more came to.
         then: The points in the ledger, None if a person gives them.
-        now: The points in the gradebook, None if there are none.
-        by_hand: Whether a person has given these.
+        in_gradebook: What the gradebook holds, None if there is nothing.
         result: The whole result with inputs, got and wanted; None where nothing was judged.
     """
 
     mark: Mark
     then: float | None
-    now: float | None
-    by_hand: bool = False
+    in_gradebook: CellGrade | None
     result: CheckResult | None = None
 
     @property
@@ -74,7 +51,6 @@ class Explanation:
         assignment: Name of the assignment.
         student: The student's id.
         seed: It drew all inputs, then and now.
-        source: Whether the submitted file or the autograded one was asked once more.
         changed: Whether the submitted file is another one than was graded; None if it is gone.
         other_release: Whether the release is another one than it was then.
         tasks: One for each graded cell, in the order of the notebook.
@@ -84,7 +60,6 @@ class Explanation:
     assignment: str
     student: str
     seed: int
-    source: str
     changed: bool | None
     other_release: bool
     tasks: tuple[Explained, ...]
@@ -96,80 +71,20 @@ class Explanation:
         return all(task.agrees for task in self.tasks)
 
 
-@dataclass(frozen=True)
-class LedgerLine:
-    """What a ledger says of one student.
-
-    Attributes:
-        graded: The last line.
-        seed: The run's.
-        sandbox: The run's.
-        release: SHA-256 of the run's release.
-    """
-
-    graded: Graded
-    seed: int
-    sandbox: str
-    release: str
-
-
-def release_text(course: Course, assignment: str) -> str:
-    """Read the released notebook of an assignment.
-
-    Raises:
-        CourseError: If there is none, or it cannot be read.
-    """
-    try:
-        return course.notebook("release", ".", assignment).read_text(encoding="utf-8")
-    except OSError as error:
-        raise CourseError(
-            f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
-        ) from None
-
-
-def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
+def last_graded(course: Course, assignment: str, student: str) -> tuple[Graded, Run]:
     """Read a student's last line in the ledgers, and the run that it belongs to.
 
     Raises:
         CourseError: If there is none.
     """
-    folder = course.root / ".grading" / assignment
-    older = sorted(folder.glob("ledger-*.jsonl"), key=_age, reverse=True)
-    for path in [folder / FILE, *older]:
-        line = None
-        run: dict[str, Any] = {}
-        for record in _lines(path):
-            if isinstance(record.get("run"), dict):
-                run = record["run"]
-            elif "status" in record and record.get("student") == student and run:
-                # A damaged line says nothing, as in the ledger itself; the one before it still stands.
-                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
-                    line = LedgerLine(Graded.from_json(record), run["seed"], run["sandbox"], run["release"])
-        if line:
-            return line
+    if line := last_line(course.root / ".grading" / assignment, student):
+        return line
     raise CourseError(f"{student!r} has not been graded in {assignment} yet: 'softlookup grade {assignment}' does it")
 
 
-def _age(path: Path) -> int:
-    number = path.stem.removeprefix("ledger-")
-    return int(number) if number.isdigit() else -1
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The whole lines of a ledger; what a kill left of a line, and what is no JSON, is passed over."""
-    if not path.is_file():
-        return
-    with open(path, "rb") as file:
-        for line in file:
-            try:
-                record = json.loads(line) if line.endswith(b"\n") else None
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
-
-
-def explain(course: Course, assignment: str, student: str, examiner: ExaminerFactory) -> Explanation:
+def explain(
+    course: Course, assignment: str, student: str, examiner: Callable[[RunSettings], AbstractContextManager[Any]]
+) -> Explanation:
     """Ask what was graded the same questions once more.
 
     The submitted file is asked if it is the one that was graded, else the autograded notebook, which holds the answers
@@ -179,7 +94,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         course: The course's folder.
         assignment: Name of the assignment.
         student: The student's id.
-        examiner: Makes the examiner for settings, a context.
+        examiner: Makes the examiner for settings, a context; a ``SandboxExaminer`` everywhere but in tests.
 
     Returns:
         Each task with what was asked, got and wanted where it first went wrong.
@@ -187,36 +102,30 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
     Raises:
         CourseError: If the student was not graded, or what was graded is not there any more.
     """
-    line = last_graded(course, assignment, student)
-    if line.graded.status != GRADED:
-        raise CourseError(f"{student!r} has no points to explain: {line.graded.status}, {plain(line.graded.reason)}")
-    release = release_text(course, assignment)
-    course_tasks = own_files(course, assignment)
-    source, changed, content = what_was_graded(course, assignment, student, line.graded.digest)
+    graded, run = last_graded(course, assignment, student)
+    if graded.status != GRADED:
+        raise CourseError(f"{student!r} has no points to explain: {graded.status}, {plain(graded.reason)}")
+    changed, content = what_was_graded(course, assignment, student, graded.digest)
     seen: dict[str, CheckResult] = {}
-    hidden = hidden_tests(course, assignment, release)
+    settings = settings_for(course, assignment, run.seed, run.sandbox)
     personal = own_release(course, assignment, student)
     content = content if personal is None else with_release(personal, content)
-    settings = RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden, own_tasks=course_tasks)
     with examiner(replace(settings, personal=personal is not None)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
-    then = {mark.cell: mark.points for mark in line.graded.marks}
-    now = _in_gradebook(course, assignment, student)
-    tasks = tuple(
-        Explained(mark, then.get(mark.cell), *now.get(mark.cell, _NOTHING), result=seen.get(mark.task))
-        for mark in again.marks
-    )
-    other = digest_of(identity(release, hidden, course_tasks).encode("utf-8", "replace")) != line.release
-    return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
+    then = {mark.cell: mark.points for mark in graded.marks}
+    now = next((row.cells for row in read_sheet(course, assignment) if row.student == student), {})
+    tasks = tuple(Explained(mark, then.get(mark.cell), now.get(mark.cell), seen.get(mark.task)) for mark in again.marks)
+    other = digest_of(identity(settings).encode("utf-8", "replace")) != run.release
+    return Explanation(assignment, student, run.seed, changed, other, tasks, again.remarks)
 
 
-def what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[str, bool | None, bytes]:
-    """Where the answers are, whether the submitted file has changed since, and the file to ask."""
+def what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[bool | None, bytes]:
+    """Whether the submitted file has changed since, None if it is gone; and the file to ask."""
     submitted = read_submission(course, assignment, student).content
     if submitted is not None and digest_of(submitted) == digest:
-        return SUBMITTED, False, submitted
+        return False, submitted
     try:
         content = course.notebook("autograded", student, assignment).read_bytes()
     except OSError:
@@ -224,17 +133,4 @@ def what_was_graded(course: Course, assignment: str, student: str, digest: str) 
             f"the graded answers of {student!r} no longer exist: the submitted file has changed, and there is no "
             f"autograded one; 'softlookup grade {assignment} --student {student}' grades it again"
         ) from None
-    return AUTOGRADED, None if submitted is None else True, content
-
-
-def _in_gradebook(course: Course, assignment: str, student: str) -> dict[str, tuple[float | None, bool]]:
-    """The points that count, and whether a person gave them, by grade_id."""
-    from nbgrader.api import MissingEntry
-
-    with course.gradebook() as book:
-        find_assignment(book, assignment)
-        try:
-            sheets = book.find_submission(assignment, student).notebooks
-        except MissingEntry:
-            return {}
-        return {g.name: (float(g.score), g.manual_score is not None) for sheet in sheets for g in sheet.grades}
+    return None if submitted is None else True, content

@@ -19,25 +19,16 @@ from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Record, Re
 from softlookup.grading.data.work import Graded
 from softlookup.grading.run.request import Watcher
 
-# verdict: (sign, sign where the terminal has ASCII alone, colour)
 _SIGNS = {
-    "pass": ("✓", "P", "green"),
-    "partial": ("½", "h", "yellow"),
-    "wrong": ("✗", "x", "red"),
-    "blank": ("·", ".", "dim"),
-    "error": ("!", "!", "magenta"),
-    "timeout": ("T", "T", "magenta"),
-    "stopped": ("–", "-", "dim"),
+    "pass": ("✓", "P", "green", "right"),
+    "partial": ("½", "h", "yellow", "partly right"),
+    "wrong": ("✗", "x", "red", "wrong"),
+    "blank": ("·", ".", "dim", "not filled in"),
+    "error": ("!", "!", "magenta", "an exception"),
+    "timeout": ("T", "T", "magenta", "took too long"),
+    "stopped": ("–", "-", "dim", "no verdict"),
 }
-_WORDS = {
-    "pass": "right",
-    "partial": "partly right",
-    "wrong": "wrong",
-    "blank": "not filled in",
-    "error": "an exception",
-    "timeout": "took too long",
-    "stopped": "no verdict",
-}
+"""Of each verdict its sign, the sign where the terminal has ASCII alone, the colour, and what it means."""
 
 _LONG = 4000
 
@@ -152,7 +143,7 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
     console.print(f"{report.assignment}: {len(report.records)} submissions", style="bold", highlight=False)
     console.print(table)
     console.print("tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False)
-    console.print("legend: " + "  ".join(f"{_SIGNS[v][signs]} {word}" for v, word in _WORDS.items()), highlight=False)
+    console.print("legend: " + "  ".join(f"{sign[signs]} {sign[3]}" for sign in _SIGNS.values()), highlight=False)
     _show_remarks(console, report)
     if planted:
         _show_planted(console, report, planted)
@@ -238,10 +229,10 @@ def _can_write(console: Console, text: str) -> bool:
     return True
 
 
-def as_text(report: Report, planted: Planted | None = None, width: int = 110) -> str:
+def as_text(report: Report, planted: Planted | None = None) -> str:
     """The table as plain text, for a file."""
     file = io.StringIO()
-    console = Console(file=file, width=width, no_color=True, force_terminal=False)
+    console = Console(file=file, width=110, no_color=True, force_terminal=False)
     show_report(console, report, planted)
     return file.getvalue()
 

@@ -5,17 +5,14 @@ ledger, then into autograded/, then into the gradebook; whatever is killed in be
 """
 
 import functools
-import json
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import nbformat
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.own_tasks import own_files
-from softlookup.grading.course.student_ids import id_trouble, shown
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import Report
@@ -48,6 +45,8 @@ def local_executor(
     """
 
     def executor(settings: RunSettings) -> Executor:
+        from softlookup.grading.judging.zygotes import Shared
+
         # An examiner ends a submission at its limit; one that does not is broken itself.
         patience = 60.0 + 2 * settings.limits.total_s
         maker = functools.partial(make or make_examiner, settings)
@@ -55,18 +54,12 @@ def local_executor(
         lend = (
             None
             if make or settings.sandbox == "none"
-            else functools.partial(zygotes.lend if zygotes else _shared, settings)
+            else functools.partial(zygotes.lend if zygotes else Shared, settings)
         )
         workers = request.workers or processors()
         return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience, lend=lend)
 
     return executor
-
-
-def _shared(settings: RunSettings) -> AbstractContextManager[Callable[[], socket.socket]]:
-    from softlookup.grading.judging.zygotes import Shared
-
-    return Shared(settings)
 
 
 def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[Zygotes | None]":
@@ -77,12 +70,13 @@ def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextMan
     """
     if len(assignments) < 2:
         return nullcontext()
+    from softlookup.grading.judging.settings import release_text
     from softlookup.grading.judging.zygotes import Zygotes
 
     releases = []
     for name in assignments:
         with suppress(CourseError):  # said when its turn comes
-            releases.append(_release(course, name))
+            releases.append(release_text(course, name))
     return Zygotes(releases, course.root)
 
 
@@ -114,7 +108,7 @@ def grade_assignment(
             graded until then is kept, and the next call goes on from there.
     """
     # nbgrader takes long to import, and the processes that grade import this module without need of it.
-    from softlookup.grading.judging.plain_tests import hidden_tests, identity
+    from softlookup.grading.judging.settings import identity, settings_for
     from softlookup.grading.run.keeping import Keeper
     from softlookup.grading.run.writer import GradebookWriter
     from softlookup.grading.sandbox.outside.bubble import readable
@@ -124,23 +118,16 @@ def grade_assignment(
         raise CourseError("this sample class attacks whoever grades it: grade it in the sandbox")
     if request.sandbox != "none" and (message := readable(course.root)):
         raise CourseError(message)
-    course.require(request.assignment)
-    course_tasks = own_files(course, request.assignment)
-    release = _release(course, request.assignment)
+    settings = settings_for(course, request.assignment, sandbox=request.sandbox, limits=request.limits)
     students = _class(course, request)
     folder = course.root / ".grading" / request.assignment
-    hidden = hidden_tests(course, request.assignment, release)
-    ask = {
-        "release": identity(release, hidden, course_tasks),
-        "seed": request.seed,
-        "sandbox": request.sandbox,
-        "again": request.again,
-    }
-    with Ledger(folder, **ask) as ledger, GradebookWriter(course, request.assignment) as writer:  # type: ignore[arg-type]
-        writer.check_release(nbformat.reads(release, as_version=4))
+    with (
+        Ledger(folder, identity(settings), request.seed, request.sandbox, request.again) as ledger,
+        GradebookWriter(course, request.assignment) as writer,
+    ):
+        writer.check_release(nbformat.reads(settings.release, as_version=4))
         keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
-        fields = request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden, course_tasks
-        settings = RunSettings(*fields, personal=keeper.personal)
+        settings = replace(settings, seed=ledger.run.seed)
         if executor is None and request.sandbox != "none":
             keeper.about = memory_held()
         keeper.grade(students, (executor or local_executor(course, request, zygotes=zygotes))(settings))
@@ -152,31 +139,12 @@ def grade_assignment(
         return report
 
 
-def _release(course: Course, assignment: str) -> str:
-    """The notebook that students got, as text."""
-    path = course.notebook("release", ".", assignment)
-    try:
-        text = path.read_text(encoding="utf-8")
-        json.loads(text)
-    except FileNotFoundError:
-        raise CourseError(f"there is no release of {assignment} ({path}): 'softlookup release' makes it") from None
-    except (OSError, ValueError) as error:
-        raise CourseError(
-            f"the release of {assignment} cannot be read ({error}): 'softlookup release' makes it"
-        ) from None
-    return text
-
-
 def _class(course: Course, request: GradeRequest) -> list[str]:
     """Who is to be looked at, in the order of the class."""
-    students = course.students()
+    students = course.students(request.students)
     if not students:
         refused = course.left_out(request.assignment)
         raise CourseError(refused[0] if refused else f"nobody handed in anything: {course.submitted} has no folders")
-    unknown = sorted(set(request.students) - set(students))
-    if unknown:
-        why = id_trouble(unknown[0]) or "ids are the folders of submitted/"
-        raise CourseError(f"nobody in the class has the id {shown(unknown[0])}: {why}")
     graded = sum(course.notebook("autograded", student, request.assignment).is_file() for student in students)
     if graded and not course.has_submissions():
         raise CourseError(

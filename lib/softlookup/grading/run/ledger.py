@@ -95,7 +95,7 @@ class Ledger:
     """
 
     def __init__(
-        self, folder: Path, *, release: str, seed: int | None = None, sandbox: str = "bubblewrap", again: bool = False
+        self, folder: Path, release: str, seed: int | None = None, sandbox: str = "bubblewrap", again: bool = False
     ) -> None:
         """Open the ledger in a folder; go on with its run, or begin a new one and keep the old file beside it.
 
@@ -246,6 +246,28 @@ def _read(path: Path) -> _Content:
             if content.run is None:
                 return _Content()
     return content
+
+
+def last_line(folder: Path, student: str) -> tuple[Graded, Run] | None:
+    """A student's last line in the ledgers of an assignment, the youngest ledger first, and the run that it belongs to.
+
+    Args:
+        folder: The folder of the ledgers.
+        student: The student's id.
+    """
+    older = sorted(folder.glob("ledger-*.jsonl"), key=_number, reverse=True)
+    for path in (folder / FILE, *older):
+        content = _read(path)
+        if content.run is not None and (entry := content.entries.get(student)):
+            with open(path, "rb") as file:
+                file.seek(entry.offset)
+                return Graded.from_json(json.loads(file.readline())), content.run
+    return None
+
+
+def _number(path: Path) -> int:
+    number = path.stem.removeprefix("ledger-")
+    return int(number) if number.isdigit() else -1
 
 
 def _take(content: _Content, record: dict[str, Any], begins: int) -> None:

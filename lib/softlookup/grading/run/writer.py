@@ -189,18 +189,6 @@ class GradebookWriter:
                 "run 'softlookup release' again"
             )
 
-    def enter(self, graded: Graded, handed_in: datetime.datetime | None = None) -> None:
-        """Enter one submission, as ``enter_all`` does.
-
-        Args:
-            graded: What grading came to, with its notebook.
-            handed_in: When it came, in UTC, if that is known.
-
-        Raises:
-            CourseError: If the gradebook cannot be written, or the course's late penalties fail.
-        """
-        self.enter_all([(graded, handed_in)])
-
     def enter_all(self, submissions: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
         """Enter submissions in one commit, all of them or none; entering them again changes nothing.
 

@@ -221,10 +221,6 @@ def _projected(rng: Rng) -> list[Arguments]:
     return [(_different_rows(rng, 2, 2), *(_different_rows(rng, 2, 2, high=2) for _ in range(3)))]
 
 
-def _steps_of_scores(rng: Rng) -> np.ndarray:
-    return rng.permutation([0, 1, 2, 4]).reshape(2, 2).astype("float32")
-
-
 def _logarithms(rng: Rng, *rows: tuple[int, ...]) -> np.ndarray:
     """Logarithms of whole numbers, so that a softmax is a quotient of such numbers."""
     return np.log(np.stack([rng.permutation(row) for row in rows]).astype("float32"))

@@ -3,62 +3,14 @@
 import base64
 import hashlib
 import json
-from html import escape
+from pathlib import Path
 
 from softlookup.grading.judging.cleaning import POLICY
-from softlookup.grading.viva.pages import MINUTES_EACH, STYLE, head, powers, section
+from softlookup.grading.viva.pages import MINUTES_EACH, head, page, powers, section
 from softlookup.grading.viva.questions import LETTERS
 from softlookup.grading.viva.vivas import Viva
 
-_STYLE = """
-#clock { background: #fff; border-bottom: 1px solid #111; padding: .2rem 0; position: sticky; text-align: right;
-         top: 0; }
-fieldset { border: 0; display: flex; gap: 1.2rem; margin: .5rem 0 0; padding: 0; }
-label { cursor: pointer; padding: .4rem .2rem; }
-button { background: #111; border: 0; border-radius: 4px; color: #fff; cursor: pointer; font: inherit; margin: 1rem 0;
-         padding: .5rem 1.2rem; }
-[hidden] { display: none; }
-:focus-visible { outline: 3px solid #1a6fb0; outline-offset: 2px; }
-"""
-
-_SCRIPT = """
-const about = JSON.parse(document.getElementById("about").textContent);
-const [start, clock, body, done, said] = ["start", "clock", "body", "done", "said"].map((id) =>
-  document.getElementById(id));
-let begun = 0, timer = 0;
-const seconds = () => Math.round((Date.now() - begun) / 1000);
-const show = () => {
-  const left = Math.max(0, 60 * about.minutes - seconds());
-  clock.textContent = Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
-  if (!left) finish();
-};
-const finish = () => {
-  if (!timer) return;
-  clearInterval(timer);
-  timer = 0;
-  const answers = [...document.querySelectorAll("fieldset")].map((set) => {
-    set.disabled = true;
-    return (set.querySelector("input:checked") || { value: "-" }).value;
-  }).join("");
-  const saved = JSON.stringify({ ...about, answers, seconds: seconds() });
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([saved], { type: "application/json" }));
-  link.download = "viva-" + about.viva + ".json";
-  link.textContent = link.download;
-  done.hidden = true;
-  said.replaceChildren("Your answers " + answers + " are saved in the file ", link, ". Hand in this file.");
-  said.focus();
-  link.click();
-};
-start.addEventListener("click", () => {
-  start.hidden = true;
-  body.hidden = clock.hidden = false;
-  begun = Date.now();
-  timer = setInterval(show, 500);
-  show();
-});
-done.addEventListener("click", finish);
-"""
+_STYLE, _SCRIPT = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("form.css", "form.js"))
 
 
 def form(viva: Viva, minutes: float | None = None) -> str:
@@ -78,19 +30,16 @@ def form(viva: Viva, minutes: float | None = None) -> str:
     sections = "".join(
         section(number, question, more=_choice(number)) for number, question in enumerate(viva.questions, 1)
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}; script-src \'sha256-{digest}\'">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="students" content="{escape(json.dumps([viva.student]))}">'
-        f"<title>Questions on your code</title><style>{STYLE}{_STYLE}</style></head><body>\n"
+    parts = (
         f"{head(viva, 'Questions on your code')}<p>{len(viva.questions)} questions, {minutes:g} minutes. One answer to "
-        f"each is right. {powers(viva.questions)} The clock starts with the button and cannot be stopped.</p>"
-        '<button id="start" type="button">Start</button><p id="clock" role="timer" hidden></p>'
-        f'<main id="body" hidden>{sections}<button id="done" type="button">I am done</button>'
-        '<p id="said" role="status" tabindex="-1"></p></main>\n'
-        f'<script type="application/json" id="about">{data}</script><script>{_SCRIPT}</script></body></html>\n'
+        f"each is right. {powers(viva.questions)} The clock starts with the button and cannot be stopped.</p>",
+        '<button id="start" type="button">Start</button><p id="clock" role="timer" hidden></p>',
+        f'<main id="body" hidden>{sections}<button id="done" type="button">I am done</button>',
+        '<p id="said" role="status" tabindex="-1"></p></main>\n',
+        f'<script type="application/json" id="about">{data}</script><script>{_SCRIPT}</script>',
     )
+    policy = f"{POLICY}; script-src 'sha256-{digest}'"
+    return page("Questions on your code", parts, [viva.student], _STYLE, policy)
 
 
 def _choice(number: int) -> str:

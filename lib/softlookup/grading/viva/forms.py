@@ -11,9 +11,11 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from typing import TypeVar
 
 Bound = dict[str, ast.expr]
+Tree = TypeVar("Tree", bound=ast.AST)
 
 _HOLE = "_"
 _NUMBER, _REST, _NO_NUMBER = "_v", "_r", ("_p", "_q")
@@ -27,78 +29,39 @@ _FOLDS = frozenset(
     + ("softmax", "log_softmax")
 )
 
-_TABLES: tuple[tuple[int, tuple[tuple[str, ...], ...]], ...] = (
-    (0, (("_x.mT", "_x.transpose(-2, -1)"),)),
-    (1, (("_x.T", "_x.transpose(0, 1)", "_x.mT"),)),
-    (0, (("torch.softmax(_x, dim=-1)", "_x.softmax(dim=-1)"),)),
-    (
-        1,
-        (
-            ("_x / math.sqrt(_d)", "_x / _d ** 0.5", "_x * _d ** -0.5"),
-            ("_x / (_t * math.sqrt(_d))", "_x / (_t * _d ** 0.5)", "_x / _t * _d ** -0.5"),
-        ),
-    ),
-    (1, (("math.sqrt(_d)", "_d ** 0.5"),)),
-    (1, (("_x / np.sqrt(_d)", "_x / _d ** 0.5", "_x * _d ** -0.5"),)),
-    (
-        0,
-        (
-            ("_x.masked_fill(~_m, _v)", "torch.where(_m, _x, _v)"),
-            ("_x.masked_fill(_m, _v)", "torch.where(_m, _v, _x)"),
-        ),
-    ),
-    (
-        1,
-        (
-            ("_x[:, None]", "_x.unsqueeze(1)"),
-            ("_x[..., None]", "_x.unsqueeze(-1)"),
-            ("_x[None, :]", "_x.unsqueeze(0)"),
-            ("_x[None]", "_x.unsqueeze(0)"),
-            ("_x[:, None, None, :]", "_x.unsqueeze(1).unsqueeze(1)"),
-        ),
-    ),
-    (1, (("_p <= _q", "_q >= _p"), ("_p < _q", "_q > _p"))),
-    (1, (("_x ** 2", "_x.pow(2)"),)),
-    (1, (("_x.flatten()", "_x.reshape(-1)"),)),
-    (1, (("_x.transpose(1, 2)", "_x.movedim(2, 1)", "_x.permute(0, 2, 1, 3)"),)),
-    (
-        1,
-        (
-            ("_x.float()", "_x.to(torch.float32)"),
-            ("_x.double()", "_x.to(torch.float64)"),
-            ("_x.long()", "_x.to(torch.int64)"),
-            ("_x.int()", "_x.to(torch.int32)"),
-            ("_x.bool()", "_x.to(torch.bool)"),
-        ),
-    ),
-    (
-        1,
-        (
-            ("torch.ones(_t, _s, dtype=torch.bool).tril(_k)", "torch.arange(_s) <= torch.arange(_t)[:, None] + _k"),
-            (
-                "torch.tril(torch.ones(_t, _s, dtype=torch.bool), _k)",
-                "torch.arange(_s) <= torch.arange(_t)[:, None] + _k",
-            ),
-            ("torch.ones(_t, _s, dtype=torch.bool).tril()", "torch.arange(_s) <= torch.arange(_t)[:, None]"),
-        ),
-    ),
-    (
-        2,
-        tuple(
-            (f"_x.{name}({axis}=-1, {keep}=True)", f"_x.{name}({axis}=-1)[..., None]")
-            for axis, keep in (("dim", "keepdim"), ("axis", "keepdims"))
-            for name in ("sum", "mean", "amax", "amin", "any", "all", *(["max"] if axis == "axis" else []))
-        ),
-    ),
-    (0, (("_a if _x is None else _b", "_b if _x is not None else _a"),)),
-    (0, (("_a + [_b]", "[*_a, _b]"), ("[_a] + _b", "[_a, *_b]"))),
-    (0, (("int(_x.argmax())", "_x.argmax().item()"),)),
-    (1, (("_x += _y", "_x = _x + _y"),)),
-    (1, (("len(_x)", "_x.shape[0]"),)),
-    *((int(name != "exp"), ((f"_x.{name}(*_r)", f"torch.{name}(_x, *_r)"),)) for name in _CALLED),
-    *((1, ((f"_x.{name}(*_r)", f"np.{name}(_x, *_r)"),)) for name in ("sum", "max", "mean", "cumsum", "argmax")),
-)
-"""Each with how unequally common its forms are, from 0 to 2."""
+_TABLES = """
+0 _x.mT | _x.transpose(-2, -1)
+1 _x.T | _x.transpose(0, 1) | _x.mT
+0 torch.softmax(_x, dim=-1) | _x.softmax(dim=-1)
+1 _x / math.sqrt(_d) | _x / _d ** 0.5 | _x * _d ** -0.5
+  _x / (_t * math.sqrt(_d)) | _x / (_t * _d ** 0.5) | _x / _t * _d ** -0.5
+1 math.sqrt(_d) | _d ** 0.5
+1 _x / np.sqrt(_d) | _x / _d ** 0.5 | _x * _d ** -0.5
+0 _x.masked_fill(~_m, _v) | torch.where(_m, _x, _v)
+  _x.masked_fill(_m, _v) | torch.where(_m, _v, _x)
+1 _x[:, None] | _x.unsqueeze(1)
+  _x[..., None] | _x.unsqueeze(-1)
+  _x[None, :] | _x.unsqueeze(0)
+  _x[None] | _x.unsqueeze(0)
+  _x[:, None, None, :] | _x.unsqueeze(1).unsqueeze(1)
+1 _p <= _q | _q >= _p
+  _p < _q | _q > _p
+1 _x ** 2 | _x.pow(2)
+1 _x.flatten() | _x.reshape(-1)
+1 _x.transpose(1, 2) | _x.movedim(2, 1) | _x.permute(0, 2, 1, 3)
+1 _x.float() | _x.to(torch.float32)
+  _x.double() | _x.to(torch.float64)
+  _x.long() | _x.to(torch.int64)
+  _x.int() | _x.to(torch.int32)
+  _x.bool() | _x.to(torch.bool)
+0 _a if _x is None else _b | _b if _x is not None else _a
+0 _a + [_b] | [*_a, _b]
+  [_a] + _b | [_a, *_b]
+0 int(_x.argmax()) | _x.argmax().item()
+1 _x += _y | _x = _x + _y
+1 len(_x) | _x.shape[0]
+"""
+"""A family begins with how unequally common its forms are, 0 or 1; each of its rows has them side by side."""
 
 _NOT_IN_NUMPY = ("torch.", "dim=", ".unsqueeze(", ".masked_fill(", ".transpose(-2", ".movedim(", ".permute(", ".pow(")
 
@@ -120,7 +83,7 @@ class Family:
 
     Attributes:
         rows: Patterns, each with its templates, one for each form.
-        uneven: How unequally common the forms are, from 0 to 2: a reader would guess the common one.
+        uneven: How unequally common the forms are, 0 or 1: a reader would guess the common one.
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -150,7 +113,7 @@ class Family:
             for at, template in enumerate(row):
                 bound: Bound = {}
                 if at != form and _match(_pattern(template), node, bound):
-                    return _filled(_pattern(row[form]), bound)
+                    return filled(_pattern(row[form]), bound)
         return None
 
 
@@ -172,16 +135,16 @@ class Products(Family):
             first = inner + rows if turned_a else rows + inner
             second = columns + inner if turned_b else inner + columns
             equation = ast.Constant(f"{dots}{first},{dots}{second}->{dots}{rows}{columns}")
-            return _filled(_pattern(self.rows[0][1]), {"_e": equation, "_a": a, "_b": b})
+            return filled(_pattern(self.rows[0][1]), {"_e": equation, "_a": a, "_b": b})
         if form == 0 and _match(_pattern(self.rows[0][1]), node, bound):
             turns = _turns(bound["_e"])
             if turns is not None:
                 turn = "_x.transpose(-2, -1)" if module == "torch" else "_x.T"
                 sides = {
-                    name: _filled(_pattern(turn), {"_x": bound[name]}) if turned else bound[name]
+                    name: filled(_pattern(turn), {"_x": bound[name]}) if turned else bound[name]
                     for name, turned in zip(("_a", "_b"), turns, strict=True)
                 }
-                return _filled(_pattern(self.rows[0][0]), sides)  # type: ignore[arg-type]
+                return filled(_pattern(self.rows[0][0]), sides)  # type: ignore[arg-type]
         return None
 
 
@@ -230,10 +193,22 @@ def families(frame: str) -> Iterator[Family]:
     in_numpy = frame == "numpy"
     foreign = ("torch.",) if in_numpy else ("np.",)
     yield Products("np" if in_numpy else "torch")
-    for uneven, table in _TABLES:
+    for uneven, table in _tables():
         rows = [row for row in table if not (in_numpy and any(sign in form for form in row for sign in _NOT_IN_NUMPY))]
         if rows and not any(sign in form for row in rows for form in row for sign in foreign):
             yield Family(tuple(rows), uneven)
+
+
+@cache
+def _tables() -> list[tuple[int, list[tuple[str, ...]]]]:
+    tables: list[tuple[int, list[tuple[str, ...]]]] = []
+    for line in _TABLES.strip().splitlines():
+        if line[0] != " ":
+            tables.append((int(line[0]), []))
+        tables[-1][1].append(tuple(line[2:].split(" | ")))
+    tables += [(int(name != "exp"), [(f"_x.{name}(*_r)", f"torch.{name}(_x, *_r)")]) for name in _CALLED]
+    in_numpy = ("sum", "max", "mean", "cumsum", "argmax")
+    return tables + [(1, [(f"_x.{name}(*_r)", f"np.{name}(_x, *_r)")]) for name in in_numpy]
 
 
 def in_one_spelling(tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -339,9 +314,10 @@ def _takes_more(pattern: ast.Call) -> bool:
     return False
 
 
-def _filled(pattern: ast.AST, bound: Bound) -> ast.AST:
-    """A pattern with what belongs into its holes."""
-    return ast.fix_missing_locations(_Filler(bound).visit(copy.deepcopy(pattern)))
+def filled(pattern: Tree, bound: Bound) -> Tree:
+    """A tree with expressions in the places of names: a pattern with what belongs into its holes."""
+    made: Tree = ast.fix_missing_locations(_Filler(bound).visit(copy.deepcopy(pattern)))
+    return made
 
 
 class _Filler(ast.NodeTransformer):

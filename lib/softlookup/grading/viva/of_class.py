@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.own_tasks import own_files
-from softlookup.grading.course.personal import is_personal, own_release
+from softlookup.grading.course.personal import own_release
 from softlookup.grading.course.releasing import Released
-from softlookup.grading.course.student_ids import id_trouble, shown
+from softlookup.grading.course.student_ids import shown
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING
 from softlookup.grading.data.work import Limits, RunSettings, with_release
 from softlookup.grading.judging.running import Assignment
+from softlookup.grading.judging.settings import settings_for
 from softlookup.grading.judging.zygotes import Shared
-from softlookup.grading.reports.explaining import last_graded, release_text, what_was_graded
+from softlookup.grading.reports.explaining import last_graded, what_was_graded
 from softlookup.grading.run.request import Watcher
 from softlookup.grading.viva import pages
 from softlookup.grading.viva.cases import TASKS
@@ -76,17 +76,8 @@ def draw_vivas(
     Raises:
         CourseError: If the course is not ready, nobody was graded, or a named student was not.
     """
-    course.require(assignment)
-    in_class = course.students()
-    for student in students:
-        if student not in in_class:
-            why = id_trouble(student) or "ids are the folders of submitted/"
-            raise CourseError(f"nobody in the class has the id {shown(student)}: {why}")
-    release = release_text(course, assignment)
-    personal = is_personal(course, assignment)
-    settings = RunSettings(
-        assignment, release, seed, limits=LIMITS, own_tasks=own_files(course, assignment), personal=personal
-    )
+    settings = settings_for(course, assignment, seed, limits=LIMITS)
+    in_class = course.students(students)
     checks = Assignment(settings).checks.values()
     if not any(check is not None and check.task.id in TASKS for check in checks):
         chapters = ", ".join(sorted({task_id.partition(".")[0] for task_id in TASKS}))
@@ -94,7 +85,7 @@ def draw_vivas(
     drawn, jobs = ClassVivas(), []
     for student in students or in_class:
         try:
-            content = _content(course, assignment, student, personal)
+            content = _content(course, assignment, student, settings.personal)
         except CourseError as error:
             if student in students:
                 raise
@@ -148,10 +139,10 @@ class _Drawing:
 
 def _content(course: Course, assignment: str, student: str, personal: bool) -> bytes | None:
     """The graded file; what is no notebook as it is, None where there was none."""
-    graded = last_graded(course, assignment, student).graded
+    graded, _ = last_graded(course, assignment, student)
     if graded.status == MISSING:
         return None
-    content = what_was_graded(course, assignment, student, graded.digest)[2] if graded.status == GRADED else b""
+    content = what_was_graded(course, assignment, student, graded.digest)[1] if graded.status == GRADED else b""
     if personal:
         personal_notebook = own_release(course, assignment, student)
         return with_release(personal_notebook, content) if personal_notebook is not None else None
@@ -178,12 +169,11 @@ def write_vivas(
         folder = out / viva.student
         feedback = course.notebook("feedback", viva.student, viva.assignment).with_suffix(".html")
         link = os.path.relpath(feedback, folder) if feedback.is_file() else ""
+        book = os.environ.get("SOFTLOOKUP_BOOK", "").rstrip("/") or Released(course).book_from(folder)
         texts = {
             "sheet.html": pages.page("Questions on your code", [pages.sheet(viva)], [viva.student]),
             "key.html": pages.page("Key", [pages.key(viva)], [viva.student]),
-            "oral.html": pages.page(
-                "For the examiner", [pages.oral(viva, _book(course, folder), link)], [viva.student]
-            ),
+            "oral.html": pages.page("For the examiner", [pages.oral(viva, book, link)], [viva.student]),
             "form.html": form(viva, minutes),
             "viva.json": json.dumps(viva.as_json(), indent=1, ensure_ascii=False) + "\n",
         }
@@ -197,14 +187,6 @@ def write_vivas(
         (out / name).with_suffix(".pdf").unlink(missing_ok=True)  # printed from the page before
         atomic_write(out / name, pages.page(title, map(made, vivas), ids).encode("utf-8", "replace"))
     return [out / SHEETS, out / KEYS]
-
-
-def _book(course: Course, folder: Path) -> str:
-    """Where the book is, seen from a folder; empty where none is known."""
-    address = os.environ.get("SOFTLOOKUP_BOOK", "") or Released(course).book
-    built = (above / "_build" / "html" for above in course.root.resolve().parents)
-    book = next((path for path in built if (path / "index.html").is_file()), None)
-    return address.rstrip("/") or ("" if book is None else Path(os.path.relpath(book, folder.resolve())).as_posix())
 
 
 def read_vivas(course: Course, assignment: str) -> dict[str, Viva]:

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from softlookup.checking.catalogue import UnknownTask, get_task
 from softlookup.grading.data.plain_text import one_line
@@ -23,52 +24,10 @@ _HALF = 42
 
 _RIGHT = '<li class="right">'
 
-STYLE = """
-@page { size: A4; margin: 1.3cm; }
-* { box-sizing: border-box; }
-body { background: #fff; color: #111; font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 50rem;
-       padding: 0 1rem; }
-h1 { font-size: 1.3rem; margin: 0 0 .2rem; }
-h2 { font-size: 1rem; margin: 0 0 .3rem; }
-p { margin: .3rem 0; }
-pre { font: 12.5px/1.4 ui-monospace, "IBM Plex Mono", monospace; margin: .3rem 0; padding: .3rem .5rem;
-      white-space: pre-wrap; }
-pre.code { font-size: 11.5px; background: #f4f4f2; border-left: 3px solid #999; }
-del, ins { background: none; color: inherit; text-decoration: none; }
-del { color: #8a1c1c; }
-ins { color: #10571f; font-weight: 700; }
-.given { color: #444; font-size: .9em; }
-.row { display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
-.row > * { min-width: 0; }
-.row > pre { margin: 0; padding: .1rem 0; }
-article { margin-bottom: 3rem; }
-article + article:not(.key) { break-before: page; }
-article.key { break-inside: avoid; margin-bottom: 1rem; }
-section { border-top: 1px solid #bbb; break-inside: avoid; margin-top: .8rem; padding-top: .6rem; }
-ol.options { display: grid; gap: .3rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr));
-             list-style: none; margin: .3rem 0 0; padding: 0; }
-ol.lines { grid-template-columns: 1fr; }
-ol.options > li { align-items: start; display: flex; gap: .5rem; min-width: 0; }
-ol.options > li > b { border: 1px solid #555; border-radius: 50%; flex: none; height: 1.5rem; line-height: 1.4rem;
-                      text-align: center; width: 1.5rem; }
-ol.options pre { margin: 0; padding: .15rem 0; }
-li.right > b { background: #111; color: #fff; }
-dl { margin: .4rem 0 0; }
-dt { font-weight: 700; float: left; margin-right: .5rem; }
-dd { margin: 0 0 .2rem; }
-@media print {
-  body { font-size: 12px; margin: 0; max-width: none; padding: 0; }
-  pre { font-size: 11px; }
-  pre.code { font-size: 10px; }
-  article:not(.key) { margin: 0; }
-  section { margin-top: .5rem; padding-top: .4rem; }
-  a { color: inherit; text-decoration: none; }
-}
-@media (max-width: 30rem) { pre { font-size: 11px; } }
-"""
+STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
 
 
-def page(title: str, articles: Iterable[str], students: Sequence[str], style: str = "") -> str:
+def page(title: str, articles: Iterable[str], students: Sequence[str], style: str = "", policy: str = POLICY) -> str:
     """A page, complete in itself, that says in a ``meta`` whom it is about.
 
     Args:
@@ -76,10 +35,11 @@ def page(title: str, articles: Iterable[str], students: Sequence[str], style: st
         articles: Its parts, HTML.
         students: The ids of the students that it is about.
         style: Rules that it has besides.
+        policy: Its content security policy; the usual one lets no script run.
     """
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="students" content="{escape(json.dumps(sorted(students)))}">'
         f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head><body>\n"
@@ -123,7 +83,7 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
         if feedback:
             cell = f"cell-id={question.task.replace('.', '-')}"
             links.append(f'<a href="{escape(feedback)}#{escape(cell)}">its cell in the graded notebook</a>')
-        if book and (address := _section(question.task)):
+        if book and (address := _title_and_address(question.task)[1]):
             links.append(f'<a href="{escape(book)}/{escape(address)}">its section in the book</a>')
         where = ", ".join([f"line {question.line} of {escape(question.task)}", *links])
         answer = (
@@ -149,7 +109,7 @@ def head(viva: Viva, title: str) -> str:
 
 def section(number: int, question: VivaQuestion, right: int | None = None, more: str = "") -> str:
     """One question; the right option is marked if it is given, and more may follow."""
-    title = _title(question.task)
+    title, _ = _title_and_address(question.task)
     parts = [f"<section><h2>{number}. {escape(title)}</h2><p>{_rich(question.before)}</p>"]
     if question.code:
         parts.append(code(question.code))
@@ -202,15 +162,10 @@ def powers(questions: Sequence[VivaQuestion]) -> str:
     return f"By hand: {powers}."
 
 
-def _title(task_id: str) -> str:
+def _title_and_address(task_id: str) -> tuple[str, str]:
+    """What a task is called, and its section in the book; empty where no such task is known."""
     try:
-        return f"{get_task(task_id).title} ({task_id})"
+        task = get_task(task_id)
     except UnknownTask:
-        return task_id
-
-
-def _section(task_id: str) -> str:
-    try:
-        return get_task(task_id).book_url
-    except UnknownTask:
-        return ""
+        return task_id, ""
+    return f"{task.title} ({task_id})", task.book_url

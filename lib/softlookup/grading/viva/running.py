@@ -4,26 +4,19 @@ Nothing of a submission, and no edit of it, runs anywhere else. What comes back 
 ``sandbox/outside/session.py`` has checked; only what two runs in two processes agree on is kept.
 """
 
-import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
 from softlookup.checking.judge import judge
 from softlookup.checking.published import solution
 from softlookup.grading.course.notebooks import BadNotebook, grade_id
-from softlookup.grading.data.work import RunSettings, parted
-from softlookup.grading.judging.forks import Forks
+from softlookup.grading.judging.examine import AssignmentSandbox
 from softlookup.grading.judging.rebuild import ReleasedCheck, rebuild
 from softlookup.grading.judging.remote import Remote, about
-from softlookup.grading.judging.running import Assignment
-from softlookup.grading.judging.zygotes import asked_by
-from softlookup.grading.sandbox.outside import cgroups
 from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
 from softlookup.grading.viva.trials import (
     Program,
@@ -41,29 +34,8 @@ _ROUNDS = 4
 """How often a process is begun for one pass over a submission: anew after each program that ended it."""
 
 
-class VivaExaminer:
-    """Runs submissions of one assignment and their edits; a context, since it holds a sandbox open.
-
-    Args:
-        settings: The assignment, the seed, the limits.
-        zygote: The connection to a copy of a zygote, made by ``judging.zygotes.Shared``; None starts a zygote.
-
-    Raises:
-        CourseError: If the sandbox does not start, or the release is no notebook.
-    """
-
-    def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
-        self.assignment = Assignment(settings)
-        self.forks = Forks(settings, self.assignment.release, self.assignment.catalogue, zygote)
-
-    def __enter__(self) -> "VivaExaminer":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.forks.close()
-        cgroups.sweep(patience_s=1.0)
+class VivaExaminer(AssignmentSandbox):
+    """Runs submissions of one assignment and their edits."""
 
     def trials(self, student: str, submission: bytes, most: int, published: bool = False) -> list[Trial]:
         """Run one submission.
@@ -79,11 +51,7 @@ class VivaExaminer:
             where the file is no notebook. Nothing that a student handed in makes it raise.
         """
         settings = self.assignment.settings
-        release, checks = self.assignment.release, self.assignment.checks
-        if settings.personal:
-            personal_release, submission = parted(submission)
-            release = nbformat.reads(personal_release.decode(), as_version=4)
-            checks = asked_by(release, self.assignment.catalogue)
+        release, checks, submission, _ = self.unpacked(submission)
         try:
             cells = rebuild(release, submission, f"{settings.assignment}.ipynb").notebook.cells
         except BadNotebook:

@@ -50,10 +50,7 @@ def array_text(array: np.ndarray) -> str:
         finite = numbers[np.isfinite(numbers)]
         whole = bool((np.abs(finite - np.round(finite)) < _ROUNDING).all())
         entries = [_number_text(number, whole) for number in numbers.flat]
-    width = max(map(len, entries))
-    if array.ndim == 0:
-        return entries[0]
-    return _nested(np.array([entry.rjust(width) for entry in entries], dtype=object).reshape(array.shape))
+    return entries[0] if array.ndim == 0 else _in_rows(entries, array.shape)
 
 
 def _number_text(number: float, whole: bool) -> str:
@@ -62,6 +59,11 @@ def _number_text(number: float, whole: bool) -> str:
         return f"{number:.0f}"
     cents = np.floor(abs(number) * 100 + 0.5 + _ROUNDING)
     return f"{np.copysign(cents, number) / 100 + 0.0:.{0 if whole else 2}f}"
+
+
+def _in_rows(entries: list[str], shape: tuple[int, ...]) -> str:
+    width = max(map(len, entries))
+    return _nested(np.array([entry.rjust(width) for entry in entries], dtype=object).reshape(shape))
 
 
 def _nested(entries: np.ndarray, indent: int = 0) -> str:
@@ -82,12 +84,10 @@ def inputs_text(variant: Variant, case: Case) -> tuple[str, ...]:
 
 def shapes_text(variant: Variant, case: Case) -> tuple[str, ...]:
     """The shapes of the arguments of a call, each with its name; numbers as they are."""
-    parts = []
-    for name, value in shown_inputs(variant, case):
-        parts.append(
-            f"{name} has the shape {tuple(value.shape)}" if isinstance(value, np.ndarray) else f"{name} = {value}"
-        )
-    return tuple(parts)
+    return tuple(
+        f"{name} has the shape {value.shape}" if isinstance(value, np.ndarray) else f"{name} = {value}"
+        for name, value in shown_inputs(variant, case)
+    )
 
 
 def _argument(value: object) -> str:
@@ -104,9 +104,7 @@ def _with_logarithms(array: np.ndarray) -> str:
     if (array == 0).all() or not (np.isfinite(powers) & (np.abs(powers - np.round(powers)) < _ROUNDING)).all():
         return ""
     entries = ["0" if power == 1 else f"ln {power:.0f}" for power in np.round(powers).flat]
-    return _nested(
-        np.array([entry.rjust(max(map(len, entries))) for entry in entries], dtype=object).reshape(array.shape)
-    )
+    return _in_rows(entries, array.shape)
 
 
 def apart(first: Arrays | None, second: Arrays | None, least: float = 0.08) -> bool:

@@ -108,14 +108,9 @@ class Trial:
     published: bool = False
 
     @property
-    def plain(self) -> bool:
-        """Whether it is arithmetic on numbers: no array goes in."""
-        return _on_numbers_alone(self.cases)
-
-    @property
     def rank(self) -> int:
         """0 for a function of three statements and more, 1 for a shorter one, 2 for arithmetic on numbers."""
-        return 2 if self.plain else int(self.function.statements < _LONG)
+        return 2 if _on_numbers_alone(self.cases) else int(self.function.statements < _LONG)
 
 
 def _on_numbers_alone(cases: Sequence[Case]) -> bool:
@@ -248,7 +243,11 @@ def _is_right(plan: Trial, program: Program) -> bool:
     if program.wrong is None or program.wrong:
         return False
     results = zip(plan.cases, program.outcomes, strict=True)
-    return all(outcome and outcome.arrays and _right(plan, case, outcome.arrays) for case, outcome in results)
+    variant = plan.check.variant
+    return all(
+        outcome and outcome.arrays and is_right(case, Answer(outcome.arrays), expected_results(variant, case))
+        for case, outcome in results
+    )
 
 
 def is_check(cell: NotebookNode) -> bool:
@@ -275,10 +274,6 @@ def _is_flat(outcome: Outcome) -> bool:
     """Whether all entries of all arrays are alike."""
     arrays = [array for array in outcome.arrays or () if array.size > 1]
     return bool(arrays) and all(np.array_equal(array, np.full_like(array, array.flat[0]), True) for array in arrays)
-
-
-def _right(plan: Trial, case: Case, arrays: Arrays) -> bool:
-    return is_right(case, Answer(arrays), expected_results(plan.check.variant, case))
 
 
 def wrong_parts(result: CheckResult, cases: Sequence[Case]) -> frozenset[str]:

@@ -9,6 +9,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from string import ascii_lowercase
 from textwrap import indent
@@ -17,7 +18,7 @@ from typing import TypeGuard
 import numpy as np
 
 from softlookup.checking.edits import Function, function_in
-from softlookup.grading.viva.forms import families, in_one_spelling, marks_of
+from softlookup.grading.viva.forms import families, filled, in_one_spelling, marks_of
 
 MOST_LINES = 6
 """Lines of a version that is shown; of a longer function, the lines that differ."""
@@ -146,26 +147,18 @@ def _choices(original: ast.FunctionDef, frame: str) -> Iterator[_Choice]:
             continue  # it does not occur, or is written in several ways
         for form in range(family.count):
             if form != ways[0]:
-                student_way, other_way = (_writes(family.written, at) for at in (ways[0], form))
+                student_way, other_way = (partial(family.written, form=at) for at in (ways[0], form))
                 yield _Choice(str(number), family.uneven, student_way, other_way)
     steps, operands = used_once(original), operands_of(original)
     if steps and operands:  # some values have names and some have none: that of one of them follows from no other
         for name in steps[:_MOST_STEPS]:
-            yield _Choice(f"{_ONE_STEP} {name}", 0, copy.deepcopy, _only(joined, name))
+            yield _Choice(f"{_ONE_STEP} {name}", 0, copy.deepcopy, partial(joined, name=name))
         for operand in operands[:_MOST_STEPS]:
-            yield _Choice(f"{_ONE_STEP} {operand}", 0, copy.deepcopy, _only(split_at, operand))
+            yield _Choice(f"{_ONE_STEP} {operand}", 0, copy.deepcopy, partial(split_at, operand=operand))
         return
     for rewrite in (joined, split):
         if rewrite(original) is not None:
             yield _Choice(STEPS, 0, copy.deepcopy, rewrite)
-
-
-def _only(rewrite: Callable[[ast.FunctionDef, str], ast.FunctionDef | None], what: str) -> Rewrite:
-    return lambda tree: rewrite(tree, what)
-
-
-def _writes(written: Callable[[ast.FunctionDef, int], ast.FunctionDef], form: int) -> Rewrite:
-    return lambda tree: written(tree, form)
 
 
 def _in_place(function: Function, text: str) -> Rewrite | None:
@@ -324,7 +317,7 @@ def joined(tree: ast.FunctionDef, name: str = "") -> ast.FunctionDef | None:
         at, use = pair
         statement = tree.body[at]
         assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-        tree.body[use] = _Inserter(statement.targets[0].id, statement.value).visit(tree.body[use])
+        tree.body[use] = filled(tree.body[use], {statement.targets[0].id: statement.value})
         del tree.body[at]
         count += 1
     return tree if count else None
@@ -366,32 +359,15 @@ def _used_once(tree: ast.FunctionDef, only: str = "") -> tuple[int, int] | None:
     return None
 
 
-class _Inserter(ast.NodeTransformer):
-    def __init__(self, name: str, value: ast.expr) -> None:
-        self.name, self.value = name, value
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.value if node.id == self.name and isinstance(node.ctx, ast.Load) else node
-
-
-_PLAIN = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript)
-
-
 def split(tree: ast.FunctionDef) -> ast.FunctionDef | None:
     """A function in which each operation on arrays has a line of its own; None where it is so already."""
-    tree = copy.deepcopy(tree)
-    body: list[ast.stmt] = []
-    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    fresh = (f"step_{number}" for number in range(1, 60) if f"step_{number}" not in taken)
-    for statement in tree.body:
-        if _has_operands(statement):
-            steps = _Steps(fresh)
-            statement.value = steps.visit(statement.value, outermost=True)
-            body += steps.body
-        body.append(statement)
-    changed = len(body) > len(tree.body)
-    tree.body = body
-    return ast.fix_missing_locations(tree) if changed else None
+    made = tree
+    while operands := operands_of(made):
+        following = split_at(made, operands[0])
+        if following is None:
+            return None
+        made = following
+    return None if made is tree else made
 
 
 def operands_of(tree: ast.FunctionDef) -> list[str]:
@@ -426,13 +402,16 @@ def _operands(node: ast.expr) -> list[ast.expr]:
 
 
 def split_at(tree: ast.FunctionDef, operand: str) -> ast.FunctionDef | None:
-    """A function in which one operand, given by the dump of its tree, has a line of its own; None where it has not."""
+    """A function in which one operand, given by the dump of its tree, has a line of its own; None where it has not.
+
+    None, too, where a function has so many steps that nobody would read it.
+    """
     tree = copy.deepcopy(tree)
+    name = next((name for n in range(1, 60) if (name := f"step_{n}") not in _bound(tree)), "")
     for at, statement in enumerate(tree.body):
         if _has_operands(statement):
             for part in _operands(statement.value):
-                if ast.dump(part) == operand:
-                    name = next(f"step_{n}" for n in range(1, 60) if f"step_{n}" not in _bound(tree))
+                if name and ast.dump(part) == operand:
                     exchanged = _Exchange(part, ast.Name(name, ast.Load())).visit(statement.value)
                     assert isinstance(exchanged, ast.expr)
                     statement.value = exchanged
@@ -447,35 +426,6 @@ class _Exchange(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST:
         return self.after if node is self.before else self.generic_visit(node)
-
-
-class _Steps:
-    """Gives names to the operands of an operation that are operations themselves."""
-
-    def __init__(self, fresh: Iterator[str]) -> None:
-        self.fresh = fresh
-        self.body: list[ast.stmt] = []
-
-    def visit(self, node: ast.expr, outermost: bool = False) -> ast.expr:
-        match node:
-            case ast.BinOp():
-                node.left, node.right = self._operand(node.left), self._operand(node.right)
-            case ast.Call(func=ast.Attribute() as function):
-                function.value = self._operand(function.value)
-                node.args = [self._operand(arg) for arg in node.args]
-            case ast.Call():
-                node.args = [self._operand(arg) for arg in node.args]
-            case ast.Tuple() if outermost:
-                node.elts = [self._operand(element) for element in node.elts]
-        return node
-
-    def _operand(self, node: ast.expr) -> ast.expr:
-        if not isinstance(node, ast.BinOp | ast.Call) or not _works_on_values(node):
-            return node
-        value = self.visit(node)
-        name = next(self.fresh)
-        self.body.append(ast.Assign([ast.Name(name, ast.Store())], value, lineno=0))
-        return ast.Name(name, ast.Load())
 
 
 def _works_on_values(node: ast.expr) -> bool:

@@ -2,20 +2,14 @@
 
 import socket
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
-from typing import Protocol, Self
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from softlookup.grading.data.work import Graded, RunSettings
 
 
-class Examiner(Protocol):
+class Examiner(AbstractContextManager["Examiner"], Protocol):
     """Runs and judges submissions; a context, since it holds a sandbox open."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> bool | None: ...
 
     def examine(self, student: str, submission: bytes) -> Graded:
         """Grade one submission. It never raises for anything that a student handed in."""

@@ -58,23 +58,22 @@ def dask_executor(
     return executor
 
 
+@dataclass(frozen=True)
 class DaskExecutor:
-    """Grades on the workers of a Dask cluster, each with an examiner of its own."""
+    """Grades on the workers of a Dask cluster, each with an examiner of its own; nothing is connected before ``run``.
 
-    def __init__(
-        self, address: str, make: Callable[[], Examiner], *, patience_s: float = 600.0, wait_s: float = 120.0
-    ) -> None:
-        """Prepare; nothing is connected yet.
+    Attributes:
+        address: Where the scheduler listens.
+        make: Makes an examiner in a worker. It is pickled, by name.
+        patience_s: Seconds after which a worker that does not answer is restarted by its nanny, or gets no more work
+            where it has none.
+        wait_s: Seconds to wait for workers where there are none.
+    """
 
-        Args:
-            address: Where the scheduler listens.
-            make: Makes an examiner in a worker. It is pickled, by name.
-            patience_s: Seconds after which a worker that does not answer is restarted by its nanny, or gets no more
-                work where it has none.
-            wait_s: Seconds to wait for workers where there are none.
-        """
-        self._address, self._make = address, make
-        self._patience_s, self._wait_s = patience_s, wait_s
+    address: str
+    make: Callable[[], Examiner]
+    patience_s: float = 600.0
+    wait_s: float = 120.0
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
         """Grade submissions; one that ends two workers is refused. Closing the iterator lets the workers go.
@@ -95,12 +94,12 @@ class DaskExecutor:
             return
         run = f"softlookup-{uuid.uuid4().hex}"
         with contextlib.ExitStack() as stack:
-            client = stack.enter_context(_connected(self._address))
+            client = stack.enter_context(_connected(self.address))
             # Its sandboxes are closed with it. If the scheduler is lost, nobody is left to report to.
             stack.callback(_end_run, client, run)
-            with _trouble(client, self._address):
-                _begin_run(client, run, self._make)
-            round_ = _Round(client, self._address, run, self._patience_s, self._wait_s)
+            with _trouble(client, self.address):
+                _begin_run(client, run, self.make)
+            round_ = _Round(client, self.address, run, self.patience_s, self.wait_s)
             yield from round_.go(itertools.chain([first], source))
 
 

@@ -253,30 +253,24 @@ def one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
+@dataclass(frozen=True)
 class LocalExecutor:
-    """Grades in processes of this machine, each with an examiner of its own."""
+    """Grades in processes of this machine, each with an examiner of its own.
 
-    def __init__(
-        self,
-        make: Callable[..., Examiner],
-        workers: int,
-        *,
-        log: Path,
-        patience_s: float = 600.0,
-        lend: Callable[[], AbstractContextManager[Callable[[], socket.socket]]] | None = None,
-    ) -> None:
-        """Prepare.
+    Attributes:
+        make: Makes an examiner in a worker. It is pickled.
+        workers: How many processes at most.
+        log: The file that takes what workers print.
+        patience_s: Seconds after which a worker that does not answer is ended.
+        lend: A context for the whole of a run; it yields what is called here for each worker, to be make's argument
+            there. None: make has none.
+    """
 
-        Args:
-            make: Makes an examiner in a worker. It is pickled.
-            workers: How many processes at most.
-            log: The file that takes what workers print.
-            patience_s: Seconds after which a worker that does not answer is ended.
-            lend: A context for the whole of a run; it yields what is called here for each worker, to be make's
-                argument there. None: make has none.
-        """
-        self._make, self._workers, self._log, self._patience_s = make, workers, log, patience_s
-        self._lend = lend
+    make: Callable[..., Examiner]
+    workers: int
+    log: Path
+    patience_s: float = 600.0
+    lend: Callable[[], AbstractContextManager[Callable[[], socket.socket]]] | None = None
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
         """Grade submissions; one that ends two processes is refused.
@@ -287,11 +281,16 @@ class LocalExecutor:
         Raises:
             CourseError: If no submission can be graded here.
         """
-        with self._lend() if self._lend else contextlib.nullcontext() as lend:
+        with self.lend() if self.lend else contextlib.nullcontext() as lend:
             # Judge and submission take turns: on one processor each finds in the caches what it left there.
-            made = {"log": self._log, "patience_s": self._patience_s, "lend": lend, "modules": (_JUDGING,)}
-            made["own_processors"] = True
-            pool = WorkerPool(_Examining(self._make), self._workers, **made)  # type: ignore[arg-type]
+            pool = WorkerPool(
+                *(_Examining(self.make), self.workers),
+                log=self.log,
+                patience_s=self.patience_s,
+                lend=lend,
+                modules=(_JUDGING,),
+                own_processors=True,
+            )
             with contextlib.closing(pool.run(submissions)) as answers:  # type: ignore[type-var]
                 for answer in answers:
                     if answer.failure:
