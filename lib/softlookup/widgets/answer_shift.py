@@ -4,14 +4,13 @@ Letters of its own: M answers.
 """
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import traitlets
 
 from softlookup.reference import grpo_path, kl_optimum
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 ANSWERS = (
     ("The sea.", 0.56, 1.0, 0),
@@ -71,17 +70,11 @@ def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, tru
 def static_table(texts: Sequence[str], reference: np.ndarray, paths: Sequence[dict[str, Any]]) -> str:
     """Write where the probabilities begin and end as HTML, for readers whose browser runs no script."""
     head = ("answer", "before", *(f"{path['title']}, {REWARDS[path['reward']]}" for path in paths))
-    body = "".join(
-        f'<tr><th scope="row">{escape(text)}</th><td>{reference[i]:.0%}</td>'
-        + "".join(f"<td>{path['states'][-1]['policy'][i]:.0%}</td>" for path in paths)
-        + "</tr>"
+    rows = (
+        (text, f"{reference[i]:.0%}", *(f"{path['states'][-1]['policy'][i]:.0%}" for path in paths))
         for i, text in enumerate(texts)
     )
-    return (
-        "<p>Probabilities of answers before training, and at the end of it.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{escape(word)}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    return "<p>Probabilities of answers before training, and at the end of it.</p>" + plain_table(head, rows)
 
 
 class AnswerShift(InteractiveFigure):

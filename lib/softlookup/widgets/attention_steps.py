@@ -10,7 +10,7 @@ import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from softlookup import reference
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, number_table
 
 STAGES = ("score", "scale", "softmax", "mix")
 """The steps in order; ``AttentionSteps.stage`` is an index into them."""
@@ -157,17 +157,6 @@ def _as_example(example: Example | Mapping[str, Any]) -> Example:
     return example if isinstance(example, Example) else Example(**example)
 
 
-def _table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Sequence[Sequence[float]]) -> str:
-    """Write one matrix as an HTML table with two decimals."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{number:.2f}</td>" for number in line)}</tr>'
-        for name, line in zip(rows, numbers, strict=True)
-    )
-    top = f"<caption>{escape(caption)}</caption><thead><tr><td></td>{head}</tr></thead>"
-    return f"<table>{top}<tbody>{body}</tbody></table>"
-
-
 def static_tables(record: Mapping[str, Any]) -> str:
     """Write an example's weights and outputs as HTML, for readers whose browser runs no script.
 
@@ -179,8 +168,8 @@ def static_tables(record: Mapping[str, Any]) -> str:
     return (
         f"<p>{escape(record['title'])}: which token attends to which, and the outputs. "
         "With scripts switched on, you can ask for every number how it was computed.</p>"
-        + _table("Attention weights: each row attends to the columns", tokens, tokens, record["weights"])
-        + _table("Outputs: one row for each token", tokens, places, record["output"])
+        + number_table("Attention weights: each row attends to the columns", tokens, tokens, record["weights"])
+        + number_table("Outputs: one row for each token", tokens, places, record["output"])
     )
 
 

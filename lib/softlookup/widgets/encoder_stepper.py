@@ -10,7 +10,7 @@ import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from softlookup import reference
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, number_table
 
 ORDERS = ("post", "pre")
 """Norm after each sum, or before each sublayer; ``EncoderStepper.order`` is an index into them."""
@@ -293,18 +293,10 @@ def static_tables(record: Mapping[str, Any]) -> str:
         HTML with two tables.
     """
     tables = {table["id"]: table for box in record["boxes"] for table in box["tables"]}
-    parts = [f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"]
-    for name in ("x", "y"):
-        table = tables[name]
-        head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table["columns"])
-        body = "".join(
-            f'<tr><th scope="row">{escape(row)}</th>{"".join(f"<td>{n:.2f}</td>" for n in line)}</tr>'
-            for row, line in zip(table["rows"], table["numbers"], strict=True)
-        )
-        parts.append(
-            f"<table><caption>{name}</caption><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
-    return "".join(parts)
+    sentence = f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"
+    return sentence + "".join(
+        number_table(name, *(tables[name][k] for k in ("rows", "columns", "numbers"))) for name in "xy"
+    )
 
 
 class EncoderStepper(InteractiveFigure):

@@ -1,14 +1,13 @@
 """The book's first figure: ask for a word, turn the temperature, and watch a dictionary go soft."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 from softlookup.widgets.lookup_plane import Store, look_up
 
 TAUS = (0.0, *(float(f"{10 ** (place / 5):.2g}") for place in range(-5, 9)))
@@ -50,16 +49,9 @@ def static_table(record: Mapping[str, Any], place: int) -> str:
         record: What the figure keeps.
         place: Which of its temperatures.
     """
-    rows = "".join(
-        f'<tr><th scope="row">{escape(query["name"])}</th><td>{escape(query["found"] or "nothing")}</td>'
-        f"<td>{escape(query['answers'][place])}</td></tr>"
-        for query in record["asked"]
-    )
-    return (
-        f"<table><caption>A lookup, hard and soft (at temperature {record['taus'][place]:g})</caption><thead><tr>"
-        '<th scope="col">asked for</th><th scope="col">a dictionary has</th><th scope="col">a soft lookup gives</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    rows = ((query["name"], query["found"] or "nothing", query["answers"][place]) for query in record["asked"])
+    head = ("asked for", "a dictionary has", "a soft lookup gives")
+    return plain_table(head, rows, f"A lookup, hard and soft (at temperature {record['taus'][place]:g})")
 
 
 class FirstLookup(InteractiveFigure):

@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 LARGEST = {"B": 64, "T": 8192, "D": 16384, "N": 128, "K": 128, "H": 512}
 """The largest size that the figure takes; all counts stay whole numbers that JavaScript holds exactly."""
@@ -110,15 +110,12 @@ def static_table(sizes: Sizes) -> str:
         HTML with one table and one sentence.
     """
     described = describe(sizes)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(" × ".join(f"{n:,}" for n in shape))}</td></tr>'
-        for name, shape in described["shapes"].items()
-    )
-    return (
+    rows = ((name, " × ".join(f"{n:,}" for n in shape)) for name, shape in described["shapes"].items())
+    sentence = (
         f"<p>{escape(sizes.title)}: {described['parameters']['total']:,} parameters, {described['flops']['total']:,} "
         "operations. With scripts switched on, you can change every size.</p>"
-        f"<table><caption>Shapes</caption><tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table((), rows, "Shapes")
 
 
 class HeadShapes(InteractiveFigure):

@@ -10,7 +10,7 @@ import traitlets
 
 from softlookup.reference import causal_mask, combine_masks, padding_mask, scaled_dot_product_attention, window_mask
 from softlookup.reference import softmax as plain_softmax
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 LONGEST = 12
 """The most tokens that the grid has room for."""
@@ -115,15 +115,12 @@ def static_table(look: Look) -> str:
         HTML with a sentence and a table.
     """
     weights = describe(look, causal_mask(len(look.tokens)))["weights"]
-    head = "".join(f'<th scope="col">{escape(token)}</th>' for token in look.tokens)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(token)}</th>' + "".join(f"<td>{w:.2f}</td>" for w in row) + "</tr>"
-        for token, row in zip(look.tokens, weights, strict=True)
-    )
-    return (
+    rows = ((token, *(f"{w:.2f}" for w in row)) for token, row in zip(look.tokens, weights, strict=True))
+    sentence = (
         f"<p>{escape(look.title)}: attention weights under the causal mask. With scripts switched on, you can change "
-        f"every cell of the mask.</p><table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        "every cell of the mask.</p>"
     )
+    return sentence + plain_table(("", *look.tokens), rows)
 
 
 class MaskBuilder(InteractiveFigure):

@@ -1,13 +1,12 @@
 """A pipeline as a Gantt chart: what each stage does when, its bubble, and the activations that it holds."""
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 import traitlets
 
 from softlookup.ranks.schedules import gpipe, one_forward_one_backward, pipeline_times
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 SCHEDULES: dict[str, Callable[[int, int], list[list[str]]]] = {
     "GPipe": gpipe,
@@ -49,16 +48,19 @@ def describe(schedule: str, stages: int, micro_batches: int) -> dict[str, Any]:
 def static_table(runs: Sequence[dict[str, Any]]) -> str:
     """Write what each schedule costs as HTML, for readers whose browser runs no script."""
     head = ("schedule", "stages", "micro-batches", "time, in forwards", "idle", "most activations alive")
-    rows = "".join(
-        f'<tr><th scope="row">{escape(run["schedule"])}</th><td>{run["stages"]}</td><td>{run["micro"]}</td>'
-        f"<td>{run['length']:g}</td><td>{100 * run['idle']:.1f} %</td><td>{max(run['alive'])}</td></tr>"
+    rows = (
+        (
+            *(run[name] for name in ("schedule", "stages", "micro")),
+            f"{run['length']:g}",
+            f"{100 * run['idle']:.1f} %",
+            max(run["alive"]),
+        )
         for run in runs
     )
-    return (
+    sentence = (
         "<p>Pipelines of stages that take one unit for the forward of a micro-batch and two for its backward.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(head, rows)
 
 
 class PipelineChart(InteractiveFigure):

@@ -1,14 +1,13 @@
 """Positions to move: two rows of sinusoids as hands of clocks, or a query and a key that are turned."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import traitlets
 
 from softlookup import reference
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 WIDTHS = (2, 4, 8, 16, 32, 64)
 """The widths of a row of sinusoids that can be chosen."""
@@ -90,19 +89,12 @@ def static_table(width: int = 4, length: int = 8) -> str:
     Returns:
         HTML with one sentence and one table.
     """
-    table = reference.sinusoidal(length, width)
-    head = "".join(f'<th scope="col">{c}</th>' for c in range(width))
-    body = "".join(
-        f'<tr><th scope="row">{p}</th>' + "".join(f"<td>{x:.2f}</td>" for x in row) + "</tr>"
-        for p, row in enumerate(table)
-    )
     sentence = (
         f"The first {length} positions as sinusoids of width {width}. With scripts switched on, you can move them."
     )
-    return (
-        f"<p>{escape(sentence)}</p><table><caption>Sinusoidal positions, one row each</caption>"
-        f'<thead><tr><th scope="col">position</th>{head}</tr></thead><tbody>{body}</tbody></table>'
-    )
+    rows = ((p, *(f"{x:.2f}" for x in row)) for p, row in enumerate(reference.sinusoidal(length, width)))
+    head = ("position", *map(str, range(width)))
+    return f"<p>{sentence}</p>" + plain_table(head, rows, "Sinusoidal positions, one row each")
 
 
 class PositionExplorer(InteractiveFigure):

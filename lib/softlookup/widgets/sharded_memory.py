@@ -9,7 +9,7 @@ from typing import Any
 import traitlets
 
 from softlookup.roofline import state_bytes
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 STAGES = {
     0: "every rank holds everything",
@@ -61,17 +61,15 @@ def describe(parameters: int, stage: int, world: int) -> dict[str, Any]:
 def static_table(rows: Sequence[dict[str, Any]]) -> str:
     """Write what a rank holds as HTML, for readers whose browser runs no script."""
     head = ("stage", "ranks", *KINDS, "a rank holds", "a rank sends in a step")
-    body = "".join(
-        f'<tr><th scope="row">{row["stage"]}</th><td>{row["world"]}</td>'
-        + "".join(f"<td>{size / 1e9:.1f} GB</td>" for size in (*row["bytes"], sum(row["bytes"]), row["sent"]))
-        + "</tr>"
+    lines = (
+        (
+            *(row["stage"], row["world"]),
+            *(f"{size / 1e9:.1f} GB" for size in (*row["bytes"], sum(row["bytes"]), row["sent"])),
+        )
         for row in rows
     )
-    return (
-        "<p>What a rank holds of a model's weights, gradients and optimizer states.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    sentence = "<p>What a rank holds of a model's weights, gradients and optimizer states.</p>"
+    return sentence + plain_table(head, lines)
 
 
 class ShardedMemory(InteractiveFigure):
