@@ -152,11 +152,6 @@ def compute(example: Example) -> dict[str, Any]:
     }
 
 
-def _as_example(example: Example | Mapping[str, Any]) -> Example:
-    """Accept a record or a plain dict of its fields."""
-    return example if isinstance(example, Example) else Example(**example)
-
-
 def static_tables(record: Mapping[str, Any]) -> str:
     """Write an example's weights and outputs as HTML, for readers whose browser runs no script.
 
@@ -180,11 +175,10 @@ class AttentionSteps(InteractiveFigure):
     show and spells out one cell's sum from the numbers it was sent.
 
     Args:
-        examples: The worked examples, as ``Example`` records or dicts with its fields.
-        start: Which example is shown first, counted from 0.
+        examples: The worked examples.
 
     Raises:
-        ValueError: If there are no examples, ``start`` is not one of them, or an example's shapes do not fit.
+        ValueError: If there are no examples, or an example's shapes do not fit.
 
     Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
     """
@@ -194,10 +188,8 @@ class AttentionSteps(InteractiveFigure):
     stage = traitlets.Int(0, min=0, max=len(STAGES) - 1, help="index into STAGES").tag(sync=True)
     show_shapes = traitlets.Bool(False, help="whether shapes stand beside the names").tag(sync=True)
 
-    def __init__(self, examples: Sequence[Example | Mapping[str, Any]], start: int = 0) -> None:
+    def __init__(self, examples: Sequence[Example]) -> None:
         if not examples:
             raise ValueError("AttentionSteps needs at least one example, got none")
-        if not 0 <= start < len(examples):
-            raise ValueError(f"start is {start}, wanted one of the {len(examples)} examples: 0 to {len(examples) - 1}")
-        records = [compute(_as_example(example)) for example in examples]
-        super().__init__(examples=records, chosen=start, fallback=static_tables(records[start]))
+        records = [compute(example) for example in examples]
+        super().__init__(examples=records, fallback=static_tables(records[0]))

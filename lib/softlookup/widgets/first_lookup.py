@@ -62,10 +62,9 @@ class FirstLookup(InteractiveFigure):
     Args:
         store: Keys, values, and queries by name; a query whose name is a key's is one that a dictionary finds.
         asked: Which query is shown first.
-        tau: The temperature to begin with, one of ``TAUS``.
 
     Raises:
-        ValueError: If the store does not fit together, the query is none of it, or tau is not one of ``TAUS``.
+        ValueError: If the store does not fit together, or the query is none of it.
 
     Book: 02_soft_lookup.html#soft-lookup-mix.
     """
@@ -74,14 +73,10 @@ class FirstLookup(InteractiveFigure):
     asked = traitlets.Int(0, min=0, help="index of the query").tag(sync=True)
     place = traitlets.Int(0, min=0, max=len(TAUS) - 1, help="index into TAUS").tag(sync=True)
 
-    def __init__(self, store: Store, asked: str | None = None, tau: float = 1.0) -> None:
+    def __init__(self, store: Store, asked: str | None = None) -> None:
         record = _record(store)
         names = [query["name"] for query in record["asked"]]
         if asked is not None and asked not in names:
             raise ValueError(f"the query {asked!r} is none of {', '.join(names)}")
-        if tau not in TAUS:
-            near = min(TAUS, key=lambda offered: abs(offered - tau))
-            raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
-        place = TAUS.index(tau)
-        first = names.index(asked) if asked is not None else 0
+        place, first = TAUS.index(1.0), names.index(asked) if asked is not None else 0
         super().__init__(record=record, asked=first, place=place, fallback=static_table(record, place))

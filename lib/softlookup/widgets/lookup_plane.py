@@ -146,10 +146,9 @@ class LookupPlane(InteractiveFigure):
 
     Args:
         store: Keys, values and queries.
-        tau: The temperature to begin with, one of ``TAUS``.
 
     Raises:
-        ValueError: If the store does not fit together, or tau is not one of ``TAUS``.
+        ValueError: If the store does not fit together.
 
     Book: 02_soft_lookup.html#soft-lookup-limits.
     """
@@ -159,10 +158,7 @@ class LookupPlane(InteractiveFigure):
     place = traitlets.Int(0, min=0, max=len(TAUS) - 1, help="index into TAUS").tag(sync=True)
     cosine = traitlets.Bool(False, help="whether similarity is the cosine").tag(sync=True)
 
-    def __init__(self, store: Store, tau: float = 1.0) -> None:
-        if tau not in TAUS:
-            near = min(TAUS, key=lambda offered: abs(offered - tau))
-            raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
+    def __init__(self, store: Store) -> None:
         record = _record(store)
         query = record["queries"][0]["at"]
-        super().__init__(store=record, query=query, place=TAUS.index(tau), fallback=static_table(record, query, tau))
+        super().__init__(store=record, query=query, place=TAUS.index(1.0), fallback=static_table(record, query, 1.0))

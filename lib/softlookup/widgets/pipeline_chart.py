@@ -68,13 +68,6 @@ class PipelineChart(InteractiveFigure):
 
     All times are computed by ``softlookup.ranks.schedules``.
 
-    Args:
-        stages: Numbers of stages to choose from.
-        micro_batches: Numbers of micro-batches to choose from.
-
-    Raises:
-        ValueError: If there is nothing to choose from, or no such pipeline.
-
     Book: 19_many_devices.html#many-devices-pipeline.
     """
 
@@ -82,8 +75,6 @@ class PipelineChart(InteractiveFigure):
     forward = traitlets.Int(FORWARD, help="how long a forward takes").tag(sync=True)
     backward = traitlets.Int(BACKWARD, help="how long a backward takes").tag(sync=True)
 
-    def __init__(self, stages: Sequence[int] = STAGES, micro_batches: Sequence[int] = MICRO_BATCHES) -> None:
-        if not stages or not micro_batches:
-            raise ValueError("no pipeline to show: wanted at least one number of stages and one of micro-batches")
-        runs = [describe(name, some, many) for name in SCHEDULES for some in stages for many in micro_batches]
+    def __init__(self) -> None:
+        runs = [describe(name, some, many) for name in SCHEDULES for some in STAGES for many in MICRO_BATCHES]
         super().__init__(runs=runs, fallback=static_table(runs))

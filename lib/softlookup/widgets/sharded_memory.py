@@ -77,10 +77,9 @@ class ShardedMemory(InteractiveFigure):
 
     Args:
         parameters: How many the model has.
-        worlds: Numbers of ranks to choose from.
 
     Raises:
-        ValueError: If there is no number of ranks, or the model is empty.
+        ValueError: If the model is empty.
 
     Book: 19_many_devices.html#many-devices-shards.
     """
@@ -89,8 +88,6 @@ class ShardedMemory(InteractiveFigure):
     stages = traitlets.List(traitlets.Unicode(), help="what each stage does").tag(sync=True)
     rows = traitlets.List(traitlets.Dict(), help="what describe gives, for each choice").tag(sync=True)
 
-    def __init__(self, parameters: int = PARAMETERS, worlds: Sequence[int] = WORLDS) -> None:
-        if not worlds:
-            raise ValueError("no number of ranks to choose from: wanted at least one")
-        rows = [describe(parameters, stage, world) for stage in STAGES for world in worlds]
+    def __init__(self, parameters: int = PARAMETERS) -> None:
+        rows = [describe(parameters, stage, world) for stage in STAGES for world in WORLDS]
         super().__init__(parameters=parameters, stages=list(STAGES.values()), rows=rows, fallback=static_table(rows))
