@@ -49,10 +49,3 @@ def test_figure_is_small_and_its_stand_in_has_its_numbers():
     assert len(json.dumps(figure.paths)) < 40_000
     assert figure.fallback.count("<tr>") == 1 + len(TEXTS)
     assert '<th scope="row">The sea.</th><td>56%</td>' in figure.fallback
-
-
-def test_answers_that_are_no_distribution_are_refused():
-    with pytest.raises(ValueError, match="sum to 0.5; wanted two at least"):
-        AnswerShift([("a", 0.25, 1.0, 0), ("b", 0.25, 0.0, 0)])
-    with pytest.raises(ValueError, match="wanted numbers above 0"):
-        AnswerShift(betas=(1.0, 0.0))

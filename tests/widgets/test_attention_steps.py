@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,19 +123,11 @@ def test_mask_of_numbers_is_refused():
         compute(Example("e", ["a", "b"], ones, ones, ones, mask=ones))
 
 
-def test_figure_takes_records_and_dicts_and_starts_where_told(rng):
-    first, second = example(rng), example(rng)
-    fields = {"title": "two", "tokens": second.tokens, "q": second.q, "k": second.k, "v": second.v}
-    figure = AttentionSteps([first, fields], start=1)
+def test_figure_begins_with_the_first_example(rng):
+    figure = AttentionSteps([example(rng), replace(example(rng), title="two")])
     assert [record["title"] for record in figure.examples] == ["drawn", "two"]
-    assert (figure.chosen, figure.stage, figure.show_shapes) == (1, 0, False)
-    assert figure.fallback == static_tables(figure.examples[1])
-
-
-@pytest.mark.parametrize("start", [-1, 1])
-def test_start_outside_the_examples_is_refused(rng, start):
-    with pytest.raises(ValueError, match=f"start is {start}"):
-        AttentionSteps([example(rng)], start=start)
+    assert (figure.chosen, figure.stage, figure.show_shapes) == (0, 0, False)
+    assert figure.fallback == static_tables(figure.examples[0])
 
 
 def test_no_examples_are_refused():

@@ -49,24 +49,17 @@ def test_an_answer_in_words_begins_with_its_largest_part_and_leaves_out_what_sho
 
 
 def test_stand_in_shows_every_query_and_escapes_names():
-    figure = FirstLookup(Store(**STORE), tau=0.0)
-    assert figure.fallback == static_table(figure.record, 0)
+    figure = FirstLookup(Store(**STORE))
+    assert figure.fallback == static_table(figure.record, TAUS.index(1.0))
     assert "&lt;c&gt;" in figure.fallback and "<c>" not in figure.fallback
     assert figure.fallback.count("<tr>") == 1 + len(STORE["queries"])
 
 
-def test_figure_begins_with_the_query_and_temperature_that_it_is_told():
-    figure = FirstLookup(Store(**STORE), asked="<c>", tau=0.0)
-    assert (figure.asked, figure.place) == (1, 0)
+def test_figure_begins_with_the_query_that_it_is_told():
+    figure = FirstLookup(Store(**STORE), asked="<c>")
+    assert (figure.asked, figure.place) == (1, TAUS.index(1.0))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"asked": "d"}, "the query 'd' is none of a, <c>"),
-        ({"tau": 0.9}, "tau is 0.9, which the slider does not have; the nearest that it has is 1.0"),
-    ],
-)
-def test_what_the_figure_does_not_have_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        FirstLookup(Store(**STORE), **options)
+def test_what_the_figure_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="the query 'd' is none of a, <c>"):
+        FirstLookup(Store(**STORE), asked="d")

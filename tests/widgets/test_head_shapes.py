@@ -67,16 +67,14 @@ def test_largest_counts_are_whole_numbers_that_a_script_holds_exactly():
 )
 def test_sizes_that_fit_no_layer_are_refused_by_name(changed, message):
     fitting = {"title": "s", "B": 1, "T": 2, "D": 4, "N": 6, "K": 3, "H": 2}
-    HeadShapes([fitting])
+    HeadShapes([Sizes(**fitting)])
     with pytest.raises(ValueError, match=message):
-        HeadShapes([{**fitting, **changed}])
+        HeadShapes([Sizes(**{**fitting, **changed})])
 
 
-def test_no_presets_and_a_start_outside_them_are_refused():
+def test_no_presets_are_refused():
     with pytest.raises(ValueError, match="at least one preset, got none"):
         HeadShapes([])
-    with pytest.raises(ValueError, match="start is 1, wanted one of the 1 presets"):
-        HeadShapes(SETTINGS[:1], start=1)
 
 
 def test_stand_in_holds_the_same_shapes_and_cannot_be_broken_by_a_title():

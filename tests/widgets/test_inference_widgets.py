@@ -92,12 +92,10 @@ def test_dropped_texts_are_the_next_likeliest_and_come_from_where_they_say():
             assert hypothesis["ids"][:-1] == before[hypothesis["parent"]]["ids"]
 
 
-def test_beam_tree_travels_as_json_and_refuses_no_width():
+def test_beam_tree_travels_as_json():
     figure = BeamTree("a <b>", after, 1, limit=4, name=lambda i: f"<{i}>")
     assert json.loads(json.dumps(figure.searches)) == figure.searches
     assert "<b>" not in figure.fallback and "<3>" not in figure.fallback
-    with pytest.raises(ValueError, match="at least one width"):
-        BeamTree("a", after, 1, limit=4, name=str, widths=())
     with pytest.raises(ValueError, match="beams is 0"):
         beam_tree.grow(after, 1, 0, 4)
 

@@ -43,10 +43,10 @@ def test_slider_begins_at_the_hard_lookup_and_has_one_in_its_middle():
     np.testing.assert_allclose(np.diff(np.log10(TAUS[1:])), 0.1, atol=0.03)
 
 
-def test_figure_starts_with_its_first_query_and_the_temperature_it_was_told():
-    figure = LookupPlane(Store(**FIELDS), tau=0.5)
-    assert figure.query == [1.0, 1.0] and TAUS[figure.place] == 0.5 and not figure.cosine
-    assert figure.fallback == static_table(figure.store, [1.0, 1.0], 0.5)
+def test_figure_starts_with_its_first_query_and_temperature_one():
+    figure = LookupPlane(Store(**FIELDS))
+    assert figure.query == [1.0, 1.0] and TAUS[figure.place] == 1 and not figure.cosine
+    assert figure.fallback == static_table(figure.store, [1.0, 1.0], 1.0)
     assert json.loads(json.dumps(figure.store)) == figure.store
 
 
@@ -72,13 +72,6 @@ def test_all_points_lie_within_the_planes():
 def test_store_that_does_not_fit_is_refused_by_name(changed, message):
     with pytest.raises(ValueError, match=message):
         LookupPlane(Store(**{**FIELDS, **changed}))
-
-
-def test_temperature_that_the_slider_does_not_have_is_refused():
-    with pytest.raises(
-        ValueError, match=r"tau is 0.55, which the slider does not have; the nearest that it has is 0.5"
-    ):
-        LookupPlane(Store(**FIELDS), tau=0.55)
 
 
 def test_static_table_cannot_be_broken_by_a_name():

@@ -66,7 +66,7 @@ def test_each_fault_does_to_the_curve_what_its_text_says(seed):
 
 def test_stand_in_has_a_row_for_each_run_with_its_fault():
     table = static_table(curves(RECORD, 1))
-    rows = re.findall(r"<tr><td>(.*?)</tr>", table)
+    rows = re.findall(r'<tr><th scope="row">(.*?)</tr>', table)
     assert [row.split("<", 1)[0] for row in rows] == ["healthy run", *(f"case {i}" for i in range(1, 7))]
     assert all(SUSPECTS[slug]["title"] in row for slug, row in zip(CASES, rows[1:], strict=True))
 

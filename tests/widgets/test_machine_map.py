@@ -186,12 +186,9 @@ def test_record_of_the_map_survives_json(run):
     assert json.loads(json.dumps(run)) == run
 
 
-def test_map_takes_links_for_parts_and_refuses_strangers(translator):
-    figure = MachineMap(translator, [SENTENCE], links={"source": "03_tokens.html#tokens"})
-    assert figure.parts[0]["link"] == "03_tokens.html#tokens"
+def test_stand_in_lists_the_parts(translator):
+    figure = MachineMap(translator, [SENTENCE])
     assert figure.fallback == static_list(figure.parts)
-    with pytest.raises(ValueError, match=r"links for \['engine'\]; the parts are source, embedding"):
-        MachineMap(translator, [SENTENCE], links={"engine": "x.html"})
 
 
 @pytest.mark.parametrize("sentences", [[], SENTENCE])

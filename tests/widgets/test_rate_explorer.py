@@ -46,7 +46,7 @@ def test_missing_runs_are_refused_by_name():
 
 
 def test_stand_in_of_the_explorer_holds_every_final_loss():
-    cells = re.findall(r"<td>([^<]*)</td>", static_table(curves(RECORD)))
+    cells = re.findall(r"<t(?:d|h scope=.row.)>([^<]*)</t[dh]>", static_table(curves(RECORD)))
     assert cells == ["0", "0.001", "1.50", "0", "0.01", "no number", "10", "0.001", "1.50", "10", "0.01", "1.50"]
 
 

@@ -65,14 +65,11 @@ def test_what_does_not_fit_is_refused(learned):
         TokenizerFigure([], ["a"])
     with pytest.raises(ValueError, match="at least one body of texts and one sample"):
         TokenizerFigure([learned], [])
-    with pytest.raises(ValueError, match="n_merges is -1"):
-        TokenizerFigure([learned], ["a"], n_merges=-1)
 
 
 def test_figure_begins_with_the_first_sample_and_all_merges(learned):
     figure = TokenizerFigure([learned], ["one", "two"])
     assert (figure.text, figure.cut, figure.n_merges) == ("one", 2, len(learned.tokenizer.merges))
-    assert TokenizerFigure([learned], ["one"], n_merges=5).n_merges == 5
     assert figure.longest == LONGEST_TEXT
 
 

@@ -76,21 +76,11 @@ class Baked:
     more: dict[str, Any]
 
 
-def as_it_is(case: Case) -> Case | None:
-    """The question itself."""
-    return case
-
-
-def nothing_more(task: Task) -> Any:
-    """Nothing beside the questions."""
-    return None
-
-
 def bake(
     chosen: Iterable[Task],
     *,
-    turned: Callable[[Case], Case | None] = as_it_is,
-    more: Callable[[Task], Any] = nothing_more,
+    turned: Callable[[Case], Case | None] = lambda case: case,
+    more: Callable[[Task], Any],
     variants: bool = True,
     pairs: bool = False,
 ) -> bytes:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +24,7 @@ _TASKS = Path(__file__).parents[1] / "tasks"
 CHAPTERS: Mapping[int, str] = {
     int(place.name[2:4]): f"softlookup.tasks.{place.stem}" for place in sorted(_TASKS.glob("ch[0-9][0-9]_*"))
 }
-"""Chapter number -> the package or module ``chNN_topic`` that defines TASKS, a tuple in the order of the notebook.
+"""Chapter number -> the package ``chNN_topic`` whose modules describe its tasks.
 
 Numbers from 90 on are those of notebooks that belong to no one chapter.
 """
@@ -164,7 +165,7 @@ class Catalogue:
     def _tasks(self, number: int) -> tuple[Task, ...]:
         if number in self.prepared:
             return self.prepared[number]
-        described = tuple(import_module(CHAPTERS[number]).TASKS) if number in CHAPTERS else ()
+        described = _described(number)
         added = self.course_tasks.assignments.get(number)
         if added is not None:
             known = in_order(described, published(number))
@@ -288,6 +289,19 @@ def get_task(task_id: str) -> Task:
     Book: instructors.html#instructors-choosing.
     """
     return here().task(task_id)
+
+
+def _described(number: int) -> tuple[Description, ...]:
+    """What the modules of a chapter's package describe, in the order of its notebook; nothing for another number."""
+    if number not in CHAPTERS:
+        return ()
+    package, cells = import_module(CHAPTERS[number]), list(published(number).named)
+    modules = [import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)]
+    values = (value for module in (package, *modules) for value in vars(module).values())
+    listed = (item for value in values for item in (value if isinstance(value, tuple) else (value,)))
+    # One module may take up what another describes, and one chapter what another does.
+    here = {item for item in listed if isinstance(item, Description) and item.task_id.startswith(f"{number:02d}.")}
+    return tuple(sorted(here, key=lambda description: cells.index(description.task_id.replace(".", "-"))))
 
 
 def _among(library_tasks: tuple[Any, ...], added: tuple[Any, ...], after: str) -> tuple[Any, ...]:

@@ -2,11 +2,8 @@
 
 import contextlib
 import copy
-import io
 import sys
-import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -15,6 +12,7 @@ import numpy as np
 from softlookup.checking.inside.answers import is_tensor
 from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.printed import quiet
 from softlookup.checking.oracle import mistaken
 from softlookup.checking.published import answer
 from softlookup.checking.variant import Variant
@@ -34,61 +32,33 @@ SMALL, LARGE = 8, 40
 _WIDE = 100
 
 
-@dataclass
-class WorkedExample:
-    """A question worked through.
-
-    Attributes:
-        label: The question's label.
-        inputs: The inputs, each a name and its value in words.
-        values: What the solution names on its way, in the order in which it was computed.
-        results: What it returns.
-    """
-
-    label: str
-    inputs: list[tuple[str, str]]
-    values: list[tuple[str, str]] = field(default_factory=list)
-    results: list[tuple[str, str]] = field(default_factory=list)
-
-    def lines(self) -> Iterator[str]:
-        """The example as lines of text."""
-        yield f"Question: {self.label}"
-        for heading, pairs in (("Given", self.inputs), ("On the way", self.values), ("Result", self.results)):
-            if pairs:
-                yield f"{heading}:"
-                for name, value in pairs:
-                    yield f"  {name} = {value}".replace("\n", "\n" + " " * (len(name) + 5))
-
-
-def work_through(variant: Variant, case: Case) -> WorkedExample:
+def work_through(variant: Variant, case: Case) -> Iterator[str]:
     """Run the published solution on a question and note the values that it names.
 
-    Returns:
-        Inputs, values on the way and results, in words. No line of the solution is in it.
+    Yields:
+        Inputs, values on the way in the order in which they were computed, and results, in words, as lines of text. No
+        line of the solution is among them.
     """
-    inputs = inputs_for(case)
+    inputs, values = inputs_for(case), list[tuple[str, str]]()
     most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE
-    named_inputs = zip(variant.input_names(case), inputs, strict=True)
-    example = WorkedExample(case.label, [(name, in_words(value, most)) for name, value in named_inputs])
+    arguments = [(name, in_words(value, most)) for name, value in zip(variant.input_names(case), inputs, strict=True)]
     if case.is_recorded:  # a kernel has no numbers on the way, and several ranks have different ones
-        pairs = zip(variant.result_names(case), mistaken(variant, (), case) or (), strict=True)
-        example.results = [(name, in_words(value)) for name, value in pairs]
-        return example
-    solution, before = answer(variant), set(map(id, inputs))
-    with (
-        _values_of(f"<published {variant.task.id}>") as named_values,
-        warnings.catch_warnings(),
-        np.errstate(all="ignore"),
-    ):
-        warnings.simplefilter("ignore")
-        with contextlib.redirect_stdout(io.StringIO()):
+        named_results = zip(variant.result_names(case), mistaken(variant, (), case) or (), strict=True)
+    else:
+        solution, before = answer(variant), set(map(id, inputs))
+        with _values_of(f"<published {variant.task.id}>") as named_values, quiet():
             result = called(solution, case, inputs)
-    values = [(name, in_words(value)) for name, value in named_values if id(value) not in before]
-    more = [("…", "and so on")] * (len(values) > MOST_VALUES)
-    example.values = values[:MOST_VALUES] + more
-    many = result if isinstance(result, tuple) and len(variant.returns) > 1 else (result,)
-    example.results = [(name, in_words(value)) for name, value in zip(variant.returns, many, strict=False)]
-    return example
+        values = [(name, in_words(value)) for name, value in named_values if id(value) not in before]
+        values[MOST_VALUES:] = [("…", "and so on")] * (len(values) > MOST_VALUES)
+        many = result if isinstance(result, tuple) and len(variant.returns) > 1 else (result,)
+        named_results = zip(variant.returns, many, strict=False)
+    results = [(name, in_words(value)) for name, value in named_results]
+    yield f"Question: {case.label}"
+    for heading, pairs in (("Given", arguments), ("On the way", values), ("Result", results)):
+        if pairs:
+            yield f"{heading}:"
+            for name, value in pairs:
+                yield f"  {name} = {value}".replace("\n", "\n" + " " * (len(name) + 5))
 
 
 @contextlib.contextmanager

@@ -10,12 +10,14 @@ import numpy as np
 from softlookup.checking import words
 from softlookup.checking.task import Mistake, Prepared, Task
 
+_NAMES = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "frame", "reveals", "lends")
+_TUPLES = ("returns", "called_with", "forbids")
+
 
 def facts_of(task: Task) -> dict[str, Any]:
     """All that is said of a task, for ``task_from``: plain values."""
-    names = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
     return {
-        **{name: getattr(task, name) for name in (*names, "reveals", "lends", "parts", "cells", "called_with")},
+        **{name: getattr(task, name) for name in (*_NAMES, *_TUPLES, "parts", "cells")},
         "variants": len(task.variants),
         "parameters": [*task.parameters],
         "mistakes": [
@@ -35,14 +37,9 @@ def task_from(facts: Mapping[str, Any], prepared: Prepared | None = None) -> Tas
     Returns:
         A task that can be judged with its questions, and draws none.
     """
-    names = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "frame", "reveals", "lends")
     return Task(
-        **{name: facts[name] for name in names},
-        returns=tuple(facts["returns"]),
-        called_with=tuple(facts["called_with"]),
-        forbids=tuple(facts["forbids"]),
-        parts=facts["parts"],
-        cells=facts["cells"],
+        **{name: facts[name] for name in (*_NAMES, "parts", "cells")},
+        **{name: tuple(facts[name]) for name in _TUPLES},
         prepared=prepared,
         cases=_elsewhere,
         oracle=_with_parameters(facts["parameters"]),

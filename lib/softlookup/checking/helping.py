@@ -294,7 +294,7 @@ def _give_example(variant: Variant, attempts: Attempts) -> Iterator[str]:
     case = questions.cases[number if number < len(questions.cases) else 0]
     if case.gradients:
         case = min((other for other in questions.cases if not other.gradients), key=size, default=case)
-    yield "\n" + "\n".join(work_through(variant, case).lines())
+    yield "\n" + "\n".join(work_through(variant, case))
     yield "The values on the way have the names that the published solution gives them; yours may have others."
 
 

@@ -1,9 +1,6 @@
 """Running the right answer and the known mistakes on a case; nothing of the student's comes here."""
 
-import contextlib
 import copy
-import io
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +11,7 @@ from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.answers import to_arrays
 from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.printed import quiet
 from softlookup.checking.inside.texts import to_texts
 from softlookup.checking.published import answer, with_habits
 from softlookup.checking.task import Task
@@ -105,8 +103,7 @@ def mistaken(variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | N
     except ValueError:  # they do not fit in together
         return None
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
+        with quiet():
             if case.world:
                 return ranks.results(case, function, len(variant.task.returns) - 1)
             result = called(function, case, inputs_for(case))

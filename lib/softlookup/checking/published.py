@@ -5,9 +5,7 @@ judge's side alone: nothing of this is there where a submission runs.
 """
 
 import ast
-import contextlib
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -17,6 +15,7 @@ from typing import Any
 
 from softlookup.checking import slips
 from softlookup.checking.habits import HABIT
+from softlookup.checking.inside.printed import quiet
 from softlookup.checking.notebook import Notebook
 from softlookup.checking.notebook import described as described  # where modules of own tasks look for it
 from softlookup.checking.rewriting import carried_over
@@ -136,7 +135,7 @@ def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
         return _made(task, _carried_over(variant, slips.planted(source, habits, ast.unparse)), {})
     space = dict(_names_above(task, source))
     try:
-        with _quiet():
+        with quiet():
             code = slips.planted(source, habits, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
     except SyntaxError:
         raise NoEdit(f"{task.id}, {' and '.join(slugs)}: together they are no Python") from None
@@ -171,14 +170,14 @@ def composed(variant: Variant, functions: Mapping[str, Any]) -> Any:
 def _made(task: Task, source: str, functions: Mapping[str, Any]) -> Any:
     code = _compiled(source, task.id)
     space = {**_run(_needed(task.notebook, task.slug, _names(code))), **functions}
-    with _quiet():
+    with quiet():
         exec(code, space)
     return space[task.name]
 
 
 @lru_cache(maxsize=32)
 def _compiled(source: str, task_id: str) -> CodeType:
-    with _quiet():
+    with quiet():
         return compile(source, f"<published {task_id}>", "exec")
 
 
@@ -196,14 +195,6 @@ def names_used(task: Task) -> frozenset[str]:
         node.arg for node in nodes if isinstance(node, ast.arg)
     }
     return frozenset(name.id for name in names) - local_names
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Python warns of some wrong code ("'int' object is not subscriptable")."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _used(source: str) -> frozenset[str]:

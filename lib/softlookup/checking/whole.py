@@ -9,10 +9,9 @@ from dataclasses import replace
 from functools import lru_cache, partial, wraps
 from typing import Any
 
-import numpy as np
-
 from softlookup.checking.helping import Attempts
 from softlookup.checking.inside.calm import calm_torch
+from softlookup.checking.inside.numpy_answers import as_tensors
 from softlookup.checking.inside.probe import Clock
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
@@ -118,21 +117,6 @@ def _in_torch(student_function: Any) -> Any:
 
     @wraps(student_function)
     def call(*args: Any, **named: Any) -> Any:
-        result = student_function(*args, **named)
-        inputs = (*args, *named.values())
-        return (
-            tuple(_tensor(array, inputs) for array in result) if isinstance(result, tuple) else _tensor(result, inputs)
-        )
+        return as_tensors(student_function(*args, **named), (*args, *named.values()))
 
     return call
-
-
-def _tensor(value: Any, inputs: Sequence[Any]) -> Any:
-    """An array as a tensor of the precision of what was given; anything else as it is."""
-    import torch
-
-    if not isinstance(value, np.ndarray):
-        return value
-    floats = [tensor.dtype for tensor in inputs if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()]
-    made = torch.from_numpy(value)
-    return made.to(floats[0]) if floats and made.is_floating_point() else made

@@ -145,6 +145,16 @@ class ExamQuestion:
         raise ValueError(f"{self.id}: {ATTEMPTS} draws, and a mistake gives the right answer in each")
 
 
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that is true or false, with the reason; ``key`` names it for tests."""
+
+    key: str
+    text: str
+    truth: bool
+    reason: str
+
+
 class Chapter:
     """Collects the questions of one chapter, in the order in which they are written."""
 
@@ -161,27 +171,20 @@ class Chapter:
 
         return keep
 
+    def statements(self, *statements: Statement) -> None:
+        """Make a question that asks whether one of several statements is true, and why."""
 
-@dataclass(frozen=True)
-class Statement:
-    """A sentence that is true or false, with the reason; ``key`` names it for tests."""
+        def make(rng: np.random.Generator) -> Drawn:
+            statement = pick(rng, *statements)
+            return Drawn(
+                f"True or false? Give the reason; without one there are no points.\n\n> {statement.text}",
+                statement.truth,
+                f"**{'True' if statement.truth else 'False'}.** {statement.reason}",
+                ((1, "the right word, with any reason that belongs to the matter"), (2, "the reason as above")),
+                {"statement": statement.key},
+            )
 
-    key: str
-    text: str
-    truth: bool
-    reason: str
-
-
-def true_or_false(rng: np.random.Generator, statements: tuple[Statement, ...], points: int = 3) -> Drawn:
-    """Ask whether one of several statements is true, and why."""
-    statement = statements[int(rng.integers(len(statements)))]
-    return Drawn(
-        f"True or false? Give the reason; without one there are no points.\n\n> {statement.text}",
-        statement.truth,
-        f"**{'True' if statement.truth else 'False'}.** {statement.reason}",
-        ((1, "the right word, with any reason that belongs to the matter"), (points - 1, "the reason as above")),
-        {"statement": statement.key},
-    )
+        self("statement", "true-false", points=3, minutes=3)(make)
 
 
 def pick(rng: np.random.Generator, *options: Any) -> Any:

@@ -5,12 +5,8 @@ from softlookup.figures.adam_steps import adam_steps as adam_steps
 from softlookup.figures.arms import shares_by_arm as shares_by_arm
 from softlookup.figures.batch_limits import batch_limits as batch_limits
 from softlookup.figures.batch_machines import batch_machines as batch_machines
-from softlookup.figures.batches import (
-    batches_under_roof as batches_under_roof,
-)
-from softlookup.figures.batches import (
-    predicted_and_measured as predicted_and_measured,
-)
+from softlookup.figures.batches import batches_under_roof as batches_under_roof
+from softlookup.figures.batches import predicted_and_measured as predicted_and_measured
 from softlookup.figures.beyond_length import beyond_length as beyond_length
 from softlookup.figures.blending import blending as blending
 from softlookup.figures.broadcast import stretched as stretched
@@ -22,12 +18,8 @@ from softlookup.figures.chosen_keys import chosen_keys as chosen_keys
 from softlookup.figures.clipped import clipped as clipped
 from softlookup.figures.clock_hands import clock_hands as clock_hands
 from softlookup.figures.cost import score_memory as score_memory
-from softlookup.figures.counted import (
-    memory_by_part as memory_by_part,
-)
-from softlookup.figures.counted import (
-    work_by_context as work_by_context,
-)
+from softlookup.figures.counted import memory_by_part as memory_by_part
+from softlookup.figures.counted import work_by_context as work_by_context
 from softlookup.figures.cross_map import cross_map as cross_map
 from softlookup.figures.cut_up import cut_up as cut_up
 from softlookup.figures.decoder_parts import decoder_parts as decoder_parts
@@ -45,27 +37,15 @@ from softlookup.figures.heads_needed import heads_needed as heads_needed
 from softlookup.figures.heatmaps import stages as stages
 from softlookup.figures.input_slices import input_slices as input_slices
 from softlookup.figures.judged import accepted_wrong as accepted_wrong
-from softlookup.figures.kept_slots import (
-    block_tables as block_tables,
-)
-from softlookup.figures.kept_slots import (
-    draft_round as draft_round,
-)
-from softlookup.figures.kept_slots import (
-    ring_slots as ring_slots,
-)
+from softlookup.figures.kept_slots import block_tables as block_tables
+from softlookup.figures.kept_slots import draft_round as draft_round
+from softlookup.figures.kept_slots import ring_slots as ring_slots
 from softlookup.figures.kitchen import kitchen as kitchen
 from softlookup.figures.latent_queries import latent_queries as latent_queries
 from softlookup.figures.launch_floor import launch_floor as launch_floor
-from softlookup.figures.layer_costs import (
-    layer_operations as layer_operations,
-)
-from softlookup.figures.layer_costs import (
-    layer_times as layer_times,
-)
-from softlookup.figures.layer_costs import (
-    many_hands as many_hands,
-)
+from softlookup.figures.layer_costs import layer_operations as layer_operations
+from softlookup.figures.layer_costs import layer_times as layer_times
+from softlookup.figures.layer_costs import many_hands as many_hands
 from softlookup.figures.layer_gradients import gradient_by_layer as gradient_by_layer
 from softlookup.figures.learning_curves import learning_curves as learning_curves
 from softlookup.figures.lengths import vector_lengths as vector_lengths
@@ -139,21 +119,11 @@ from softlookup.figures.store import lookup_table as lookup_table
 from softlookup.figures.student_path import student_path as student_path
 from softlookup.figures.teacher_forcing import teacher_forcing as teacher_forcing
 from softlookup.figures.tempered import temperature_curves as temperature_curves
-from softlookup.figures.theme import (
-    DARK as DARK,
-)
-from softlookup.figures.theme import (
-    LIGHT as LIGHT,
-)
-from softlookup.figures.theme import (
-    PALETTES as PALETTES,
-)
-from softlookup.figures.theme import (
-    Palette as Palette,
-)
-from softlookup.figures.theme import (
-    style as style,
-)
+from softlookup.figures.theme import DARK as DARK
+from softlookup.figures.theme import LIGHT as LIGHT
+from softlookup.figures.theme import PALETTES as PALETTES
+from softlookup.figures.theme import Palette as Palette
+from softlookup.figures.theme import style as style
 from softlookup.figures.tile_flow import tile_flow as tile_flow
 from softlookup.figures.top_p import top_p as top_p
 from softlookup.figures.turned_pairs import rotary_pairs as rotary_pairs

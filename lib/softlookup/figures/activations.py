@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -32,24 +33,13 @@ def activations(
         axes.plot(x, curve, style, color=color)
         if name not in least:
             beside = int(np.searchsorted(curve, 0.6 * np.max(curve)))
-            axes.annotate(
-                name, (x[beside], curve[beside]), xytext=(-8, 0), textcoords="offset points", ha="right", color=color
-            )
+            write_beside(axes, name, (x[beside], curve[beside]), (-8, 0), va="baseline", color=color)
         else:
             at = int(np.argmin(curve))
             axes.plot(x[at], curve[at], "o", color=color, markersize=6)
             text = f"{name}\n{curve[at]:.2f} at {x[at]:.2f}".replace("-", "\N{MINUS SIGN}")
             right = place % 2 == 1  # on the side where the other one is not
-            axes.annotate(
-                text,
-                (x[at], curve[at]),
-                xytext=(10 if right else -8, -6),
-                textcoords="offset points",
-                ha="left" if right else "right",
-                va="top",
-                size=9,
-                color=color,
-            )
+            write_beside(axes, text, (x[at], curve[at]), (10 if right else -8, -6), size=9, color=color)
             lows.append(f"{name} has its minimum, {curve[at]:.2f}, at {x[at]:.2f}")
     low = min(float(np.min(curve)) for curve in curves.values())
     axes.set(xlabel="z", ylabel="activation", xlim=(x[0], x[-1]))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -43,21 +44,10 @@ def _bars(axes: Axes, title: str, heights: Sequence[float], form: str, color: st
         axes.bar(t, height, width=0.6, color=color, alpha=0.35)
         down = height < 0
         number = format(height, form).replace("-", "\N{MINUS SIGN}")
-        offset = (0, -3 if down else 3)
-        axes.annotate(
-            number,
-            (t, height),
-            xytext=offset,
-            textcoords="offset points",
-            ha="center",
-            va="top" if down else "bottom",
-            size=10,
-            color=palette.ink,
-        )
+        write_beside(axes, number, (t, height), (0, -3 if down else 3), size=10, color=palette.ink)
     axes.axhline(0, color=palette.muted, linewidth=1)
     axes.set_title(title, size=10, color=color)
     axes.set(xlabel="step", ylim=(low - (room if low else 0), top + room), yticks=[])
     axes.set_xticks(range(1, len(heights) + 1))
     axes.tick_params(axis="x", length=0)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["left", "bottom"]].set_visible(False)

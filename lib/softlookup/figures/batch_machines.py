@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.roofs import rate_words
 from softlookup.figures.theme import Palette
 
@@ -44,16 +45,8 @@ def batch_machines(panels: Mapping[str, Mapping[str, tuple[Rates, Rates]]], *, p
     lines = {name: predicted for name, (predicted, _) in list(panels.values())[-1].items()}
     for (name, predicted), color in zip(lines.items(), palette.series, strict=False):
         crowded = any(1 < other[0][1] / predicted[0][1] < _CROWDED for other in lines.values())
-        columns[-1].annotate(
-            name,
-            predicted[-1 if crowded else 0],
-            xytext=(0, -5 if crowded else 5),
-            textcoords="offset points",
-            ha="right" if crowded else "left",
-            va="top" if crowded else "bottom",
-            color=color,
-            size=8.5,
-        )
+        end, away, side = (predicted[-1], -5, "right") if crowded else (predicted[0], 5, "left")
+        write_beside(columns[-1], name, end, (0, away), ha=side, color=color, size=8.5)
     powers = 10.0 ** np.arange(round(np.log10(span[0])), round(np.log10(span[1])) + 1)
     batches = sorted({batch for points in every for batch, _ in points})
     for axes in columns:

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.predictions import FAR, Name, place_names, write_names
 from softlookup.figures.roofs import draw_roof, finish, rate_words
 from softlookup.figures.theme import Palette
@@ -46,30 +47,13 @@ def batches_under_roof(
             rates = [min(roof[0], roof[1] * at) for _, at in travel]
             axes.plot([at for _, at in travel], rates, marker, color=color, markersize=5.5, zorder=4)
             travels_far = travel[-1][1] > 1.2 * travel[0][1]
-            at, (dx, dy, across) = _beside(index, len(travel), travels_far)
-            axes.annotate(
-                name,
-                (travel[at][1], rates[at]),
-                xytext=(dx, dy),
-                textcoords="offset points",
-                ha=across,
-                color=color,
-                size=8.5,
-            )
+            at, (away, across) = _beside(index, len(travel), travels_far)
+            spot, look = (travel[at][1], rates[at]), {"va": "baseline", "color": color}
+            write_beside(axes, name, spot, away, ha=across, size=8.5, **look)
             if travels_far:  # say where it begins and ends
-                for batch, intensity, rate in (
-                    (travel[0][0], travel[0][1], rates[0]),
-                    (travel[-1][0], travel[-1][1], rates[-1]),
-                ):
-                    axes.annotate(
-                        f"{batch}",
-                        (intensity, rate),
-                        xytext=(0, -14) if index % 2 == 0 else (-6, 5),
-                        textcoords="offset points",
-                        ha="center",
-                        color=color,
-                        size=8,
-                    )
+                away = (0, -14) if index % 2 == 0 else (-6, 5)
+                for (batch, intensity), rate in ((travel[0], rates[0]), (travel[-1], rates[-1])):
+                    write_beside(axes, f"{batch}", (intensity, rate), away, ha="center", size=8, **look)
             first, last = travel[0], travel[-1]
             described.append(
                 f"{name} goes from {first[1]:.3g} (B = {first[0]}) to {last[1]:.3g} FLOP/B (B = {last[0]})"
@@ -135,11 +119,11 @@ def predicted_and_measured(
     return figure
 
 
-def _beside(index: int, count: int, travels_far: bool) -> tuple[int, tuple[float, float, str]]:
+def _beside(index: int, count: int, travels_far: bool) -> tuple[int, tuple[tuple[float, float], str]]:
     """The point of a step that carries its name, and where from there: below the roof every other time, else above."""
     if travels_far:
-        return (count - 1, (7, -26, "right")) if index % 2 == 0 else (count // 2, (-7, 6, "right"))
-    return 0, (-7, 6, "right") if index % 2 == 0 else (9, -9, "left")
+        return (count - 1, ((7, -26), "right")) if index % 2 == 0 else (count // 2, ((-7, 6), "right"))
+    return 0, ((-7, 6), "right") if index % 2 == 0 else ((9, -9), "left")
 
 
 def _name_lines(

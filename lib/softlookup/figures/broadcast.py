@@ -1,10 +1,12 @@
 """Broadcasting: what a missing axis, or one of size 1, is taken for."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
 
+from softlookup.figures.marks import draw_box
 from softlookup.figures.theme import Palette
 
 
@@ -51,16 +53,8 @@ def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figur
 def _cell(axes: Axes, x: float, y: float, number: float, color: str, palette: Palette) -> None:
     """One number in a box; a copy has a dashed outline and no colour."""
     is_original = bool(color)
-    box = FancyBboxPatch(
-        (x - 0.4, y - 0.4),
-        0.8,
-        0.8,
-        boxstyle="round,pad=0,rounding_size=0.12",
-        facecolor=color if is_original else "none",
-        alpha=0.2 if is_original else 1.0,
-        edgecolor="none" if is_original else palette.faint,
-        linestyle="-" if is_original else (0, (3, 2)),
-    )
-    axes.add_patch(box)
+    look: dict[str, Any] = {"fc": "none", "ec": palette.faint, "linestyle": (0, (3, 2))}
+    look = {"fc": color, "ec": "none", "alpha": 0.2} if is_original else look
+    draw_box(axes, (x - 0.4, y - 0.4), 0.8, 0.8, 0.12, **look)
     text = f"{number:g}".replace("-", "\N{MINUS SIGN}")
     axes.text(x, y, text, ha="center", va="center", size=10, color=palette.ink if is_original else palette.muted)

@@ -1,12 +1,12 @@
 """What changes with the number of heads when the width of all together stays: the memory of the scores alone."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from softlookup.figures.cost import with_unit
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -36,21 +36,13 @@ def cost_by_heads(
     axes.plot(x, np.asarray(parameters) / parameters[0], "o:", color=palette.query, linewidth=5, markersize=0)
     axes.plot(x, np.asarray(flops) / flops[0], "s-", color=palette.value, linewidth=1.6, markersize=5)
     axes.plot(x, np.asarray(score_bytes) / score_bytes[0], "o-", color=palette.mixed, markersize=6)
-    axes.annotate(
-        f"scores: {with_unit(score_bytes[0])} to {with_unit(score_bytes[-1])}",
-        (x[-1], score_bytes[-1] / score_bytes[0]),
-        xytext=(-10, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        color=palette.mixed,
-    )
+    span = f"scores: {with_unit(score_bytes[0])} to {with_unit(score_bytes[-1])}"
+    write_beside(axes, span, (x[-1], score_bytes[-1] / score_bytes[0]), (-10, 0), color=palette.mixed)
     for away, text, color in (
         (9, f"parameters: {parameters[0]:,}", palette.query),
         (-9, f"operations of the matrix products: {flops[0]:,}", palette.value),
     ):
-        place: dict[str, Any] = {"xytext": (0, away), "textcoords": "offset points", "ha": "right"}
-        axes.annotate(text, (x[-1], 1.0), va="bottom" if away > 0 else "top", color=color, **place)
+        write_beside(axes, text, (x[-1], 1.0), (0, away), ha="right", color=color)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     axes.set_xticks(x, [str(n) for n in heads])

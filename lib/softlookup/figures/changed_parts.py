@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
 
+from softlookup.figures.marks import draw_box
 from softlookup.figures.theme import Palette
 
 _ROW, _FIRST, _COLUMN = 1.0, 3.5, 3.35
@@ -63,9 +63,6 @@ def changed_parts(
 
 
 def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str, edge: str, fill: str | None) -> None:
-    box = FancyBboxPatch(
-        (x + 0.06, y), width - 0.12, height, boxstyle="round,pad=0,rounding_size=0.16", edgecolor=edge, linewidth=1.2
-    )
-    box.set_facecolor(to_rgba(fill, 0.2) if fill else "none")
-    axes.add_patch(box)
+    inside = to_rgba(fill, 0.2) if fill else "none"
+    draw_box(axes, (x + 0.06, y), width - 0.12, height, 0.16, ec=edge, linewidth=1.2, fc=inside)
     axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", size=9.5, color=edge)

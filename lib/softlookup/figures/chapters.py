@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
+from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 
+from softlookup.figures.marks import draw_box
 from softlookup.figures.theme import Palette
 
 _LONG, _BROAD = 1.05, 0.88  # a box, along the levels (2 apart) and across them (1 apart)
@@ -61,19 +63,9 @@ def chapters(
     for number, name in names.items():
         level, lane = places[number]
         strong = number in on
-        axes.add_patch(
-            FancyBboxPatch(
-                (lane - _BROAD / 2, -2 * level - _LONG / 2),
-                _BROAD,
-                _LONG,
-                boxstyle="round,pad=0,rounding_size=0.12",
-                mutation_aspect=1.9,
-                facecolor=palette.paper,
-                edgecolor=palette.query if strong else palette.faint,
-                linewidth=1.7 if strong else 1.0,
-                zorder=2,
-            )
-        )
+        edge: dict[str, Any] = {"ec": palette.query if strong else palette.faint, "linewidth": 1.7 if strong else 1.0}
+        corner = (lane - _BROAD / 2, -2 * level - _LONG / 2)
+        draw_box(axes, corner, _BROAD, _LONG, 0.12, mutation_aspect=1.9, fc=palette.paper, zorder=2, **edge)
         text = fill(f"{number} {name}" if number < 90 else name, _LINE)
         ink = palette.ink if strong else palette.muted
         axes.text(lane, -2 * level, text, ha="center", va="center", size=8, linespacing=1.1, zorder=3, color=ink)

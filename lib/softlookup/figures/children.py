@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Arc, Circle, Ellipse, FancyBboxPatch, PathPatch, Polygon, Rectangle, Wedge
+from matplotlib.patches import Arc, Circle, Ellipse, PathPatch, Polygon, Rectangle, Wedge
 from matplotlib.path import Path
 
+from softlookup.figures.marks import draw_box
 from softlookup.figures.theme import Palette
 
 HEAD, RADIUS = 1.42, 0.25
@@ -137,9 +138,8 @@ def _child(
             zorder=3,
         )
     )
-    card = FancyBboxPatch((x - 0.46, 0.58), 0.92, 0.3, boxstyle="round,pad=0,rounding_size=0.05", zorder=5)
-    card.set(facecolor=palette.paper, edgecolor=color or palette.muted, linewidth=1.6 if color else 0.9)
-    axes.add_patch(card)
+    edge: dict[str, Any] = {"ec": color or palette.muted, "linewidth": 1.6 if color else 0.9}
+    draw_box(axes, (x - 0.46, 0.58), 0.92, 0.3, 0.05, zorder=5, fc=palette.paper, **edge)
     axes.text(x, 0.725, word, ha="center", va="center", size=8, color=color or palette.ink, zorder=6)
     _head(axes, x, palette, gaze=gaze, calling=calling, puzzled=puzzled)
 

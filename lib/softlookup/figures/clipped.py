@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc
 
+from softlookup.figures.marks import draw_arrow, write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -38,18 +39,9 @@ def clipped(gradients: Sequence[float], bound: float, *, palette: Palette) -> Fi
     )
     for (x, y), color, name, offset, side in arrows:
         tip = float(x), float(y)
-        axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2, "shrinkB": 0})
+        draw_arrow(axes, (0, 0), tip, color, 2, shrinkB=0)
         degrees = np.degrees(np.arctan2(tip[1], tip[0]))
-        axes.annotate(
-            f"{name}: {degrees:.0f}°",
-            tip,
-            xytext=offset,
-            textcoords="offset points",
-            ha=side,
-            va="center",
-            size=10,
-            color=color,
-        )
+        write_beside(axes, f"{name}: {degrees:.0f}°", tip, offset, ha=side, va="center", size=10, color=color)
     axes.set(xlabel="gradient of one weight", ylabel="gradient of another", aspect="equal")
     axes.set(xlim=(0, 1.4 * whole[0]), ylim=(0, 1.3 * max(whole[1], bound)))
     turned = [np.degrees(np.arctan2(tip[1], tip[0])) for tip in (whole, together, apart)]

@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
@@ -53,14 +54,8 @@ def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *,
         axes.text(lengths[-1] * 1.35, series_bytes[-1], name, color=color, va="center")
     for length, n_bytes, other_bytes in list(zip(lengths, scores_bytes, vectors_bytes, strict=True))[1::2]:
         above = n_bytes > other_bytes  # on the side of the line that the other one is not
-        axes.annotate(
-            with_unit(n_bytes),
-            (length, n_bytes),
-            xytext=(-7, 3) if above else (8, -5),
-            textcoords="offset points",
-            ha="right" if above else "left",
-            size=9,
-        )
+        away, side = ((-7, 3), "right") if above else ((8, -5), "left")
+        write_beside(axes, with_unit(n_bytes), (length, n_bytes), away, ha=side, va="baseline", size=9)
     axes.set(xlabel="sequence length $T$", ylabel="bytes, one head, one sequence")
     axes.set_xlim(lengths[0] * 0.5, lengths[-1] * 4)
     axes.set_xticks(lengths, [f"{length:,.0f}" for length in lengths], size=7.5)

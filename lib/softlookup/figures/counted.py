@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from softlookup.figures.cost import with_unit
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 NAME = 0.0155
@@ -42,14 +43,7 @@ def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.
         axes.loglog(contexts, curve / 1e9, color=color)
         axes.text(contexts[-1] * 1.2, curve[-1] / 1e9, name, color=color, va="center")
     axes.plot(equal, weights_flops / 1e9, "o", color=palette.ink, markersize=7)
-    axes.annotate(
-        f"equal at {equal:,.0f}",
-        (equal, weights_flops / 1e9),
-        xytext=(-6, 7),
-        textcoords="offset points",
-        ha="right",
-        size=9,
-    )
+    write_beside(axes, f"equal at {equal:,.0f}", (equal, weights_flops / 1e9), (-6, 7), va="baseline", size=9)
     axes.set(xlabel="tokens of context $S$", ylabel="GFLOP per token")
     axes.set_xlim(contexts[0] / 1.3, contexts[-1] * 6)
     axes.grid(axis="y")

@@ -50,8 +50,7 @@ def cross_map(
     axes.set_yticks(np.arange(len(written)) + 0.5, written)
     axes.set(xlabel=f"{column} (key)", ylabel=f"{row} (query)")
     axes.tick_params(length=0, labelsize=9)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     pairs = "; ".join(f"{word} attends most to {read[s]}" for word, s in zip(written, best, strict=True))
     figure.set_label(f"Attention weights of {title}: a row for each {row}. {pairs}.")
     return figure

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 _PARTS = (("self-attention", "causal mask"), ("cross-attention", "source's padding mask"), ("feed-forward", "no mask"))
@@ -24,30 +25,21 @@ def decoder_parts(*, palette: Palette) -> Figure:
         "encoder's output enters cross-attention alone, as keys and values, under the source's padding mask."
     )
     axes = figure.subplots()
-    wide: dict[str, Any] = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.4}
     axes.plot([1.2, 1.2], [0.3, 7.6], color=palette.ink, linewidth=2.2)
-    axes.annotate("", (1.2, 8.0), (1.2, 7.5), arrowprops={"arrowstyle": "-|>", "color": palette.ink, "linewidth": 2.2})
+    draw_arrow(axes, (1.2, 7.5), (1.2, 8.0), palette.ink, 2.2)
     for level, (part, mask) in enumerate(_PARTS):
         y = 1.35 + 2.3 * level
         color = (palette.query, palette.key, palette.value)[level]
         _box(axes, 2.1, y - 0.35, 0.9, "norm", palette.muted)
         _box(axes, 3.6, y - 0.35, 2.5, part, color)
-        axes.annotate("", (2.05, y), (1.2, y), arrowprops=wide)
-        axes.annotate("", (3.55, y), (3.05, y), arrowprops=wide)
+        draw_arrow(axes, (1.2, y), (2.05, y), palette.muted)
+        draw_arrow(axes, (3.05, y), (3.55, y), palette.muted)
         axes.plot([4.85, 4.85, 1.35], [y + 0.4, y + 0.95, y + 0.95], color=palette.muted, linewidth=1.4)
-        axes.text(
-            1.2,
-            y + 0.95,
-            "+",
-            ha="center",
-            va="center",
-            size=13,
-            color=palette.paper,
-            bbox={"boxstyle": "circle,pad=0.12", "facecolor": palette.ink, "edgecolor": "none"},
-        )
+        disc = {"boxstyle": "circle,pad=0.12", "facecolor": palette.ink, "edgecolor": "none"}
+        axes.text(1.2, y + 0.95, "+", ha="center", va="center", size=13, color=palette.paper, bbox=disc)
         axes.text(4.85, y - 0.47, mask, ha="center", va="top", size=8.5, color=palette.muted)
     _box(axes, 7.4, 3.3, 2.2, "encoder's\noutput", palette.key, height=0.9)
-    axes.annotate("", (6.15, 3.65), (7.35, 3.65), arrowprops={**wide, "color": palette.key})
+    draw_arrow(axes, (7.35, 3.65), (6.15, 3.65), palette.key)
     axes.text(6.75, 3.78, "keys,\nvalues", ha="center", va="bottom", size=8.5, color=palette.key)
     axes.text(3.3, 4.14, "queries", ha="center", va="bottom", size=8.5, color=palette.query)
     axes.text(1.2, 0.18, "target, shifted right", ha="center", va="top", size=9)

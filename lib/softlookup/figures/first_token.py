@@ -39,8 +39,7 @@ def first_token(
     map_axes.set_xticks(np.arange(0, len(table), step) + 0.5, range(1, len(table) + 1, step))
     map_axes.set_yticks(np.arange(table.shape[1]) + 0.5, range(1, table.shape[1] + 1))
     map_axes.tick_params(length=0)
-    for spine in map_axes.spines.values():
-        spine.set_visible(False)
+    map_axes.spines[:].set_visible(False)
     names, values = list(perplexity), list(perplexity.values())
     bars.barh(range(len(names)), values, color=palette.query, height=0.62)
     for i, value in enumerate(values):
@@ -51,8 +50,7 @@ def first_token(
     bars.set_xlim(0, 1.15 * max(values))
     bars.set_xticks([])
     bars.tick_params(length=0)
-    for side in ("top", "right", "bottom"):
-        bars.spines[side].set_visible(False)
+    bars.spines[["top", "right", "bottom"]].set_visible(False)
     figure.set_label(
         f"A map of {table.shape[0]} layers and {table.shape[1]} heads: the mean weight of the first token is "
         f"{table.mean():.2f}, and above one half in {(table > 0.5).mean():.0%} of the heads. Perplexity: "

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 _T, _D, _H = 5, 4, 3  # small, and all different, so that no two shapes are alike
@@ -115,4 +116,4 @@ def _matrix(
 
 
 def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], palette: Palette) -> None:
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.2})
+    draw_arrow(axes, start, end, palette.muted, 1.2)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -32,15 +33,7 @@ def gains_by_task(tasks: Sequence[str], gains: Mapping[str, np.ndarray], framed:
         places = np.arange(len(tasks)) + offset
         axes.barh(places, values, height=0.34, color=color)
         side = 1 if values[here] >= 0 else 0
-        axes.annotate(
-            name,
-            (max(values[here], 0.0) if side else 0.0, places[here]),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            size=9,
-            color=color,
-        )
+        write_beside(axes, name, (max(values[here], 0.0) if side else 0.0, places[here]), (5, 0), size=9, color=color)
     axes.axvline(0, color=palette.muted, linewidth=0.8)
     axes.set_yticks(range(len(tasks)), tasks)
     axes.get_yticklabels()[here].set_fontweight("bold")

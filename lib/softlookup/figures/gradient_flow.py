@@ -7,6 +7,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 from softlookup.reference import attention_backward, attention_weights, softmax_backward
 
@@ -71,7 +72,7 @@ def gradient_flow(
         ((z + h / 2, middle + n / 2 + 0.2), (z + h / 2, 2 * step - 1.8)),
         ((h + 0.15, low), (z - 0.15, low)),
     ):
-        axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.4})
+        draw_arrow(axes, start, end, palette.muted, 1.4)
     axes.set(xlim=(-1.2, a + n + 0.1), ylim=(low + n / 2 + 0.1, -1.9))
     axes.set_axis_off()
     return figure

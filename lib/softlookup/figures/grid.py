@@ -69,8 +69,7 @@ def draw_grid(
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
     axes.tick_params(length=0, labelsize=9)
     axes.xaxis.tick_top()
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 def draw_cell(axes: Axes, x: float, y: float, text: str, full: bool, color: str, palette: Palette) -> None:

@@ -51,8 +51,7 @@ def head_maps(
         axes.set_xticks(np.arange(s) + 0.5, words, rotation=90)
         axes.set_yticks(np.arange(t) + 0.5, words)
         axes.tick_params(length=0, labelsize=7.8, pad=2)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
+        axes.spines[:].set_visible(False)
         description = f"{title}: {(most == np.arange(t)).sum()} of {t} tokens attend most to themselves"
         if query is not None:
             frame = Rectangle((0, query), s, 1, fill=False, edgecolor=palette.query, linewidth=1.6, zorder=3)

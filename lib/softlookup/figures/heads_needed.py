@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -43,14 +44,7 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
     for i, name in names.items():
         x, y = before_LN.ravel()[i], lost_LN.ravel()[i]
         left = x > before_LN.max() * 0.7
-        axes.annotate(
-            name,
-            (x, y),
-            (-4 if left else 7, 6),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            color=palette.ink,
-        )
+        write_beside(axes, name, (x, y), (-4 if left else 7, 6), va="baseline", color=palette.ink)
     axes.margins(y=0.14)
     axes.text(
         uniform + 0.008, axes.get_ylim()[0], "uniform weights", ha="left", va="bottom", size=9.5, color=palette.muted

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyBboxPatch, Polygon, Rectangle
+from matplotlib.patches import Circle, Polygon, Rectangle
 
+from softlookup.figures.marks import draw_arrow, draw_box
 from softlookup.figures.theme import Palette
 
 _WAREHOUSE, _KITCHEN, _END = 2.6, 6.7, 10.6
@@ -81,13 +82,10 @@ def _draw_kitchen(axes: Axes, palette: Palette) -> None:
     axes.add_patch(Polygon(outline, fill=False, edgecolor=color, linewidth=1.3))
     for cook in (-1, 0, 1):
         x = middle + 1.15 * cook
-        body = FancyBboxPatch((x - 0.3, 0.9), 0.6, 0.62, boxstyle="round,pad=0,rounding_size=0.2", fc=color, ec="none")
-        axes.add_patch(body)
+        draw_box(axes, (x - 0.3, 0.9), 0.6, 0.62, 0.2, fc=color, ec="none")
         axes.add_patch(Circle((x, 1.72), 0.2, facecolor=palette.paper, edgecolor=palette.ink, linewidth=1.1))
         axes.add_patch(Rectangle((x - 0.17, 1.87), 0.34, 0.17, fc=palette.paper, ec=palette.ink, linewidth=1.1))
-        hat = FancyBboxPatch((x - 0.24, 2.04), 0.48, 0.2, boxstyle="round,pad=0,rounding_size=0.1")
-        hat.set(facecolor=palette.paper, edgecolor=palette.ink, linewidth=1.1)
-        axes.add_patch(hat)
+        draw_box(axes, (x - 0.24, 2.04), 0.48, 0.2, 0.1, fc=palette.paper, ec=palette.ink, linewidth=1.1)
     axes.text(middle, 2.68, "cooks: the units", ha="center", va="center", size=9)
     axes.add_patch(Rectangle((_KITCHEN + 0.25, 0.12), _END - _KITCHEN - 0.5, 0.78, fc=palette.paper, ec=palette.ink))
     axes.text(middle, 0.5, "counter: cache, registers", ha="center", va="center", size=9)
@@ -109,7 +107,6 @@ def _draw_load(axes: Axes, arrays: Mapping[str, int], y: float, there: bool, pal
     """Draw an arrow to or from the kitchen, and above it what the van carries that way."""
     ends = (_WAREHOUSE + 0.2, _KITCHEN - 0.2)
     start, end = ends if there else ends[::-1]
-    arrow = {"arrowstyle": "-|>", "color": palette.ink, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.2}
-    axes.annotate("", (end, y), (start, y), arrowprops=arrow)
+    draw_arrow(axes, (start, y), (end, y), palette.ink, 1.2, shrinkA=0, shrinkB=0)
     words = "    ".join(f"{name}: {size:,} bytes" for name, size in arrays.items())
     axes.text(sum(ends) / 2, y + 0.1, words, ha="center", va="bottom", size=9)

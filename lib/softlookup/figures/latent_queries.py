@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 
@@ -51,7 +52,7 @@ def latent_queries(
 
 
 def _arrow(axes: Axes, tip: np.ndarray, words: str, color: str) -> None:
-    axes.annotate("", (tip[0], tip[1]), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.6})
+    draw_arrow(axes, (0, 0), (tip[0], tip[1]), color, 1.6)
     x, y = 1.07 * tip
     side = "left" if tip[0] > 0.3 * abs(tip[1]) else "right" if tip[0] < -0.3 * abs(tip[1]) else "center"
     axes.text(x, y, words, ha=side, va="bottom", size=9, color=color)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -37,14 +38,8 @@ def launch_floor(
         axes.plot(line, np.maximum(line, launch), color=palette.ink, linewidth=1.4)
         axes.plot(least, measured, "o", color=color, markersize=4, alpha=0.75, markeredgewidth=0)
         if launch > 0:
-            axes.annotate(
-                f"launch {launch:.0f} µs",
-                (low, launch),
-                (4, -12),
-                textcoords="offset points",
-                size=9,
-                color=palette.ink,
-            )
+            name_look = {"va": "baseline", "size": 9, "color": palette.ink}
+            write_beside(axes, f"launch {launch:.0f} µs", (low, launch), (4, -12), **name_look)
         axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
         axes.set_title(name, fontsize=10)
         axes.set_xlabel("least by the roofline, µs")

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from softlookup.figures.ends import kept_apart
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -60,9 +61,7 @@ def layer_operations(
     for name, tokens in equal_at.items():
         level = float(per_token[name][0])
         axes.plot(tokens, level, "o", color=colors[name], markersize=7)
-        axes.annotate(
-            f"T = {tokens:,}", (tokens, level), xytext=(-6, 6), textcoords="offset points", ha="right", size=9
-        )
+        write_beside(axes, f"T = {tokens:,}", (tokens, level), (-6, 6), va="baseline", size=9)
     _named(axes, lengths, "tokens $T$", "operations per token")
     return figure
 

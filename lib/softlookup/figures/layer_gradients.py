@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -24,9 +25,7 @@ def gradient_by_layer(curves: Mapping[str, np.ndarray], *, palette: Palette) -> 
     for (name, curve), color, mark in zip(curves.items(), palette.series, "os^D", strict=False):
         layers = np.arange(1, len(curve) + 1)
         axes.plot(layers, curve, f"{mark}-", color=color, markersize=5)
-        axes.annotate(
-            name, (layers[-1], curve[-1]), xytext=(8, 0), textcoords="offset points", va="center", color=color, size=9.5
-        )
+        write_beside(axes, name, (layers[-1], curve[-1]), (8, 0), color=color, size=9.5)
         descriptions.append(f"{name}: {curve[0]:.2g} in layer 1, {curve[-1]:.2g} in layer {len(curve)}")
     axes.set(xlabel="layer", ylabel="norm of the gradient")
     axes.set_xlim(0.5, length * 1.38)

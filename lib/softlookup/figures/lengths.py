@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import ArrayLike
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -33,16 +34,8 @@ def vector_lengths(
     ):
         axes.plot(d, line, color=color, linewidth=1.4)
         axes.plot(d, measured, "o", color=color, markersize=5)
-        axes.annotate(
-            f"{name} {measured[-1]:.1f}",
-            (d[-1], line[-1]),
-            xytext=(4, 8 if above else -22),
-            textcoords="offset points",
-            ha="right",
-            va="bottom" if above else "top",
-            size=9,
-            color=color,
-        )
+        end, away = (d[-1], line[-1]), 8 if above else -22
+        write_beside(axes, f"{name} {measured[-1]:.1f}", end, (4, away), ha="right", size=9, color=color)
         ends.append(f"{name} {measured[-1]:.1f}")
     axes.set(xscale="log", yscale="log", xlabel="width D", ylabel="length", xlim=(d[0] * 0.85, d[-1] * 1.2))
     axes.set_ylim(top=2 * max(np.sqrt(d[-1]), float(np.max(scaled))))

@@ -8,6 +8,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette, ramp
 
 
@@ -94,8 +95,7 @@ def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palet
 def _draw_shares(axes: Axes, values: np.ndarray, palette: Palette) -> QuadMesh:
     mesh = axes.pcolormesh(values, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.mesh, linewidth=0.3)
     axes.tick_params(length=0, labelsize=9, pad=2)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     return mesh
 
 
@@ -167,8 +167,7 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
         axes.set_title(title, size=9.5)
         axes.set_xticks([])
         axes.set_yticks([])
-        for spine in axes.spines.values():
-            spine.set_color(palette.faint)
+        axes.spines[:].set_color(palette.faint)
         axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=palette.faint, linewidth=1.2))
         lengths = np.linalg.norm(rows_M2, axis=1)
         for number, ((x, y), length) in enumerate(zip(rows_M2, lengths, strict=True), 1):
@@ -176,7 +175,7 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
                 axes.plot(x, y, "o", color=palette.muted, markersize=3)
                 continue
             color = palette.series[(number - 1) % 4]
-            axes.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6})
+            draw_arrow(axes, (0, 0), (x, y), color, 1.6)
             axes.text(1.24 * x / length * max(length, 0.9), 1.24 * y / length * max(length, 0.9), str(number),
                       ha="center", va="center", size=8.5, color=palette.ink)  # fmt: skip
         descriptions.append(f"{title}: {(lengths >= 0.35).sum()} of {len(lengths)} have a direction")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
 
+from softlookup.figures.marks import draw_box
 from softlookup.figures.theme import Palette
 
 Pass = tuple[str, Sequence[str], Sequence[str]]
@@ -50,10 +50,7 @@ def loop_passes(
                 raise ValueError(f"{what} names {name}; the columns are {', '.join(arrays)}")
             x = arrays.index(name)
             color = palette.query if name in read else palette.key
-            box = FancyBboxPatch(
-                (x - 0.38, y - 0.28), 0.76, 0.56, boxstyle="round,pad=0,rounding_size=0.1", fc=color, ec="none"
-            )
-            axes.add_patch(box)
+            draw_box(axes, (x - 0.38, y - 0.28), 0.76, 0.56, 0.1, fc=color, ec="none")
             axes.text(x, y, "read" if name in read else "write", ha="center", va="center", size=8, color=palette.paper)
     for x, name in enumerate(arrays):
         axes.text(x, 0.95, name, ha="center", va="center", size=9.5, color=palette.muted)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -26,16 +27,7 @@ def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Pal
         if k:
             axes.axvline(before, color=palette.faint, linewidth=1, zorder=0)
         low = min(losses)
-        axes.annotate(
-            f"{name}\n{low:.2f}",
-            (steps[-1], losses[-1]),
-            xytext=(-3, 9),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            size=9,
-            color=color,
-        )
+        write_beside(axes, f"{name}\n{low:.2f}", (steps[-1], losses[-1]), (-3, 9), size=9, color=color)
         descriptions.append(f"{name} ends at {low:.2f}")
         before = steps[-1]
     axes.set_yscale("log")

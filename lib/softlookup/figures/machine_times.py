@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 Times = Sequence[tuple[float, float | None]]
@@ -42,15 +43,7 @@ def machine_times(computations: Sequence[str], machines: Mapping[str, Times], *,
                 axes.plot([1e6 * least, 1e6 * measured], [y, y], color=color, linewidth=1.6)
                 axes.plot(1e6 * measured, y, mark, color=color, markersize=5)
         last = max(time for time in times[0] if time is not None)
-        axes.annotate(
-            name,
-            (1e6 * last, lane),
-            xytext=(9, 0),
-            textcoords="offset points",
-            va="center",
-            color=color,
-            size=9,
-        )
+        write_beside(axes, name, (1e6 * last, lane), (9, 0), color=color, size=9)
         descriptions.append(f"{name} {_described(times)}")
     for row in range(1, len(computations)):
         axes.axhline(row - 0.5, color=palette.faint, linewidth=0.8, zorder=0)

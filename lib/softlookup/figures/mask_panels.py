@@ -80,5 +80,4 @@ def _draw(axes: Axes, grid: np.ndarray, mark: np.ndarray | None, palette: Palett
     axes.set_yticks([])
     axes.tick_params(length=0, labelsize=9)
     axes.xaxis.tick_bottom()
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)

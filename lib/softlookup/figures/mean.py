@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import MultipleLocator
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -41,8 +42,7 @@ def weighted_mean(
         for (x, y), names in at.items():
             axes.plot(x, y, "o", color=palette.value, markersize=8, zorder=2)
             away = 9 if y > z[1] else -9  # on the side that the line does not come from
-            side = {"ha": "center", "va": "bottom" if away > 0 else "top"}
-            axes.annotate("\n".join(names), (x, y), xytext=(0, away), textcoords="offset points", size=9, **side)
+            write_beside(axes, "\n".join(names), (x, y), (0, away), size=9)
         axes.plot(*z, "D", color=palette.mixed, markersize=8, zorder=3)
         result = f"z = ({z[0]:.2f}, {z[1]:.2f})"
         corner = {"ha": "right", "va": "top", "transform": axes.transAxes}

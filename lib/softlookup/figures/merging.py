@@ -1,11 +1,12 @@
 """How a word comes to its tokens: one row for each merge, from single letters to the longest piece."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
 
+from softlookup.figures.marks import draw_box
 from softlookup.figures.theme import Palette
 
 _GAP = 0.12
@@ -62,16 +63,7 @@ def _spans(row: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _box(axes: Axes, begin: int, end: int, y: float, piece: str, new: bool, palette: Palette) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (begin + _GAP / 2, y - 0.34),
-            end - begin - _GAP,
-            0.68,
-            boxstyle="round,pad=0,rounding_size=0.12",
-            facecolor=palette.query if new else "none",
-            alpha=0.22 if new else 1.0,
-            edgecolor=palette.query if new else palette.faint,
-            linewidth=1.2,
-        )
-    )
+    look: dict[str, Any] = {"fc": "none", "ec": palette.faint}
+    look = {"fc": palette.query, "ec": palette.query, "alpha": 0.22} if new else look
+    draw_box(axes, (begin + _GAP / 2, y - 0.34), end - begin - _GAP, 0.68, 0.12, linewidth=1.2, **look)
     axes.text((begin + end) / 2, y, piece, ha="center", va="center", size=9.5, color=palette.ink)

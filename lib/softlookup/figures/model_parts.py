@@ -54,8 +54,7 @@ def model_parts(models: Mapping[str, Mapping[str, float]], idle: Collection[str]
     axes.set_xlim(0, 1.2)
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
     return figure
 
 

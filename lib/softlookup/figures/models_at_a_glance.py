@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -41,7 +42,7 @@ def models_at_a_glance(
         memories = [memory for _, memory, _ in points]
         descriptions.append(f"{kind}: {len(points)} models, {min(memories):.2g} to {max(memories):.2g} bytes")
     for name, point in names.items():
-        axes.annotate(name, point, (5, 3), textcoords="offset points", size=8, color=palette.ink)
+        write_beside(axes, name, point, (5, 3), va="baseline", size=8, color=palette.ink)
     axes.set(xscale="log", yscale="log", xlabel="parameters at work on a token", ylabel="bytes for each token")
     of_kind = [
         Line2D([], [], color=palette.muted, marker=mark, linestyle="", label=kind) for kind, mark in shapes.items()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -38,20 +39,14 @@ def moved_floor(
     for (way, models), color in zip(measured.items(), palette.series, strict=False):
         floor_us = 1e6 * floors[way]
         axes.plot(x / 1e6, np.maximum(floor_us, bytes_us), color=color, linewidth=1.6)
-        axes.annotate(
-            f"{way}: {floor_us:.0f} µs, until {bandwidth * floors[way] / 1e6:,.0f} MB",
-            (1.15 * leftmost / 1e6, floor_us),
-            (4, 5),
-            textcoords="offset points",
-            color=color,
-            size=9,
-        )
+        text = f"{way}: {floor_us:.0f} µs, until {bandwidth * floors[way] / 1e6:,.0f} MB"
+        write_beside(axes, text, (1.15 * leftmost / 1e6, floor_us), (4, 5), va="baseline", color=color, size=9)
         for n_bytes, seconds in models.values():
             axes.plot(n_bytes / 1e6, 1e6 * seconds, "o", color=color, markersize=6)
     lowest = min(1e6 * seconds for models in measured.values() for _, seconds in models.values())
     for name, (n_bytes, _) in next(iter(measured.values())).items():
         axes.axvline(n_bytes / 1e6, color=palette.muted, linewidth=0.8, linestyle=":")
-        axes.annotate(name, (n_bytes / 1e6, lowest), (3, -22), textcoords="offset points", color=palette.ink, size=9)
+        write_beside(axes, name, (n_bytes / 1e6, lowest), (3, -22), va="baseline", color=palette.ink, size=9)
     axes.set(xscale="log", yscale="log", xlim=(x[0] / 1e6, x[-1] / 1e6), ylim=(0.4 * lowest, 1.1 * bytes_us[-1]))
     axes.set_xlabel("MB that a layer reads for a token")
     axes.set_ylabel("µs that it takes")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -43,15 +44,8 @@ def next_tokens(
             axes.set_title(f"{text} …", size=9.5, style="italic", weight="normal", loc="left")
             axes.tick_params(length=0, labelsize=9)
             axes.spines["bottom"].set_visible(False)
-        panels[0, i].annotate(
-            model,
-            (0, 1),
-            (0, 22),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            color=color,
-            size=10,
-        )
+        above = {"ha": "left", "va": "baseline", "xycoords": "axes fraction"}
+        write_beside(panels[0, i], model, (0, 1), (0, 22), color=color, size=10, **above)
         likeliest = (max(prediction, key=prediction.__getitem__) for prediction in predictions)
         described.append(
             f"{model}: " + ", ".join(f"{token} after '{text}'" for text, token in zip(texts, likeliest, strict=True))

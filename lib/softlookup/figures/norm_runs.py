@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -53,15 +54,7 @@ def _panel(
             axes.plot([place + aside] * len(losses), losses, mark, color=color, markersize=4, alpha=0.6)
             medians.append(float(np.median(losses)))
         axes.plot(np.arange(len(depths)) + aside, medians, "-", color=color, linewidth=1.8)
-        axes.annotate(
-            f"{order}-LN",
-            (len(depths) - 1 + aside, medians[-1]),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center",
-            color=color,
-            size=9,
-        )
+        write_beside(axes, f"{order}-LN", (len(depths) - 1 + aside, medians[-1]), (7, 0), color=color, size=9)
         ends[order] = medians[-1]
     axes.set_yscale("log")
     axes.set_xticks(range(len(depths)), [str(depth) for depth in depths])

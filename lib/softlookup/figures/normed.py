@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 _MARKS = "osD^"
@@ -43,8 +44,7 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
                 color, mark = palette.series[d % len(palette.series)], _MARKS[d % len(_MARKS)]
                 axes.plot(number, row + height, mark, color=color, markersize=4.5)
                 if axes is panels[0] and row == widest:
-                    away = {"xytext": (5, 0), "textcoords": "offset points"}
-                    axes.annotate(str(d + 1), (number, row + height), va="center", color=color, size=8.5, **away)
+                    write_beside(axes, str(d + 1), (number, row + height), (5, 0), color=color, size=8.5)
             axes.plot([line.mean()] * 2, [row - 0.38, row + 0.38], color=palette.ink, linewidth=1.4, zorder=1)
         for row in range(1, len(words)):
             axes.axhline(row - 0.5, color=palette.faint, linewidth=0.6, zorder=0)
@@ -68,4 +68,4 @@ def _name_mean(axes: Axes, row: int, numbers: np.ndarray) -> None:
     left = mean - max(numbers[numbers < mean], default=mean)
     right = min(numbers[numbers > mean], default=mean) - mean
     away, side = (-4, "right") if left > right else (4, "left")
-    axes.annotate("mean", (mean, row), xytext=(away, 0), textcoords="offset points", ha=side, va="center", size=8.5)
+    write_beside(axes, "mean", (mean, row), (away, 0), ha=side, size=8.5)

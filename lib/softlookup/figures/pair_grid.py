@@ -44,8 +44,7 @@ def pair_grid(images: np.ndarray, captions: Sequence[str], cosines: np.ndarray, 
     axes.set_xticks(range(columns), captions, rotation=35, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(rows), [" " * 14] * rows)
     axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     right = int((best == np.arange(rows)).sum())
     figure.set_label(
         f"Cosine similarities of {rows} pictures and {columns} captions ({', '.join(captions)}). For {right} of the "

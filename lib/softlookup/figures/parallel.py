@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import draw_arrow, write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -49,12 +50,11 @@ def common_direction(
     figure = Figure(figsize=(6.4, 4.2))
     axes = figure.subplots()
     for (first, second), a, b in zip(pairs, (starts_nD - centre) @ plane, (ends_nD - centre) @ plane, strict=True):
-        arrow = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.1, "shrinkA": 4, "shrinkB": 4}
-        axes.annotate("", b, a, arrowprops=arrow)
+        draw_arrow(axes, a, b, palette.muted, 1.1, shrinkA=4, shrinkB=4)
         axes.plot(*a, "o", color=palette.query, markersize=5)
         axes.plot(*b, "s", color=palette.key, markersize=5)
-        axes.annotate(first, a, xytext=(-7, 0), textcoords="offset points", ha="right", va="center", size=9)
-        axes.annotate(second, b, xytext=(7, 0), textcoords="offset points", ha="left", va="center", size=9)
+        write_beside(axes, first, a, (-7, 0), size=9)
+        write_beside(axes, second, b, (7, 0), size=9)
     axes.margins(x=0.22, y=0.08)
     axes.set_xlabel("along the mean step")
     axes.set_ylabel("where the pairs differ most")

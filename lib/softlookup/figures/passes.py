@@ -56,6 +56,5 @@ def _draw(axes: Axes, prompt: int, new: int, palette: Palette, *, keeps: bool) -
     axes.set_xticks([i + 0.5 for i in range(last)], [str(i) for i in range(last)])
     axes.set_yticks([i + 0.5 for i in range(new)], [f"step {i + 1}" for i in range(new)])
     axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     return total

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -32,10 +33,7 @@ def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
             means.append(float(np.mean(losses)) if losses else np.nan)
         name = f"{warmup} steps of warm-up" if warmup else "no warm-up"
         axes.plot(record["peaks"], means, color=color)
-        axes.annotate(
-            name, (record["peaks"][-1], means[-1]), xytext=(6, 0), textcoords="offset points", va="center", size=9,
-            color=color,
-        )  # fmt: skip
+        write_beside(axes, name, (record["peaks"][-1], means[-1]), (6, 0), size=9, color=color)  # fmt: skip
         descriptions.append(
             f"{name}: " + ", ".join(f"{p:g} gives {m:.2f}" for p, m in zip(record["peaks"], means, strict=True))
         )

@@ -5,6 +5,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 _STEPS = ("token embeddings", "queries and keys", "scores", "softmax")
@@ -29,7 +30,6 @@ def position_ways(*, palette: Palette) -> Figure:
         "embeddings. Rotary: queries and keys are rotated. Relative: a term for the distance is added to the scores."
     )
     axes = figure.subplots()
-    arrow: dict[str, Any] = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.4}
     box: dict[str, Any] = {"boxstyle": "round,pad=0.05,rounding_size=0.12", "fill": False, "linewidth": 1.6}
     axes.add_patch(Rectangle((-0.15, -0.45), 3.7, 6.85, facecolor=palette.faint, alpha=0.35, edgecolor="none"))
     axes.text(1.7, 0.07, "in every layer", ha="center", va="top", size=8, color=palette.muted)
@@ -40,11 +40,11 @@ def position_ways(*, palette: Palette) -> Figure:
         if step == len(_WAYS):
             break
         below = top - 2.6 + 0.8
-        axes.annotate("", (1.7, below), (1.7, top - 0.05), arrowprops=arrow)
+        draw_arrow(axes, (1.7, top - 0.05), (1.7, below), palette.muted)
         kind, sign, text = _WAYS[step]
         # The first way stands above the shade: it is taken once, before any layer.
         color, y = palette.series[step], 7.2 if step == 0 else (top - 0.05 + below) / 2 + 0.1
-        axes.annotate("", (2.0, y), (4.0, y), arrowprops={**arrow, "color": color, "linewidth": 2})
+        draw_arrow(axes, (4.0, y), (2.0, y), color, 2)
         circle = {"boxstyle": "circle,pad=0.18", "facecolor": palette.paper, "edgecolor": color, "linewidth": 1.6}
         axes.text(1.7, y, sign, ha="center", va="center", size=11, color=color, bbox=circle, zorder=3)
         axes.text(4.15, y + 0.42, kind, ha="left", va="bottom", size=10.5, weight="bold", color=color)

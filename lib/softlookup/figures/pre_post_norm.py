@@ -3,6 +3,7 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 
@@ -34,7 +35,7 @@ def _panel(axes: Axes, title: str, norm_at: float, palette: Palette) -> None:
     axes.plot([0, 0], [-0.35, 5.0], color=stream, linewidth=5 if not after else 2.2, solid_capstyle="butt", zorder=1)
     axes.annotate("", (0, 5.25), (0, 4.9), arrowprops={"arrowstyle": "-|>", "color": stream}, zorder=2)
     axes.plot([0, 1.5, 1.5, 0.28], [0.1, 0.1, 3.15, 3.15], color=palette.muted, linewidth=1.6, zorder=1)
-    axes.annotate("", (0.24, 3.15), (0.6, 3.15), arrowprops={"arrowstyle": "-|>", "color": palette.muted})
+    draw_arrow(axes, (0.6, 3.15), (0.24, 3.15), palette.muted, 1.0)
     box = {"boxstyle": "round,pad=0.4", "facecolor": palette.paper}
     for at, name, color in on_branch:
         axes.text(1.5, at, name, ha="center", va="center", size=11, bbox=box | {"edgecolor": color}, zorder=3)

@@ -1,11 +1,13 @@
 """Predicted beside measured: how many times the predicted time each computation took, and streams by their size."""
 
 from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 Row = tuple[str, float, float, float, float]
@@ -121,18 +123,9 @@ def write_names(
     """
     for (name, at, color), (across, upright, dx, dy) in zip(names, sides, strict=True):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
-        axes.annotate(
-            name,
-            at,
-            xytext=(dx, dy),
-            textcoords="offset points",
-            ha=across,
-            va=upright,
-            color=color,
-            size=size,
-            weight="bold" if name in bold else "normal",
-            arrowprops=line if abs(dy) > FAR else None,
-        )
+        weight, shaft = "bold" if name in bold else "normal", line if abs(dy) > FAR else None
+        look: dict[str, Any] = {"ha": across, "va": upright, "arrowprops": shaft, "weight": weight}
+        write_beside(axes, name, at, (dx, dy), color=color, size=size, **look)
 
 
 def place_names(

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 _T, _D, _F = 3, 6, 5
@@ -53,33 +54,10 @@ def product_box(
         at = enough[0]
         crossing = f"operations take longer from T = {rows[at]:,.0f} on"
         time.plot(rows[at], least_us[at], "o", color=palette.ink, markersize=6.5)
-        time.annotate(
-            f"{rows[at]:,.0f} rows",
-            (rows[at], least_us[at]),
-            xytext=(-5, 6),
-            textcoords="offset points",
-            ha="right",
-            size=9,
-        )
-    time.annotate(
-        "moving bytes",
-        (rows[0], 1e6 * moving_s[0]),
-        xytext=(4, -5),
-        textcoords="offset points",
-        va="top",
-        color=palette.key,
-        size=9,
-    )
+        write_beside(time, f"{rows[at]:,.0f} rows", (rows[at], least_us[at]), (-5, 6), va="baseline", size=9)
+    write_beside(time, "moving bytes", (rows[0], 1e6 * moving_s[0]), (4, -5), color=palette.key, size=9)
     middle = len(rows) // 3
-    time.annotate(
-        "computing",
-        (rows[middle], 1e6 * computing_s[middle]),
-        xytext=(7, -3),
-        textcoords="offset points",
-        va="top",
-        color=palette.value,
-        size=9,
-    )
+    write_beside(time, "computing", (rows[middle], 1e6 * computing_s[middle]), (7, -3), color=palette.value, size=9)
     time.set(xlabel="rows $T$", title="least time, µs")
     for axis in (time.xaxis, time.yaxis):
         low, high = np.log10(axis.get_view_interval())

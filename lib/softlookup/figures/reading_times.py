@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -24,16 +25,7 @@ def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *
     for (name, (counts, times_ms)), color, marker in zip(series.items(), palette.series, "osD^", strict=False):
         x, y = np.asarray(counts, dtype=float), np.asarray(times_ms, dtype=float)
         axes.plot(x, y, marker + "-", color=color, markersize=5)
-        axes.annotate(
-            f"{name}: {y[-1]:.2g} ms",
-            (x[-1], y[-1]),
-            xytext=(2, -10),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            size=9,
-            color=color,
-        )
+        write_beside(axes, f"{name}: {y[-1]:.2g} ms", (x[-1], y[-1]), (2, -10), ha="right", size=9, color=color)
         described.append(f"{name}: {y[0]:.2g} ms with {x[0]:.0f} token in a pass, {y[-1]:.2g} ms with {x[-1]:.0f}")
         most = max(most, int(x[-1]))
     axes.set(xscale="log", yscale="log", xlabel="tokens in one pass", ylabel="ms per token", xlim=(0.8, 1.3 * most))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -29,7 +30,7 @@ def recall_curves(
     axes = figure.subplots()
     for (name, curve), color, dash in zip(right.items(), palette.series, ("-", "--", "-.", ":"), strict=False):
         axes.plot(n_keys, curve, dash, marker="o", markersize=5, color=color)
-        axes.annotate(name, (n_keys[0], curve[0]), (0, 7), textcoords="offset points", color=color)
+        write_beside(axes, name, (n_keys[0], curve[0]), (0, 7), ha="left", va="baseline", color=color)
     axes.axvline(rows, color=palette.muted, linewidth=0.8, linestyle=":")
     axes.text(rows, 0.03, f"{rows} rows ", ha="right", va="bottom", size=9.5, color=palette.muted)
     axes.set_xscale("log", base=2)

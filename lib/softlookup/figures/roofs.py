@@ -1,11 +1,13 @@
 """Roofs: the most operations per second against operations per byte, and computations under them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import draw_arrow, write_beside
 from softlookup.figures.theme import Palette
 
 Roof = tuple[float, float]
@@ -44,16 +46,8 @@ def roofline(
         flat = rate == first[0] and intensity <= span[1] / 3  # its words have room below the roof, on both sides
         left = not flat and (place % 2 == 1 or rate == first[0])
         high = place % 2 == 1 and rate < first[0]
-        axes.annotate(
-            f"{name}\n{rate_words(rate)}",
-            (intensity, rate),
-            xytext=(0 if flat else -6 if left else 7, -7 if flat else 3 if high else -4),
-            textcoords="offset points",
-            ha="center" if flat else "right" if left else "left",
-            va="bottom" if high else "top",
-            size=8.5,
-            linespacing=1.25,
-        )
+        away = 0 if flat else -6 if left else 7, -7 if flat else 3 if high else -4
+        write_beside(axes, f"{name}\n{rate_words(rate)}", (intensity, rate), away, size=8.5, linespacing=1.25)
         descriptions.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
     figure.set_label(
         "Attainable operations per second against operations per byte, both axes logarithmic. "
@@ -131,8 +125,7 @@ def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palet
     descriptions = []
     for row, (name, (before, after)) in enumerate(moves.items()):
         if abs(np.log(before / after)) > 0.3:
-            arrow = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.4, "shrinkA": 5, "shrinkB": 5}
-            axes.annotate("", (after, row), (before, row), arrowprops=arrow)
+            draw_arrow(axes, (before, row), (after, row), palette.muted, shrinkA=5, shrinkB=5)
         axes.plot(before, row, "o", color=palette.ink, markersize=7, zorder=3)
         axes.plot(after, row, "o", color=palette.ink, markerfacecolor=palette.paper, markersize=7, zorder=2)
         descriptions.append(f"{name} from {intensity_words(before)} to {intensity_words(after)}")
@@ -176,49 +169,23 @@ def draw_roof(
     ridge = peak / bandwidth
     axes.loglog([span[0], ridge, span[1]], [span[0] * bandwidth, peak, peak], color=color, zorder=2)
     axes.plot([ridge, ridge], [1, peak], color=color, linewidth=1, linestyle=":", zorder=1)
-    axes.annotate(
-        name,
-        (span[1], peak),
-        xytext=(-2, 3),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        color=color,
-        size=8.5,
-    )
-    axes.annotate(
-        f"ridge {intensity_words(ridge)}",
-        (ridge, 0.02 + 0.07 * row),
-        xycoords=axes.get_xaxis_transform(),
-        xytext=(-4 if left else 4, 0),
-        textcoords="offset points",
-        ha="right" if left else "left",
-        va="bottom",
-        color=color,
-        size=8.5,
-    )
+    write_beside(axes, name, (span[1], peak), (-2, 3), color=color, size=8.5)
+    foot, look = axes.get_xaxis_transform(), {"va": "bottom", "color": color, "size": 8.5}
+    away = (-4 if left else 4, 0)
+    write_beside(axes, f"ridge {intensity_words(ridge)}", (ridge, 0.02 + 0.07 * row), away, xycoords=foot, **look)
 
 
 def shade_regions(axes: Axes, peak: float, bandwidth: float, span: tuple[float, float], palette: Palette) -> None:
     """Shade what lies under a roof on both sides of its ridge, and name both regions."""
     ridge, floor = peak / bandwidth, 0.5 * span[0] * bandwidth
-    for name, edges, color, left in (
-        ("memory-bound", (span[0], ridge), palette.query, True),
-        ("compute-bound", (ridge, span[1]), palette.key, False),
+    look: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "va": "baseline", "weight": "bold", "size": 9}
+    for name, edges, color, away in (
+        ("memory-bound", (span[0], ridge), palette.query, -9),
+        ("compute-bound", (ridge, span[1]), palette.key, 9),
     ):
         top = [min(peak, bandwidth * edge) for edge in edges]
         axes.fill_between(edges, floor, top, color=color, alpha=0.14, linewidth=0, zorder=0)
-        axes.annotate(
-            name,
-            (ridge, 0.3),
-            xycoords=axes.get_xaxis_transform(),
-            xytext=(-9 if left else 9, 0),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            color=color,
-            weight="bold",
-            size=9,
-        )
+        write_beside(axes, name, (ridge, 0.3), (away, 0), color=color, **look)
 
 
 def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None:

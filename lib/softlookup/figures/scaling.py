@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -98,16 +99,11 @@ def gradient_size(
     for words, spread in marks.items():
         size = float(np.interp(np.log(spread), np.log(spreads), medians))
         axes.plot(spread, size, "o", color=palette.mixed, markersize=7)
-        axes.annotate(
-            words, (spread, size), xytext=(-9, 7), textcoords="offset points", ha="right", va="bottom", size=9
-        )
+        write_beside(axes, words, (spread, size), (-9, 7), size=9)
     for name, curve, color, place in (("mean", means, palette.key, 0.78), ("median", medians, palette.mixed, 0.62)):
         at = round(place * (len(spreads) - 1))
         side = (8, 4, "left", "bottom") if name == "mean" else (-7, -3, "right", "top")
-        axes.annotate(
-            name, (spreads[at], curve[at]), xytext=side[:2], textcoords="offset points", color=color,
-            ha=side[2], va=side[3],
-        )  # fmt: skip
+        write_beside(axes, name, (spreads[at], curve[at]), side[:2], ha=side[2], va=side[3], color=color)  # fmt: skip
     axes.set(xlabel="standard deviation of the scores", ylabel="size of the Jacobian", ylim=(0, None))
     axes.margins(y=0.18)
     axes.set_xticks(spreads[::4], [f"{spread:g}" for spread in spreads[::4]], size=9)

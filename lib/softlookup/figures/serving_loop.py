@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch
 
+from softlookup.figures.marks import draw_box
 from softlookup.figures.theme import Palette
 
 _MIDDLE, _RADIUS = (0.0, 0.0), 1.8
@@ -51,9 +52,7 @@ def serving_loop(guests: Mapping[str, Sequence[str]], *, palette: Palette) -> Fi
     for state, (x, y) in _BOXES.items():
         color = palette.value if state == "finished" else palette.ink if state == "waiting" else palette.key
         corner = (x - _WIDE / 2, y - _HIGH / 2)
-        box = FancyBboxPatch(corner, _WIDE, _HIGH, boxstyle="round,pad=0,rounding_size=0.15")
-        box.set(facecolor=palette.paper, edgecolor=color, linewidth=1.4)
-        axes.add_patch(box)
+        draw_box(axes, corner, _WIDE, _HIGH, 0.15, fc=palette.paper, ec=color, linewidth=1.4)
         axes.text(x, y + 0.22, state, ha="center", va="center", size=10.5, weight="bold", color=color)
         axes.text(x, y - 0.26, _named(guests[state]), ha="center", va="center", size=9.5, color=palette.ink)
     left, right, top = -5.0 + _WIDE / 2 + 0.05, 5.0 - _WIDE / 2 - 0.05, 1.6 + _HIGH / 2 + 0.05

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import draw_arrow, write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -42,8 +43,8 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
         axes.text(2.0, -2.0 * i, beside, ha="left", va="center", size=10.5, color=palette.key, weight="bold")
     for i, (name, slope) in enumerate(slopes):
         start, end = -2.0 * i - 0.5, -2.0 * i - 1.5
-        axes.annotate("", (0, end), (0, start), arrowprops={"arrowstyle": "-|>", "color": palette.query})
-        axes.annotate("", (2.5, start), (2.5, end), arrowprops={"arrowstyle": "-|>", "color": palette.key})
+        draw_arrow(axes, (0, start), (0, end), palette.query, 1.0)
+        draw_arrow(axes, (2.5, end), (2.5, start), palette.key, 1.0)
         text = name if name.endswith(_short(slope)) else f"{name} = {_short(slope)}"
         axes.text(2.75, -2.0 * i - 1, text, ha="left", va="center", size=9.5, color=palette.key)
     axes.text(0, 0.75, "down: forward pass", ha="center", size=9.5, color=palette.query)
@@ -81,15 +82,7 @@ def surprise(marks: Mapping[str, float], *, palette: Palette) -> Figure:
         axes.plot(at, height, "o", color=palette.key, markersize=7)
         text = f"{name}: {height:.2f}"
         corner = at > 0.9
-        axes.annotate(
-            text,
-            (at, height),
-            xytext=(-4 if corner else 9, 9 if corner else 5),
-            textcoords="offset points",
-            ha="right" if corner else "left",
-            va="bottom",
-            size=9.5,
-        )
+        write_beside(axes, text, (at, height), (-4 if corner else 9, 9 if corner else 5), size=9.5)
         descriptions.append(f"{name} has probability {at:g} and surprise {height:.2f}")
     axes.set(xlabel="probability p", ylabel="surprise, \N{MINUS SIGN}ln p", xlim=(0, 1.03), ylim=(-0.15, 4.8))
     figure.set_label(f"A curve that falls from high up at p = 0 to 0 at p = 1. {'; '.join(descriptions)}.")

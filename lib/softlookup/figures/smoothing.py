@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -31,16 +32,8 @@ def smoothing(n_words: int, epsilon: float, *, palette: Palette) -> Figure:
     axes.plot(odds, plain, color=palette.query)
     axes.plot(odds, smoothed, color=palette.key)
     axes.plot(odds[best], smoothed[best], "o", color=palette.key)
-    axes.annotate(
-        f"lowest at p = {p[best]:.3f}",
-        (odds[best], smoothed[best]),
-        xytext=(0, -8),
-        textcoords="offset points",
-        ha="left",
-        va="top",
-        size=9,
-        color=palette.key,
-    )
+    lowest = f"lowest at p = {p[best]:.3f}"
+    write_beside(axes, lowest, (odds[best], smoothed[best]), (0, -8), ha="left", size=9, color=palette.key)
     axes.text(odds[-1], plain[-1], "plain ", ha="right", va="bottom", color=palette.query, size=9)
     axes.text(odds[-1], smoothed[-1], f"smoothed, {epsilon:g} ", ha="right", va="bottom", color=palette.key, size=9)
     axes.set_xticks([0.301, 1, 2, 3, 4, 5, 6], ["0.5", "0.9", "0.99", "0.999", "", "0.99999", ""])

@@ -5,6 +5,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 _STEPS = {  # place across and from the top, and what stands in the box
@@ -39,7 +40,6 @@ def student_path(*, palette: Palette) -> Figure:
         "you hand in."
     )
     axes = figure.subplots()
-    arrow: dict[str, Any] = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.5}
     box: dict[str, Any] = {"boxstyle": "round,pad=0.05,rounding_size=0.15", "linewidth": 1.6}
     corner = {name: (5.2 * across, -2.2 * down) for name, (across, down, _) in _STEPS.items()}
     for name, (across, _, text) in _STEPS.items():
@@ -52,11 +52,11 @@ def student_path(*, palette: Palette) -> Figure:
     for start, end, label in _WAYS:
         (x, y), (to_x, to_y) = corner[start], corner[end]
         if x == to_x:
-            axes.annotate("", (x + _WIDE / 2, to_y + _HIGH + 0.08), (x + _WIDE / 2, y - 0.08), arrowprops=arrow)
+            draw_arrow(axes, (x + _WIDE / 2, y - 0.08), (x + _WIDE / 2, to_y + _HIGH + 0.08), palette.muted, 1.5)
             axes.text(x + _WIDE / 2 + 0.15, y - 0.55, label, ha="left", va="center", size=8.3)
         else:  # down, then to the left
-            bent = arrow | {"connectionstyle": "angle,angleA=90,angleB=0,rad=8"}
-            axes.annotate("", (to_x + _WIDE + 0.1, to_y + 0.55), (x + 1, y - 0.08), arrowprops=bent)
+            bent, end = "angle,angleA=90,angleB=0,rad=8", (to_x + _WIDE + 0.1, to_y + 0.55)
+            draw_arrow(axes, (x + 1, y - 0.08), end, palette.muted, 1.5, connectionstyle=bent)
             axes.text(x + 1.2, y - 0.75, label, ha="left", va="center", size=8.3, linespacing=1.2)
     axes.set(xlim=(-0.2, 10.0), ylim=(-6.9, 1.4))
     axes.set_axis_off()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 
@@ -43,9 +44,8 @@ def teacher_forcing(tokens: Sequence[str], *, palette: Palette) -> Figure:
             axes.text(x + 0.5, y + 0.68, token, ha="center", va="center", size=9, color=palette.query)
             axes.text(x + 0.5, y + 0.33, predicted, ha="center", va="center", size=9.5, color=palette.mixed)
             if in_steps and x + 1 < n:
-                bent = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.3}
-                bent["connectionstyle"] = "angle,angleA=0,angleB=90,rad=6"
-                axes.annotate("", (x + 1.5, y + 1.12), (x + 0.97, y + 0.33), arrowprops=bent)
+                bent, start = "angle,angleA=0,angleB=90,rad=6", (x + 0.97, y + 0.33)
+                draw_arrow(axes, start, (x + 1.5, y + 1.12), palette.muted, 1.3, connectionstyle=bent)
         axes.set(xlim=(0, n), ylim=(n if in_steps else 1, 0))
         axes.set_axis_off()
     inference.text(0.5, n - 0.7, "given", ha="center", va="center", size=9, color=palette.query)

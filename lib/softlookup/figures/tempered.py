@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -50,16 +51,8 @@ def temperature_curves(
         falling = weights_nS[0, s] > weights_nS[-1, s]
         lowest = weights_nS[place, s] <= weights_nS[place].min()
         left = not (falling or lowest)  # a rising line has room at its upper left, the lowest one beneath it
-        axes.annotate(
-            names[s],
-            (taus_n[place], weights_nS[place, s]),
-            xytext=(-7 if left else 6, -5 if lowest else 4),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="top" if lowest else "bottom",
-            color=color,
-            size=9.5,
-        )
+        at, away = (taus_n[place], weights_nS[place, s]), (-7 if left else 6, -5 if lowest else 4)
+        write_beside(axes, names[s], at, away, color=color, size=9.5)
     even = 1 / len(names)
     axes.axhline(even, color=palette.muted, linewidth=1, linestyle=(0, (1, 3)))
     axes.text(taus_n[0], even, f" 1/S = {even:.2f}", ha="left", va="bottom", size=9, color=palette.muted)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -39,16 +40,8 @@ def top_p(tokens: Sequence[str], probabilities: ArrayLike, p: float, *, palette:
         axes.text(i, low + share + 0.015, f"{share:.2f}", ha="center", va="bottom", size=8.5, color=palette.ink)
     axes.axhline(p, color=palette.ink, linewidth=1.2, linestyle="--")
     axes.text(-0.45, p + 0.012, f"p = {p:g}", ha="left", va="bottom", color=palette.ink)
-    axes.annotate(
-        "crosses p: kept",
-        (crossing + 0.4, before[crossing] + shares[crossing] / 4),
-        xytext=(4, 0),
-        textcoords="offset points",
-        ha="left",
-        va="center",
-        size=9,
-        color=palette.key,
-    )
+    at = (crossing + 0.4, before[crossing] + shares[crossing] / 4)
+    write_beside(axes, "crosses p: kept", at, (4, 0), size=9, color=palette.key)
     axes.set(ylim=(0, 1.08), xlim=(-0.55, len(tokens) - 0.45), ylabel="sum of the probabilities")
     axes.set_xticks(range(len(tokens)), tokens, rotation=40, ha="right", rotation_mode="anchor")
     axes.tick_params(axis="x", length=0)

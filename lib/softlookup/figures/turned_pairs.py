@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc
 
 from softlookup.figures.grid import draw_cell
+from softlookup.figures.marks import draw_arrow
 from softlookup.figures.theme import Palette
 
 
@@ -45,9 +46,7 @@ def turned_pairs(
         for vector, place, color, name in sorted(drawn, key=lambda arrow: arrow[1]):  # in the order of the text
             z = complex(*vector) * np.exp(1j * theta * place)
             axes.plot([0, vector[0]], [0, vector[1]], color=color, alpha=0.3, linewidth=1.6)
-            axes.annotate(
-                "", (z.real, z.imag), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2.2}
-            )
+            draw_arrow(axes, (0, 0), (z.real, z.imag), color, 2.2)
             axes.text(1.17 * z.real, 1.17 * z.imag, f"${name}$ at {place}", color=color, ha="center", va="center")
             angles.append(np.degrees(np.angle(z)))
             ends.append(z)
@@ -61,8 +60,7 @@ def turned_pairs(
         axes.axhline(0, color=palette.faint, linewidth=0.8, zorder=0)
         axes.axvline(0, color=palette.faint, linewidth=0.8, zorder=0)
         axes.set(xlim=(-reach, reach), ylim=(bottom, top), aspect="equal", xticks=[], yticks=[])
-        for spine in axes.spines.values():
-            spine.set_visible(False)
+        axes.spines[:].set_visible(False)
         ordered = sorted([(m, "query"), (n, "key")], key=lambda pair: pair[0])
         who = " and ".join(f"{name} at {place}" for place, name in ordered)
         descriptions.append(f"{who}: {abs(between):.0f} degrees, dot product {product:.2f}")

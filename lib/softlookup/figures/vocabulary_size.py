@@ -1,10 +1,13 @@
 """What a larger vocabulary buys, and what it costs."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike
 
+from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
 
 
@@ -27,40 +30,16 @@ def vocabulary_size(
     figure = Figure(figsize=(4.2, 5.4), layout="constrained")  # a phone's width
     left, right = figure.subplots(2, 1)
     left.plot(sizes_, lengths_, "o-", color=palette.query, markersize=4)
-    for height, name, align in ((characters, "characters", "top"), (words, "words and marks", "top")):
+    for height, name in ((characters, "characters"), (words, "words and marks")):
         left.axhline(height, color=palette.muted, linewidth=1, linestyle="--")
-        left.annotate(
-            f"{name} {height:.1f}",
-            (1, height),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, -3),
-            textcoords="offset points",
-            ha="right",
-            va=align,
-            size=8.5,
-            color=palette.muted,
-        )
-    middle = len(sizes_) // 2
-    left.annotate(
-        "byte pairs",
-        (sizes_[middle], lengths_[middle]),
-        xytext=(4, 8),
-        textcoords="offset points",
-        color=palette.query,
-        size=9,
-    )
+        place: dict[str, Any] = {"ha": "right", "xycoords": ("axes fraction", "data")}
+        write_beside(left, f"{name} {height:.1f}", (1, height), (0, -3), size=8.5, color=palette.muted, **place)
+    middle, look = len(sizes_) // 2, {"va": "baseline", "size": 9}
+    write_beside(left, "byte pairs", (sizes_[middle], lengths_[middle]), (4, 8), color=palette.query, **look)
     left.set(title="tokens per sentence", ylim=(0, 1.08 * characters))
     table = sizes_ * width
     right.plot(sizes_, table, "o-", color=palette.key, markersize=4)
-    right.annotate(
-        f"V × {width}",
-        (sizes_[middle], table[middle]),
-        xytext=(-6, 6),
-        textcoords="offset points",
-        ha="right",
-        color=palette.key,
-        size=9,
-    )
+    write_beside(right, f"V × {width}", (sizes_[middle], table[middle]), (-6, 6), color=palette.key, **look)
     right.set(title="parameters in the table", xlabel="vocabulary V", ylim=(0, 1.08 * table.max()))
     right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}k" if value else "0"))
     for axes in (left, right):

@@ -5,9 +5,7 @@ a reader writes runs in here; there is no server, and nothing here knows a solut
 """
 
 import ast
-import contextlib
 import copy
-import io
 import json
 import linecache
 import math
@@ -15,8 +13,7 @@ import os
 import re
 import sys
 import traceback
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +27,7 @@ from softlookup.checking.compare import Asked
 from softlookup.checking.facts import by_table, task_from
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.explained import explained
+from softlookup.checking.inside.printed import caught_output, first_characters
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import shortcut
 from softlookup.checking.judge import ask, judge
@@ -126,7 +124,7 @@ class PageSession:
         world, outcome = self._run_up_to(task_id, cells)
         if outcome["error"] or not callable(world.get(task.name)):
             return {"says": f"There is no function `{task.name}` to play."}
-        with _caught():
+        with caught_output():
             return figure_of(world[task.name], self.questions(task).cases)
 
     def why(self, task_id: str, cells: Sequence[Mapping[str, str]], seed: int) -> list[dict[str, Any]]:
@@ -323,7 +321,7 @@ def run_what_runs(source: str, name: str, world: dict[str, Any]) -> bool:
     sound = True
     for statement in statements:
         try:
-            with _caught():
+            with caught_output():
                 exec(compile(ast.Module([statement], []), name, "exec"), world)
         except BaseException as error:
             sound = False
@@ -356,10 +354,10 @@ def _ran(source: str, name: str, world: dict[str, Any], session: PageSession) ->
         finally:
             session.restore()
 
-    with _caught() as out:
+    with caught_output() as out:
         error = _error(run)
-    printed = "" if out.closed else out.getvalue().rstrip("\n")
-    return {"printed": _cut("\n".join(filter(None, (printed, *shown)))), "error": _cut(error)}
+    printed = "\n".join(filter(None, (out.getvalue().rstrip("\n"), *shown)))
+    return {"printed": first_characters(printed, MOST_PRINTED), "error": first_characters(error, MOST_PRINTED)}
 
 
 def _error(run: Callable[[], Any]) -> str:
@@ -374,21 +372,6 @@ def _error(run: Callable[[], Any]) -> str:
         text = re.sub(r'File "<submission ([^>]*)>"', r"In \1", "".join(trace.format(chain=False)).strip())
         return "\n\n".join(filter(None, [text, explained(error, lambda name: name.startswith("<submission"))]))
     return ""
-
-
-@contextlib.contextmanager
-def _caught() -> Iterator[io.StringIO]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
-        warnings.simplefilter("default")
-        warnings.showwarning = lambda message, kind, *place: print(f"{kind.__name__}: {message}", file=out)
-        yield out
-
-
-def _cut(text: str) -> str:
-    if len(text) <= MOST_PRINTED:
-        return text
-    return f"{text[:MOST_PRINTED]}\n… and {len(text) - MOST_PRINTED:,} characters more"
 
 
 _SHOWN: list[Any] = []

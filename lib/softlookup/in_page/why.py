@@ -1,9 +1,7 @@
 """Questions on a reader's right answer, made in the page: one of its lines is changed, and both programs are run."""
 
 import contextlib
-import io
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 from softlookup.checking.edit_words import RULES
 from softlookup.checking.edits import Function, Mutant, function_in
 from softlookup.checking.inside.case import CORE, Arrays, Case
+from softlookup.checking.inside.printed import quiet
 from softlookup.checking.inside.probe import Answer, TimeIsUp, run
 from softlookup.checking.kernels import settled, without_numbers
 from softlookup.checking.local import LocalStudent
@@ -105,7 +104,7 @@ def _made(mutant: Mutant, name: str, world: Mapping[str, Any]) -> Callable[..., 
     """The changed function, None where its cell does not run."""
     space = dict(world)
     try:
-        with _quiet(), _counted():
+        with quiet(), _counted():
             exec(compile(mutant.source, _CHANGED, "exec"), space)
     except (Exception, TimeIsUp):  # whatever a changed line does
         return None
@@ -114,7 +113,7 @@ def _made(mutant: Mutant, name: str, world: Mapping[str, Any]) -> Callable[..., 
 
 def _results(function: Callable[..., Any], case: Case, variant: Variant) -> Answer:
     try:
-        with _quiet(), _counted():
+        with quiet(), _counted():
             if case.world:
                 return ask_ranks(case, LocalStudent(variant, function), len(variant.task.returns) - 1).answer
             answer = run(function, without_numbers(case), len(variant.task.returns), variant.task.barred)
@@ -143,13 +142,6 @@ def _counted() -> Iterator[None]:
         yield
     finally:
         sys.settrace(before)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _effect(original: Answer, changed: Answer) -> str:

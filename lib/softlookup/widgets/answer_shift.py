@@ -4,14 +4,13 @@ Letters of its own: M answers.
 """
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import traitlets
 
 from softlookup.reference import grpo_path, kl_optimum
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 ANSWERS = (
     ("The sea.", 0.56, 1.0, 0),
@@ -30,19 +29,16 @@ STEPS, RATE = 80, 2.0
 REWARDS = ("for right answers", "with a bonus for courtesy")
 
 
-def flawed_rewards(answers: Sequence[tuple[str, float, float, int]] = ANSWERS) -> list[float]:
-    """What the flawed reward gives each answer: 1 if it begins with the right one, and a bonus for each courtesy.
-
-    Args:
-        answers: Text, probability before, true reward and courtesies of each.
+def flawed_rewards() -> list[float]:
+    """What the flawed reward gives each of ANSWERS: 1 if it begins with the right one, and a bonus for each courtesy.
 
     Returns:
         Rewards (M,).
 
     Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
-    begins = next((text.rstrip(".!") for text, _, true, _ in answers if true), "")
-    return [float(bool(begins) and text.startswith(begins)) + BONUS * count for text, _, _, count in answers]
+    begins = next(text.rstrip(".!") for text, _, true, _ in ANSWERS if true)
+    return [float(text.startswith(begins)) + BONUS * count for text, _, _, count in ANSWERS]
 
 
 def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, true: np.ndarray) -> dict[str, Any]:
@@ -71,29 +67,15 @@ def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, tru
 def static_table(texts: Sequence[str], reference: np.ndarray, paths: Sequence[dict[str, Any]]) -> str:
     """Write where the probabilities begin and end as HTML, for readers whose browser runs no script."""
     head = ("answer", "before", *(f"{path['title']}, {REWARDS[path['reward']]}" for path in paths))
-    body = "".join(
-        f'<tr><th scope="row">{escape(text)}</th><td>{reference[i]:.0%}</td>'
-        + "".join(f"<td>{path['states'][-1]['policy'][i]:.0%}</td>" for path in paths)
-        + "</tr>"
+    rows = (
+        (text, f"{reference[i]:.0%}", *(f"{path['states'][-1]['policy'][i]:.0%}" for path in paths))
         for i, text in enumerate(texts)
     )
-    return (
-        "<p>Probabilities of answers before training, and at the end of it.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{escape(word)}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    return "<p>Probabilities of answers before training, and at the end of it.</p>" + plain_table(head, rows)
 
 
 class AnswerShift(InteractiveFigure):
-    """Show how rewards move the probabilities of answers: the best policy for each KL penalty, or GRPO's steps.
-
-    Args:
-        answers: Text, probability before, true reward (0 or 1), and how many courtesies it has.
-        betas: KL penalties to choose from, the strongest first.
-        steps: How many steps of GRPO.
-
-    Raises:
-        ValueError: If there are fewer than two answers, the probabilities do not sum to 1, or a penalty is not above 0.
+    """Show how rewards move the probabilities of ANSWERS: the best policy for each of BETAS, or the steps of GRPO.
 
     Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
@@ -104,39 +86,21 @@ class AnswerShift(InteractiveFigure):
     reward_names = traitlets.List(traitlets.Unicode(), help="what each reward counts").tag(sync=True)
     paths = traitlets.List(traitlets.Dict(), help="states by beta or by step, for both rewards").tag(sync=True)
 
-    def __init__(
-        self,
-        answers: Sequence[tuple[str, float, float, int]] = ANSWERS,
-        betas: Sequence[float] = BETAS,
-        steps: int = STEPS,
-    ) -> None:
-        reference = np.array([probability for _, probability, _, _ in answers])
-        if len(answers) < 2 or abs(reference.sum() - 1) > 1e-6:
-            raise ValueError(
-                f"got {len(answers)} answers with probabilities that sum to {reference.sum():g}; wanted two at least, "
-                "and a sum of 1"
-            )
-        if any(beta <= 0 for beta in betas):
-            raise ValueError(f"got the penalties {list(betas)}; wanted numbers above 0")
-        true = np.array([reward for _, _, reward, _ in answers])
-        both = [true, np.array(flawed_rewards(answers))]
+    def __init__(self) -> None:
+        texts = [text for text, _, _, _ in ANSWERS]
+        reference = np.array([probability for _, probability, _, _ in ANSWERS])
+        true = np.array([reward for _, _, reward, _ in ANSWERS])
+        both = [true, np.array(flawed_rewards())]
         paths: list[dict[str, Any]] = []
         for index, rewards in enumerate(both):
-            optima = [reference, *(kl_optimum(reference, rewards, beta) for beta in betas)]
-            paths.append(
-                {
-                    "mode": "beta",
-                    "title": "the optimum",
-                    "reward": index,
-                    "labels": ["before", *(f"{beta:g}" for beta in betas)],
-                    "states": [describe(reference, policy, rewards, true) for policy in optima],
-                }
-            )
-            walked = grpo_path(reference, rewards, steps=steps, rate=RATE)
-            paths.append({"mode": "steps", "title": f"{steps} steps", "reward": index,
-                          "labels": [str(step) for step in range(steps + 1)],
-                          "states": [describe(reference, policy, rewards, true) for policy in walked]})  # fmt: skip
-        texts = [text for text, _, _, _ in answers]
+            optima = [reference, *(kl_optimum(reference, rewards, beta) for beta in BETAS)]
+            walked = grpo_path(reference, rewards, steps=STEPS, rate=RATE)
+            for mode, title, labels, policies in (
+                ("beta", "the optimum", ["before", *(f"{beta:g}" for beta in BETAS)], optima),
+                ("steps", f"{STEPS} steps", [str(step) for step in range(STEPS + 1)], walked),
+            ):
+                states = [describe(reference, policy, rewards, true) for policy in policies]
+                paths.append({"mode": mode, "title": title, "reward": index, "labels": labels, "states": states})
         super().__init__(
             texts=texts,
             reference=reference.tolist(),

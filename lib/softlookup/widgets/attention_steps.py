@@ -10,7 +10,7 @@ import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from softlookup import reference
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, number_table
 
 STAGES = ("score", "scale", "softmax", "mix")
 """The steps in order; ``AttentionSteps.stage`` is an index into them."""
@@ -152,22 +152,6 @@ def compute(example: Example) -> dict[str, Any]:
     }
 
 
-def _as_example(example: Example | Mapping[str, Any]) -> Example:
-    """Accept a record or a plain dict of its fields."""
-    return example if isinstance(example, Example) else Example(**example)
-
-
-def _table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Sequence[Sequence[float]]) -> str:
-    """Write one matrix as an HTML table with two decimals."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{number:.2f}</td>" for number in line)}</tr>'
-        for name, line in zip(rows, numbers, strict=True)
-    )
-    top = f"<caption>{escape(caption)}</caption><thead><tr><td></td>{head}</tr></thead>"
-    return f"<table>{top}<tbody>{body}</tbody></table>"
-
-
 def static_tables(record: Mapping[str, Any]) -> str:
     """Write an example's weights and outputs as HTML, for readers whose browser runs no script.
 
@@ -179,8 +163,8 @@ def static_tables(record: Mapping[str, Any]) -> str:
     return (
         f"<p>{escape(record['title'])}: which token attends to which, and the outputs. "
         "With scripts switched on, you can ask for every number how it was computed.</p>"
-        + _table("Attention weights: each row attends to the columns", tokens, tokens, record["weights"])
-        + _table("Outputs: one row for each token", tokens, places, record["output"])
+        + number_table("Attention weights: each row attends to the columns", tokens, tokens, record["weights"])
+        + number_table("Outputs: one row for each token", tokens, places, record["output"])
     )
 
 
@@ -191,11 +175,10 @@ class AttentionSteps(InteractiveFigure):
     show and spells out one cell's sum from the numbers it was sent.
 
     Args:
-        examples: The worked examples, as ``Example`` records or dicts with its fields.
-        start: Which example is shown first, counted from 0.
+        examples: The worked examples.
 
     Raises:
-        ValueError: If there are no examples, ``start`` is not one of them, or an example's shapes do not fit.
+        ValueError: If there are no examples, or an example's shapes do not fit.
 
     Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
     """
@@ -205,10 +188,8 @@ class AttentionSteps(InteractiveFigure):
     stage = traitlets.Int(0, min=0, max=len(STAGES) - 1, help="index into STAGES").tag(sync=True)
     show_shapes = traitlets.Bool(False, help="whether shapes stand beside the names").tag(sync=True)
 
-    def __init__(self, examples: Sequence[Example | Mapping[str, Any]], start: int = 0) -> None:
+    def __init__(self, examples: Sequence[Example]) -> None:
         if not examples:
             raise ValueError("AttentionSteps needs at least one example, got none")
-        if not 0 <= start < len(examples):
-            raise ValueError(f"start is {start}, wanted one of the {len(examples)} examples: 0 to {len(examples) - 1}")
-        records = [compute(_as_example(example)) for example in examples]
-        super().__init__(examples=records, chosen=start, fallback=static_tables(records[start]))
+        records = [compute(example) for example in examples]
+        super().__init__(examples=records, fallback=static_tables(records[0]))

@@ -7,7 +7,7 @@ from typing import Any
 import traitlets
 
 from softlookup import roofline as rl
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 BATCHES = tuple(2**power for power in range(11))
 LENGTHS = (50, 100, 200, 500, 1000, 2000, 4000, 8000, 16_000, 32_000)
@@ -116,14 +116,12 @@ def static_table(model: str, machine: str, length: int) -> str:
     rows = []
     for batch in BATCHES[::2]:
         described = describe(model, machine, WRITING, batch, length)
-        cells = (described["dense"]["intensity"], described["attention"]["intensity"])
-        rows.append(f'<tr><th scope="row">{batch}</th>' + "".join(f"<td>{cell:.2f}</td>" for cell in cells) + "</tr>")
-    return (
+        rows.append((batch, *(f"{described[part]['intensity']:.2f}" for part in ("dense", "attention"))))
+    sentence = (
         f"<p>{escape(model)} on {escape(machine)}, decoding after {length} tokens: operations per byte. With "
         "scripts switched on, you can choose model, machine, stage, batch and length.</p>"
-        "<table><thead><tr><th>batch</th>"
-        f"<th>dense layers</th><th>attention</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
+    return sentence + plain_table(("batch", "dense layers", "attention"), rows)
 
 
 class BatchingExplorer(InteractiveFigure):

@@ -146,10 +146,6 @@ class BeamTree(InteractiveFigure):
         end_id: The token that ends a text.
         limit: The most tokens.
         name: From a token's id to its name.
-        widths: Widths to choose from.
-
-    Raises:
-        ValueError: If there is no width, or one is below 1.
 
     Book: 10_inference.html#inference-tree.
     """
@@ -169,24 +165,20 @@ class BeamTree(InteractiveFigure):
         *,
         limit: int,
         name: Callable[[int], str],
-        widths: Sequence[int] = WIDTHS,
     ) -> None:
-        if not widths:
-            raise ValueError("BeamTree needs at least one width, got none")
         searches: list[dict[str, Any]] = []
-        for beams in widths:
+        for beams in WIDTHS:
             steps = grow(next_log_p, end_id, beams, limit)
             stops = [last_step(steps, alpha, limit) for alpha in ALPHAS]
             searches.append({"beams": beams, "steps": steps, "stops": stops})
         used = sorted({i for search in searches for step in search["steps"] for node in step for i in node["ids"]})
         names = {i: str(name(i)) for i in used}
-        middle = min(1, len(widths) - 1)
         super().__init__(
             title=title,
             searches=searches,
             limit=limit,
             names={str(i): described for i, described in names.items()},
             alphas=list(ALPHAS),
-            chosen=middle,
-            fallback=static_table(title, searches[middle]["steps"], names),
+            chosen=1,
+            fallback=static_table(title, searches[1]["steps"], names),
         )

@@ -1,12 +1,11 @@
 """A cache that grows step by step: what runs through the model, what is kept, how many bytes, how many scores."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import traitlets
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 LAYERS = (1, 4, 12, 32, 80)
 """Numbers of layers that can be chosen."""
@@ -70,21 +69,17 @@ def static_table(tokens: Sequence[str], prompt: int) -> str:
         HTML with a sentence and a table.
     """
     sizes = {"n_layers": 4, "n_kv_heads": 8, "head_width": 64, "each": 2}
-    rows = ""
+    rows = []
     for step in range(1, len(tokens) - prompt + 1):
         cached, again = (describe(len(tokens), prompt, step, cached=c, **sizes) for c in (True, False))
-        rows += (
-            f'<tr><th scope="row">{step}: {escape(tokens[prompt + step - 1])}</th><td>{again["through"]}</td>'
-            f"<td>{cached['through']}</td><td>{cached['kept']}</td><td>{cached['bytes']:,}</td></tr>"
-        )
-    return (
+        name = f"{step}: {tokens[prompt + step - 1]}"
+        rows.append((name, again["through"], cached["through"], cached["kept"], f"{cached['bytes']:,}"))
+    head = ("pass, and the token written", "tokens in, no cache", "tokens in, cached", "tokens cached")
+    sentence = (
         f"<p>A text of {len(tokens)} tokens is generated, of which the first {prompt} are the prompt. With scripts "
-        f"switched on, you can follow it step by step.</p>"
-        f"<table><thead><tr><th>pass, and the token written</th><th>tokens in, no cache</th>"
-        f"<th>tokens in, cached</th><th>tokens cached</th>"
-        f"<th>bytes, 4 layers of 8 heads of 64 in half precision</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table>"
+        "switched on, you can follow it step by step.</p>"
     )
+    return sentence + plain_table((*head, "bytes, 4 layers of 8 heads of 64 in half precision"), rows)
 
 
 class CacheGrowth(InteractiveFigure):

@@ -1,14 +1,13 @@
 """A published config, read: its parameters by part, the bytes of its cache, operations for a token, and its layers."""
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import traitlets
 
 from softlookup.describing.layer_sizes import AttentionSizes, LatentSizes
 from softlookup.roofline.config_json import Config, cache_bytes, cache_rows, layers, sizes, token_operations
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 LENGTHS = tuple(2**power for power in range(8, 18))
 """Lengths of the text that can be chosen, in tokens."""
@@ -67,17 +66,13 @@ def describe(config: Config, length: int, each: int) -> dict[str, int]:
 
 def static_table(configs: Mapping[str, Config]) -> str:
     """Write all models at one length as HTML, for readers whose browser runs no script."""
-    length = LENGTHS[-3]
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{now["total"] / 1e9:.2f}</td><td>{now["active"] / 1e9:.2f}</td>'
-        f"<td>{now['cache'] / 1e6:,.0f}</td><td>{(now['weights'] + now['mixing']) / 1e9:.1f}</td></tr>"
-        for name, now in ((name, describe(config, length, 2)) for name, config in configs.items())
-    )
-    return (
-        "<table><thead><tr><th>model</th><th>billion parameters</th><th>of them for one token</th>"
-        f"<th>MB of cache at {length:,} tokens</th><th>GFLOP for the next token</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )
+    length, rows = LENGTHS[-3], []
+    for name, config in configs.items():
+        now = describe(config, length, 2)
+        counts = (f"{now[kind] / 1e9:.2f}" for kind in ("total", "active"))
+        rows.append((name, *counts, f"{now['cache'] / 1e6:,.0f}", f"{(now['weights'] + now['mixing']) / 1e9:.1f}"))
+    head = ("model", "billion parameters", "of them for one token", f"MB of cache at {length:,} tokens")
+    return plain_table((*head, "GFLOP for the next token"), rows)
 
 
 class ConfigReader(InteractiveFigure):

@@ -8,7 +8,7 @@ import traitlets
 
 from softlookup import roofline as rl
 from softlookup.widgets.batching_explorer import machine_record, sizes_record
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 CONTEXT = 1000
 """S: tokens of the text that the newest attend to, themselves among them."""
@@ -78,19 +78,13 @@ def described(model: str, machine: str, tokens: int) -> dict[str, tuple[float, f
 def static_table(model: str, machine: str) -> str:
     """Write the steps of a whole prompt as HTML, for readers whose browser runs no script."""
     times = described(model, machine, CONTEXT)
-    rows = "".join(
-        f'<tr><th scope="row">{title}</th><td>{operations}</td><td>{numbers}</td>'
-        + "".join(f"<td>{1e6 * seconds:.3g}</td>" for seconds in times[name])
-        + "</tr>"
-        for name, (title, operations, numbers) in STEPS.items()
-    )
-    return (
+    rows = ((*words, *(f"{1e6 * seconds:.3g}" for seconds in times[name])) for name, words in STEPS.items())
+    sentence = (
         f"<p>A layer of {escape(model)} on {escape(machine)}, {CONTEXT} tokens at once. The rest: norms, rotations, "
         "residual connections. With scripts switched on, you "
         "can choose model, machine and how many tokens a step has.</p>"
-        "<table><thead><tr><th>step</th><th>operations</th><th>numbers moved</th><th>cooks (µs)</th><th>van (µs)</th>"
-        f"</tr></thead><tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(("step", "operations", "numbers moved", "cooks (µs)", "van (µs)"), rows)
 
 
 class CooksAndVan(InteractiveFigure):

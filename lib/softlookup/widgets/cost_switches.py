@@ -1,14 +1,13 @@
 """One model whose parts can be changed: what each change does to memory, and to the next token."""
 
 from collections.abc import Collection
-from html import escape
 from itertools import product
 
 import traitlets
 
 from softlookup.roofline import hardware
 from softlookup.roofline.config_json import QUOTED, Config, cache_rows, layers, sizes
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 LENGTHS = tuple(2**power for power in range(10, 18))
 """Lengths of the text that can be chosen, in tokens."""
@@ -104,24 +103,16 @@ def every_choice() -> list[tuple[str, ...]]:
 
 def static_table(config: Config, machine: str) -> str:
     """Write each change alone, and three together, as HTML, for readers whose browser runs no script."""
-    roof, length = hardware(machine), LENGTHS[-1]
-    shown = [(), *((name,) for name in CHANGES), ("heads", "windows", "bits")]
-    rows = []
-    for changes in shown:
+    roof, length, rows = hardware(machine), LENGTHS[-1], []
+    for changes in ((), *((name,) for name in CHANGES), ("heads", "windows", "bits")):
         now = describe(config, changes, length)
-        name = ", ".join(CHANGES[change] for change in changes) or "as published"
         fetched = now["met"] + now["cache"]
-        cells = [
-            f"{(now['stored'] + now['cache']) / 1e9:.0f}",
-            f"{fetched / 1e9:.0f}",
-            f"{(now['weights'] + now['mixing']) / 1e9:.0f}",
-            f"{1e3 * fetched / roof.bandwidth_bytes_per_s:.1f}",
-        ]
-        rows.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
-    return (
-        "<table><thead><tr><th>change</th><th>GB of weights and cache</th><th>GB fetched for a token</th>"
-        f"<th>GFLOP for a token</th><th>ms for the bytes</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    )
+        billions = (now["stored"] + now["cache"], fetched, now["weights"] + now["mixing"])
+        name = ", ".join(CHANGES[change] for change in changes) or "as published"
+        counts = (f"{number / 1e9:.0f}" for number in billions)
+        rows.append((name, *counts, f"{1e3 * fetched / roof.bandwidth_bytes_per_s:.1f}"))
+    head = ("change", "GB of weights and cache", "GB fetched for a token", "GFLOP for a token", "ms for the bytes")
+    return plain_table(head, rows)
 
 
 class CostSwitches(InteractiveFigure):

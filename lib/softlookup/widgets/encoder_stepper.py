@@ -10,7 +10,7 @@ import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from softlookup import reference
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, number_table
 
 ORDERS = ("post", "pre")
 """Norm after each sum, or before each sublayer; ``EncoderStepper.order`` is an index into them."""
@@ -293,18 +293,10 @@ def static_tables(record: Mapping[str, Any]) -> str:
         HTML with two tables.
     """
     tables = {table["id"]: table for box in record["boxes"] for table in box["tables"]}
-    parts = [f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"]
-    for name in ("x", "y"):
-        table = tables[name]
-        head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table["columns"])
-        body = "".join(
-            f'<tr><th scope="row">{escape(row)}</th>{"".join(f"<td>{n:.2f}</td>" for n in line)}</tr>'
-            for row, line in zip(table["rows"], table["numbers"], strict=True)
-        )
-        parts.append(
-            f"<table><caption>{name}</caption><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
-    return "".join(parts)
+    sentence = f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"
+    return sentence + "".join(
+        number_table(name, *(tables[name][k] for k in ("rows", "columns", "numbers"))) for name in "xy"
+    )
 
 
 class EncoderStepper(InteractiveFigure):
@@ -313,11 +305,10 @@ class EncoderStepper(InteractiveFigure):
     Every number is computed here, in float64, with ``softlookup.reference``.
 
     Args:
-        examples: The layers, as ``LayerExample`` records or dicts with their fields.
-        order: Which order is shown first, "post" or "pre".
+        examples: The layers.
 
     Raises:
-        ValueError: If there are no examples, the order is unknown, or an example's shapes do not fit.
+        ValueError: If there are no examples, or an example's shapes do not fit.
 
     Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html#encoder-layer.
     """
@@ -329,14 +320,8 @@ class EncoderStepper(InteractiveFigure):
     order = traitlets.Int(0, min=0, max=1, help="index into ORDERS").tag(sync=True)
     box = traitlets.Int(0, min=0, help="index of the box shown").tag(sync=True)
 
-    def __init__(self, examples: Sequence[LayerExample | Mapping[str, Any]], order: str = "post") -> None:
+    def __init__(self, examples: Sequence[LayerExample]) -> None:
         if not examples:
             raise ValueError("EncoderStepper needs at least one example, got none")
-        if order not in ORDERS:
-            raise ValueError(f"order is {order!r}, wanted one of {', '.join(ORDERS)}")
-        layer_examples = [
-            example if isinstance(example, LayerExample) else LayerExample(**example) for example in examples
-        ]
-        records = [[compute(example, which) for which in ORDERS] for example in layer_examples]
-        start = ORDERS.index(order)
-        super().__init__(records=records, order=start, fallback=static_tables(records[0][start]))
+        records = [[compute(example, order) for order in ORDERS] for example in examples]
+        super().__init__(records=records, fallback=static_tables(records[0][0]))

@@ -1,14 +1,13 @@
 """The book's first figure: ask for a word, turn the temperature, and watch a dictionary go soft."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 from softlookup.widgets.lookup_plane import Store, look_up
 
 TAUS = (0.0, *(float(f"{10 ** (place / 5):.2g}") for place in range(-5, 9)))
@@ -50,16 +49,9 @@ def static_table(record: Mapping[str, Any], place: int) -> str:
         record: What the figure keeps.
         place: Which of its temperatures.
     """
-    rows = "".join(
-        f'<tr><th scope="row">{escape(query["name"])}</th><td>{escape(query["found"] or "nothing")}</td>'
-        f"<td>{escape(query['answers'][place])}</td></tr>"
-        for query in record["asked"]
-    )
-    return (
-        f"<table><caption>A lookup, hard and soft (at temperature {record['taus'][place]:g})</caption><thead><tr>"
-        '<th scope="col">asked for</th><th scope="col">a dictionary has</th><th scope="col">a soft lookup gives</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    rows = ((query["name"], query["found"] or "nothing", query["answers"][place]) for query in record["asked"])
+    head = ("asked for", "a dictionary has", "a soft lookup gives")
+    return plain_table(head, rows, f"A lookup, hard and soft (at temperature {record['taus'][place]:g})")
 
 
 class FirstLookup(InteractiveFigure):
@@ -70,10 +62,9 @@ class FirstLookup(InteractiveFigure):
     Args:
         store: Keys, values, and queries by name; a query whose name is a key's is one that a dictionary finds.
         asked: Which query is shown first.
-        tau: The temperature to begin with, one of ``TAUS``.
 
     Raises:
-        ValueError: If the store does not fit together, the query is none of it, or tau is not one of ``TAUS``.
+        ValueError: If the store does not fit together, or the query is none of it.
 
     Book: 02_soft_lookup.html#soft-lookup-mix.
     """
@@ -82,14 +73,10 @@ class FirstLookup(InteractiveFigure):
     asked = traitlets.Int(0, min=0, help="index of the query").tag(sync=True)
     place = traitlets.Int(0, min=0, max=len(TAUS) - 1, help="index into TAUS").tag(sync=True)
 
-    def __init__(self, store: Store, asked: str | None = None, tau: float = 1.0) -> None:
+    def __init__(self, store: Store, asked: str | None = None) -> None:
         record = _record(store)
         names = [query["name"] for query in record["asked"]]
         if asked is not None and asked not in names:
             raise ValueError(f"the query {asked!r} is none of {', '.join(names)}")
-        if tau not in TAUS:
-            near = min(TAUS, key=lambda offered: abs(offered - tau))
-            raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
-        place = TAUS.index(tau)
-        first = names.index(asked) if asked is not None else 0
+        place, first = TAUS.index(1.0), names.index(asked) if asked is not None else 0
         super().__init__(record=record, asked=first, place=place, fallback=static_table(record, place))

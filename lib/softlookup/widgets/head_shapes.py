@@ -1,13 +1,13 @@
 """The shapes of multi-head attention at any sizes: tensors as blocks, parameters, operations, bytes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
 import traitlets
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 LARGEST = {"B": 64, "T": 8192, "D": 16384, "N": 128, "K": 128, "H": 512}
 """The largest size that the figure takes; all counts stay whole numbers that JavaScript holds exactly."""
@@ -110,15 +110,12 @@ def static_table(sizes: Sizes) -> str:
         HTML with one table and one sentence.
     """
     described = describe(sizes)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(" × ".join(f"{n:,}" for n in shape))}</td></tr>'
-        for name, shape in described["shapes"].items()
-    )
-    return (
+    rows = ((name, " × ".join(f"{n:,}" for n in shape)) for name, shape in described["shapes"].items())
+    sentence = (
         f"<p>{escape(sizes.title)}: {described['parameters']['total']:,} parameters, {described['flops']['total']:,} "
         "operations. With scripts switched on, you can change every size.</p>"
-        f"<table><caption>Shapes</caption><tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table((), rows, "Shapes")
 
 
 class HeadShapes(InteractiveFigure):
@@ -128,11 +125,10 @@ class HeadShapes(InteractiveFigure):
     layers of ``softlookup.model``.
 
     Args:
-        presets: Settings to begin with, as ``Sizes`` records or dicts with its fields.
-        start: Which of them is shown first, counted from 0.
+        presets: Settings to begin with.
 
     Raises:
-        ValueError: If there is no preset, ``start`` is none of them, or sizes fit no layer.
+        ValueError: If there is no preset, or sizes fit no layer.
     """
 
     presets = traitlets.List(traitlets.Dict(), help="settings to choose from: title, B, T, D, N, K, H").tag(sync=True)
@@ -140,15 +136,12 @@ class HeadShapes(InteractiveFigure):
     chosen = traitlets.Int(0, help="which preset was chosen last").tag(sync=True)
     bytes_per_number = traitlets.Int(4, help="bytes of a number in the scores and the cache").tag(sync=True)
 
-    def __init__(self, presets: Sequence[Sizes | Mapping[str, Any]], start: int = 0) -> None:
+    def __init__(self, presets: Sequence[Sizes]) -> None:
         if not presets:
             raise ValueError("HeadShapes needs at least one preset, got none")
-        if not 0 <= start < len(presets):
-            raise ValueError(f"start is {start}, wanted one of the {len(presets)} presets: 0 to {len(presets) - 1}")
-        records = [(preset if isinstance(preset, Sizes) else Sizes(**preset)).checked() for preset in presets]
+        records = [preset.checked() for preset in presets]
         super().__init__(
             presets=[asdict(record) for record in records],
             largest=dict(LARGEST),
-            chosen=start,
-            fallback=static_table(records[start]),
+            fallback=static_table(records[0]),
         )

@@ -2,6 +2,8 @@
 
 import re
 import sys
+from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,36 @@ def without_comments(text: str) -> str:
 def _with_shared(path: Path) -> str:
     """Put what all figures share before a figure's own script or stylesheet: a browser gets each figure as one text."""
     return without_comments((HERE / f"shared{path.suffix}").read_text("utf-8") + path.read_text("utf-8"))
+
+
+def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
+    """Write a table as HTML, for readers whose browser runs no script.
+
+    Args:
+        head: What stands above each column; an empty text for nothing, and no texts for no such row.
+        rows: The cells of each row, of which the first names the row.
+        caption: What stands above the table; empty for nothing.
+    """
+    top = "".join(f'<th scope="col">{escape(word)}</th>' if word else "<td></td>" for word in head)
+    body = "".join(
+        f'<tr><th scope="row">{escape(str(name))}</th>{"".join(f"<td>{escape(str(cell))}</td>" for cell in cells)}</tr>'
+        for name, *cells in rows
+    )
+    above = f"<caption>{escape(caption)}</caption>" * bool(caption) + f"<thead><tr>{top}</tr></thead>" * bool(head)
+    return f"<table>{above}<tbody>{body}</tbody></table>"
+
+
+def number_table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Iterable[Iterable[float]]) -> str:
+    """Write a matrix as such a table, with two decimals.
+
+    Args:
+        caption: What stands above the table.
+        rows: Names of the rows.
+        columns: Names of the columns.
+        numbers: The matrix, row by row.
+    """
+    lines = ((name, *(f"{number:.2f}" for number in line)) for name, line in zip(rows, numbers, strict=True))
+    return plain_table(("", *columns), lines, caption)
 
 
 class InteractiveFigure(anywidget.AnyWidget):

@@ -10,7 +10,7 @@ import traitlets
 
 from softlookup.roofline import Hardware, attainable_flops_per_s, bound_by, hardware, ridge
 from softlookup.tiles import Kernel
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 from softlookup.widgets.kernel_recording import film
 from softlookup.widgets.played_kernels import KERNELS, PlayedKernel
 
@@ -68,19 +68,22 @@ def text_of(kernel: Kernel) -> str:
 def static_table(kernels: list[dict[str, Any]], machine: str) -> str:
     """Write what each kernel costs as HTML, for readers whose browser runs no script."""
     head = ("kernel", "tile", "bytes read", "bytes written", "most bytes on chip", "FLOP/B", "limit")
-    rows = "".join(
-        f'<tr><th scope="row">{escape(kernel["title"])}</th><td>{launch["tile"] or "one"}</td>'
-        + "".join(f"<td>{launch[name]:,}</td>" for name in ("read", "written", "chip"))
-        + f"<td>{launch['intensity']:.2f}</td><td>{launch['bound']}</td></tr>"
+    rows = (
+        (
+            kernel["title"],
+            launch["tile"] or "one",
+            *(f"{launch[name]:,}" for name in ("read", "written", "chip")),
+            f"{launch['intensity']:.2f}",
+            launch["bound"],
+        )
         for kernel in kernels
         for launch in kernel["launches"]
     )
-    return (
+    sentence = (
         f"<p>What kernels move between main memory and chip, by the size of their tiles; the limit is that of "
         f"{machine} in the roofline model. With scripts switched on, you can play each kernel tile by tile.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(head, rows)
 
 
 class KernelPlayer(InteractiveFigure):

@@ -10,7 +10,7 @@ import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from softlookup import reference
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 TAUS = (0.0, *(float(f"{10 ** (place / 10):.2g}") for place in range(-20, 21)))
 """Where the temperature can be set: 0 is the hard lookup, then equal steps of its logarithm from 0.01 to 100."""
@@ -124,20 +124,18 @@ def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) 
         HTML with a sentence and a table.
     """
     lookup = look_up(record["k"], record["v"], query, tau)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(key)} : {escape(value)}</th><td>{score:.2f}</td><td>{weight:.2f}</td></tr>'
-        for key, value, score, weight in zip(
-            record["keys"], record["values"], lookup["scores"], lookup["weights"], strict=True
-        )
+    names = (f"{key} : {value}" for key, value in zip(record["keys"], record["values"], strict=True))
+    rows = (
+        (name, f"{score:.2f}", f"{weight:.2f}")
+        for name, score, weight in zip(names, lookup["scores"], lookup["weights"], strict=True)
     )
     x, y = lookup["answer"]
-    return (
+    sentence = (
         f"<p>The query {escape(record['queries'][0]['name'])} at ({query[0]:g}, {query[1]:g}) and temperature {tau:g} "
         f"gives the answer ({x:.2f}, {y:.2f}). With scripts switched on, you can move the query and change the "
         "temperature.</p>"
-        "<table><caption>Dot products and weights</caption><thead><tr><td></td>"
-        f'<th scope="col">score</th><th scope="col">weight</th></tr></thead><tbody>{rows}</tbody></table>'
     )
+    return sentence + plain_table(("", "score", "weight"), rows, "Dot products and weights")
 
 
 class LookupPlane(InteractiveFigure):
@@ -148,10 +146,9 @@ class LookupPlane(InteractiveFigure):
 
     Args:
         store: Keys, values and queries.
-        tau: The temperature to begin with, one of ``TAUS``.
 
     Raises:
-        ValueError: If the store does not fit together, or tau is not one of ``TAUS``.
+        ValueError: If the store does not fit together.
 
     Book: 02_soft_lookup.html#soft-lookup-limits.
     """
@@ -161,10 +158,7 @@ class LookupPlane(InteractiveFigure):
     place = traitlets.Int(0, min=0, max=len(TAUS) - 1, help="index into TAUS").tag(sync=True)
     cosine = traitlets.Bool(False, help="whether similarity is the cosine").tag(sync=True)
 
-    def __init__(self, store: Store, tau: float = 1.0) -> None:
-        if tau not in TAUS:
-            near = min(TAUS, key=lambda offered: abs(offered - tau))
-            raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
+    def __init__(self, store: Store) -> None:
         record = _record(store)
         query = record["queries"][0]["at"]
-        super().__init__(store=record, query=query, place=TAUS.index(tau), fallback=static_table(record, query, tau))
+        super().__init__(store=record, query=query, place=TAUS.index(1.0), fallback=static_table(record, query, 1.0))

@@ -1,13 +1,12 @@
 """Six learning curves that are wrong: which fault made each of them?"""
 
 from collections.abc import Mapping
-from html import escape
 from math import log
 from typing import Any
 
 import traitlets
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 HEALTHY = "healthy"
 
@@ -89,19 +88,16 @@ def static_table(curves: Mapping[str, Mapping[str, list[float]]]) -> str:
     Returns:
         HTML with a sentence and a table.
     """
-    rows = "".join(
-        f"<tr><td>{name}</td><td>{run['validation'][0]:.2f}</td><td>{run['training'][-1]:.2f}</td>"
-        f"<td>{run['validation'][-1]:.2f}</td><td>{run['true'][-1]:.2f}</td><td>{escape(fault)}</td></tr>"
-        for name, run, fault in [
-            ("healthy run", curves[HEALTHY], "none"),
-            *((f"case {i}", curves[slug], SUSPECTS[slug]["title"]) for i, slug in enumerate(CASES, start=1)),
-        ]
-    )
-    return (
+    shown = [("healthy run", HEALTHY, "none")]
+    shown += [(f"case {i}", slug, SUSPECTS[slug]["title"]) for i, slug in enumerate(CASES, start=1)]
+    ends = (("validation", 0), ("training", -1), ("validation", -1), ("true", -1))
+    rows = ((name, *(f"{curves[slug][kind][at]:.2f}" for kind, at in ends), fault) for name, slug, fault in shown)
+    sentence = (
         "<p>Losses of seven runs, in nats per token. With scripts switched on, you can choose a suspect for each "
-        "curve here.</p><table><thead><tr><th>run</th><th>first</th><th>training, at the end</th>"
-        f"<th>validation, at the end</th><th>true</th><th>fault</th></tr></thead><tbody>{rows}</tbody></table>"
+        "curve here.</p>"
     )
+    head = ("run", "first", "training, at the end", "validation, at the end", "true", "fault")
+    return sentence + plain_table(head, rows)
 
 
 class LossDetective(InteractiveFigure):

@@ -264,10 +264,9 @@ class MachineMap(InteractiveFigure):
     Args:
         translator: A model and its tokenizer, such as `load_translator()`; a learned table and sinusoidal positions.
         sentences: What can be followed through the machine.
-        links: Pages for parts that have none in PARTS, by slug, relative to the book's pages.
 
     Raises:
-        ValueError: If there is no sentence, a link belongs to no part, or the model's norms follow the sublayers.
+        ValueError: If there is no sentence, or the model's norms follow the sublayers.
 
     Source: Vaswani et al. 2017, figure 1; Xiong et al. 2020 (pre-LN). Book: 01_motivation.html#motivation-machine.
     """
@@ -281,17 +280,13 @@ class MachineMap(InteractiveFigure):
     word = traitlets.Int(1, help="index of the token that is followed through the encoder").tag(sync=True)
     step = traitlets.Int(0, help="index of the token that is being written").tag(sync=True)
 
-    def __init__(self, translator: "Translator", sentences: Sequence[str], links: dict[str, str] | None = None) -> None:
+    def __init__(self, translator: "Translator", sentences: Sequence[str]) -> None:
         if isinstance(sentences, str) or not sentences:
             raise ValueError("MachineMap needs at least one sentence, in a list")
-        links = links or {}
-        strangers = set(links) - {part.slug for part in PARTS}
-        if strangers:
-            raise ValueError(f"links for {sorted(strangers)}; the parts are {', '.join(part.slug for part in PARTS)}")
         if not translator.model.config.pre_norm:
             raise ValueError("MachineMap draws a norm before each sublayer; this model has its norms after them")
         runs = [compute(translator, sentence) for sentence in sentences]
-        records = [asdict(part) | ({"link": links[part.slug]} if part.slug in links else {}) for part in PARTS]
+        records = [asdict(part) for part in PARTS]
         super().__init__(
             parts=records,
             sizes=sizes(translator),

@@ -1,6 +1,6 @@
 """A mask to be clicked together: which token may attend to which, and what becomes of weights and outputs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -10,7 +10,7 @@ import traitlets
 
 from softlookup.reference import causal_mask, combine_masks, padding_mask, scaled_dot_product_attention, window_mask
 from softlookup.reference import softmax as plain_softmax
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 LONGEST = 12
 """The most tokens that the grid has room for."""
@@ -115,15 +115,12 @@ def static_table(look: Look) -> str:
         HTML with a sentence and a table.
     """
     weights = describe(look, causal_mask(len(look.tokens)))["weights"]
-    head = "".join(f'<th scope="col">{escape(token)}</th>' for token in look.tokens)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(token)}</th>' + "".join(f"<td>{w:.2f}</td>" for w in row) + "</tr>"
-        for token, row in zip(look.tokens, weights, strict=True)
-    )
-    return (
+    rows = ((token, *(f"{w:.2f}" for w in row)) for token, row in zip(look.tokens, weights, strict=True))
+    sentence = (
         f"<p>{escape(look.title)}: attention weights under the causal mask. With scripts switched on, you can change "
-        f"every cell of the mask.</p><table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        "every cell of the mask.</p>"
     )
+    return sentence + plain_table(("", *look.tokens), rows)
 
 
 class MaskBuilder(InteractiveFigure):
@@ -132,21 +129,18 @@ class MaskBuilder(InteractiveFigure):
     The script computes the softmax, since any mask can be made; tests compare it with ``describe``.
 
     Args:
-        looks: Sentences with their scores, as ``Look`` records or dicts with its fields.
-        start: Which mask is shown first, one of PRESETS.
+        looks: Sentences with their scores.
 
     Raises:
-        ValueError: If there is no sentence, one fits no grid, or there is no such mask.
+        ValueError: If there is no sentence, or one fits no grid.
     """
 
     looks = traitlets.List(traitlets.Dict(), help="sentences: title, tokens, scores, real").tag(sync=True)
     chosen = traitlets.Int(0, help="which sentence is shown").tag(sync=True)
     start = traitlets.Unicode("causal", help="the mask that is shown first").tag(sync=True)
 
-    def __init__(self, looks: Sequence[Look | Mapping[str, Any]], start: str = "causal") -> None:
+    def __init__(self, looks: Sequence[Look]) -> None:
         if not looks:
             raise ValueError("MaskBuilder needs at least one sentence, got none")
-        if start not in PRESETS:
-            raise ValueError(f"there is no mask {start!r}; there are {', '.join(PRESETS)}")
-        records = [(look if isinstance(look, Look) else Look(**look)).checked() for look in looks]
-        super().__init__(looks=[asdict(record) for record in records], start=start, fallback=static_table(records[0]))
+        records = [look.checked() for look in looks]
+        super().__init__(looks=[asdict(record) for record in records], fallback=static_table(records[0]))

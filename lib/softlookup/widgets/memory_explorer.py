@@ -8,7 +8,7 @@ import traitlets
 
 from softlookup import roofline as rl
 from softlookup.widgets.batching_explorer import machine_record, sizes_record
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 BATCHES = tuple(2**power for power in range(11))
 LENGTHS = (128, 512, 1024, 2048, 4096, 8192, 16_384, 32_768)
@@ -67,17 +67,19 @@ def largest_batch(model: str, memory_bytes: float, length: int, number_bytes: in
 def static_table(models: Sequence[str], machine: str, length: int) -> str:
     """Write how many sequences fit as HTML, for readers whose browser runs no script."""
     memory_bytes = rl.hardware(machine).memory_bytes
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{describe_writing(name, 1, length)["weights"] / 1e9:.1f} GB</td>'
-        f"<td>{largest_batch(name, memory_bytes, length)}</td></tr>"
+    rows = (
+        (
+            name,
+            f"{describe_writing(name, 1, length)['weights'] / 1e9:.1f} GB",
+            largest_batch(name, memory_bytes, length),
+        )
         for name in models
     )
-    return (
+    sentence = (
         f"<p>In half precision, sequences of {length} tokens that fit into the memory of {escape(machine)} beside the "
         "weights. With scripts switched on, you can choose model, device and sizes.</p>"
-        "<table><thead><tr><th>model</th><th>weights</th>"
-        f"<th>sequences</th></tr></thead><tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(("model", "weights", "sequences"), rows)
 
 
 class MemoryExplorer(InteractiveFigure):

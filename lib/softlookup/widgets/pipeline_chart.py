@@ -1,13 +1,12 @@
 """A pipeline as a Gantt chart: what each stage does when, its bubble, and the activations that it holds."""
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 import traitlets
 
 from softlookup.ranks.schedules import gpipe, one_forward_one_backward, pipeline_times
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 SCHEDULES: dict[str, Callable[[int, int], list[list[str]]]] = {
     "GPipe": gpipe,
@@ -49,29 +48,25 @@ def describe(schedule: str, stages: int, micro_batches: int) -> dict[str, Any]:
 def static_table(runs: Sequence[dict[str, Any]]) -> str:
     """Write what each schedule costs as HTML, for readers whose browser runs no script."""
     head = ("schedule", "stages", "micro-batches", "time, in forwards", "idle", "most activations alive")
-    rows = "".join(
-        f'<tr><th scope="row">{escape(run["schedule"])}</th><td>{run["stages"]}</td><td>{run["micro"]}</td>'
-        f"<td>{run['length']:g}</td><td>{100 * run['idle']:.1f} %</td><td>{max(run['alive'])}</td></tr>"
+    rows = (
+        (
+            *(run[name] for name in ("schedule", "stages", "micro")),
+            f"{run['length']:g}",
+            f"{100 * run['idle']:.1f} %",
+            max(run["alive"]),
+        )
         for run in runs
     )
-    return (
+    sentence = (
         "<p>Pipelines of stages that take one unit for the forward of a micro-batch and two for its backward.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(head, rows)
 
 
 class PipelineChart(InteractiveFigure):
     """Show a pipeline as a Gantt chart: forwards, backwards, and the bubbles in which a stage waits.
 
     All times are computed by ``softlookup.ranks.schedules``.
-
-    Args:
-        stages: Numbers of stages to choose from.
-        micro_batches: Numbers of micro-batches to choose from.
-
-    Raises:
-        ValueError: If there is nothing to choose from, or no such pipeline.
 
     Book: 19_many_devices.html#many-devices-pipeline.
     """
@@ -80,8 +75,6 @@ class PipelineChart(InteractiveFigure):
     forward = traitlets.Int(FORWARD, help="how long a forward takes").tag(sync=True)
     backward = traitlets.Int(BACKWARD, help="how long a backward takes").tag(sync=True)
 
-    def __init__(self, stages: Sequence[int] = STAGES, micro_batches: Sequence[int] = MICRO_BATCHES) -> None:
-        if not stages or not micro_batches:
-            raise ValueError("no pipeline to show: wanted at least one number of stages and one of micro-batches")
-        runs = [describe(name, some, many) for name in SCHEDULES for some in stages for many in micro_batches]
+    def __init__(self) -> None:
+        runs = [describe(name, some, many) for name in SCHEDULES for some in STAGES for many in MICRO_BATCHES]
         super().__init__(runs=runs, fallback=static_table(runs))

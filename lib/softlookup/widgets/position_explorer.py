@@ -1,19 +1,22 @@
 """Positions to move: two rows of sinusoids as hands of clocks, or a query and a key that are turned."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import traitlets
 
 from softlookup import reference
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 WIDTHS = (2, 4, 8, 16, 32, 64)
 """The widths of a row of sinusoids that can be chosen."""
 FARTHEST = 40
 """The last position that the sliders reach."""
+WIDTH = 16
+"""The width to begin with."""
+QUERY, KEY, BASE = (1.6, 0.4, 1.0, -0.8), (0.9, 1.2, 1.1, 0.5), 100.0
+"""What is turned, and what rotary positions take for 10,000 here, so that the slow pair moves within sight."""
 
 
 def describe_sinusoids(one: int, other: int, width: int) -> dict[str, Any]:
@@ -90,19 +93,12 @@ def static_table(width: int = 4, length: int = 8) -> str:
     Returns:
         HTML with one sentence and one table.
     """
-    table = reference.sinusoidal(length, width)
-    head = "".join(f'<th scope="col">{c}</th>' for c in range(width))
-    body = "".join(
-        f'<tr><th scope="row">{p}</th>' + "".join(f"<td>{x:.2f}</td>" for x in row) + "</tr>"
-        for p, row in enumerate(table)
-    )
     sentence = (
         f"The first {length} positions as sinusoids of width {width}. With scripts switched on, you can move them."
     )
-    return (
-        f"<p>{escape(sentence)}</p><table><caption>Sinusoidal positions, one row each</caption>"
-        f'<thead><tr><th scope="col">position</th>{head}</tr></thead><tbody>{body}</tbody></table>'
-    )
+    rows = ((p, *(f"{x:.2f}" for x in row)) for p, row in enumerate(reference.sinusoidal(length, width)))
+    head = ("position", *map(str, range(width)))
+    return f"<p>{sentence}</p>" + plain_table(head, rows, "Sinusoidal positions, one row each")
 
 
 class PositionExplorer(InteractiveFigure):
@@ -113,13 +109,9 @@ class PositionExplorer(InteractiveFigure):
     Args:
         one: The first position, and the query's.
         other: The second position, and the key's.
-        width: D of the sinusoids.
-        query: The query before it is turned: two pairs of numbers.
-        key: The key, likewise.
-        base: What rotary positions take for 10,000 here, so that the slow pair moves within sight.
 
     Raises:
-        ValueError: If a position or the width is none that the figure offers, or query or key has not four numbers.
+        ValueError: If a position is none that the figure offers.
 
     Book: 06_positions.html#positions-explorer.
     """
@@ -133,28 +125,16 @@ class PositionExplorer(InteractiveFigure):
     key = traitlets.List(traitlets.Float(), help="the key before it is turned").tag(sync=True)
     base = traitlets.Float(help="the base of the rotary part").tag(sync=True)
 
-    def __init__(
-        self,
-        one: int = 5,
-        other: int = 8,
-        *,
-        width: int = 16,
-        query: Sequence[float] = (1.6, 0.4, 1.0, -0.8),
-        key: Sequence[float] = (0.9, 1.2, 1.1, 0.5),
-        base: float = 100.0,
-    ) -> None:
-        describe_sinusoids(one, other, width)  # refuses what the figure does not offer
-        for name, vector in (("query", query), ("key", key)):
-            if len(vector) != 4:
-                raise ValueError(f"{name} has {len(vector)} numbers; wanted 4, two pairs")
+    def __init__(self, one: int = 5, other: int = 8) -> None:
+        describe_sinusoids(one, other, WIDTH)  # refuses what the figure does not offer
         super().__init__(
             one=one,
             other=other,
-            width=width,
+            width=WIDTH,
             widths=list(WIDTHS),
             farthest=FARTHEST,
-            query=list(query),
-            key=list(key),
-            base=base,
+            query=list(QUERY),
+            key=list(KEY),
+            base=BASE,
             fallback=static_table(),
         )

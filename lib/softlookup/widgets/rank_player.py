@@ -1,14 +1,13 @@
 """A parallel program, played: messages between ranks step by step, whose numbers have reached whom, bytes and time."""
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 import traitlets
 
 from softlookup.ranks import LinkSpeed
 from softlookup.ranks.inside.dist import EVERYTHING
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 from softlookup.widgets.played_programs import PROGRAMS, WORLDS, PlayedProgram
 from softlookup.widgets.rank_recording import LINKS, played, readers_program, timed
 
@@ -49,19 +48,19 @@ def describe(
 def static_table(programs: Sequence[Mapping[str, Any]]) -> str:
     """Write what each program sends as HTML, for readers whose browser runs no script."""
     head = ("program", "ranks", "steps", "messages", "busiest link, in arrays", "most that a rank sends, in arrays")
-    rows = "".join(
-        f'<tr><th scope="row">{escape(program["title"])}</th><td>{film["world"]}</td><td>{film["steps"]}</td>'
-        f"<td>{len(film['messages'])}</td><td>{film['busiest'] / film['unit']:.2f}</td>"
-        f"<td>{film['most'] / film['unit']:.2f}</td></tr>"
+    rows = (
+        (
+            *(program["title"], film["world"], film["steps"], len(film["messages"])),
+            *(f"{film[name] / film['unit']:.2f}" for name in ("busiest", "most")),
+        )
         for program in programs
         for film in program["films"]
     )
-    return (
+    sentence = (
         "<p>What parallel programs send, by the number of ranks, in sizes of the array that they are called with. With "
         "scripts switched on, you can play each of them step by step.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(head, rows)
 
 
 class RankPlayer(InteractiveFigure):

@@ -1,13 +1,12 @@
 """The learning rate of the paper for any width and warm-up, and measured runs at several peaks."""
 
 from collections.abc import Mapping
-from html import escape
 from statistics import mean
 from typing import Any
 
 import traitlets
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 WARMUPS = (250, 500, 1000, 2000, 4000, 8000, 16000)
@@ -67,17 +66,15 @@ def static_table(described: list[dict[str, Any]]) -> str:
     Returns:
         HTML with a sentence and a table.
     """
-    rows = "".join(
-        f"<tr><td>{escape(str(run['warmup']))}</td><td>{run['peak']:g}</td>"
-        f"<td>{'no number' if run['loss'] is None else format(run['loss'], '.2f')}</td></tr>"
+    rows = (
+        (run["warmup"], f"{run['peak']:g}", "no number" if run["loss"] is None else f"{run['loss']:.2f}")
         for run in described
     )
-    return (
+    sentence = (
         "<p>Loss on unseen sentences at the end of each run. With scripts switched on, you can "
         "try learning-rate schedules here.</p>"
-        "<table><thead><tr><th>warm-up</th><th>peak</th><th>loss</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(("warm-up", "peak", "loss"), rows)
 
 
 class RateExplorer(InteractiveFigure):

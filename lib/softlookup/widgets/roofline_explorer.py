@@ -16,7 +16,7 @@ from softlookup.roofline import (
     predicted_time_s,
     ridge,
 )
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 PHASES = ("prefill", "decode")
 """All tokens of a prompt at once; or one new token for each sequence, with the others' keys and values kept."""
@@ -82,18 +82,16 @@ def as_record(machine: Hardware) -> dict[str, Any]:
 
 def static_table(machine: Hardware, dtype: str) -> str:
     """Write the first layer that is shown as HTML, for readers whose browser runs no script."""
-    rows = "".join(
-        f'<tr><th scope="row">{escape(row["name"])}</th><td>{row["flops"]:.3g}</td><td>{row["bytes"]:.3g}</td>'
-        f"<td>{row['intensity']:.2f}</td><td>{row['bound']}</td></tr>"
+    rows = (
+        (row["name"], *(f"{row[key]:.3g}" for key in ("flops", "bytes")), f"{row['intensity']:.2f}", row["bound"])
         for row in describe(machine, dtype, START["B"], START["S"], START["N"], START["H"], "prefill")
     )
-    head = "".join(f'<th scope="col">{word}</th>' for word in ("operation", "FLOP", "bytes", "FLOP/B", "limit"))
     sizes = ", ".join(f"{letter} = {value}" for letter, value in START.items())
-    return (
+    sentence = (
         f"<p>One layer on {escape(machine.name)} in {dtype}, {sizes}; the ridge point is at "
         f"{ridge(machine, dtype):.0f} FLOP/B. With scripts switched on, you can choose machine and sizes.</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(("operation", "FLOP", "bytes", "FLOP/B", "limit"), rows)
 
 
 class RooflineExplorer(InteractiveFigure):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 DECIMALS = 2
 """Decimals that are kept of a logit: all of a vocabulary's travel with the page."""
@@ -85,17 +85,12 @@ def static_table(choice: Choice, tokens: Sequence[str], rows: int = 8) -> str:
         e = np.exp((logits - logits.max()) / tau)
         shares.append(e / e.sum())
     best = np.argsort(-logits, kind="stable")[:rows]
-    head = "".join(f'<th scope="col">temperature {tau:g}</th>' for tau in taus)
-    body = "".join(
-        f'<tr><th scope="row">{escape(tokens[i])}</th>' + "".join(f"<td>{p[i]:.3f}</td>" for p in shares) + "</tr>"
-        for i in best
-    )
-    return (
+    sentence = (
         f"<p>What may follow {escape(choice.written)}, the {len(best)} likeliest tokens. With scripts switched on, you "
-        f"can change temperature, top-k and top-p.</p>"
-        f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
-        f"</table>"
+        "can change temperature, top-k and top-p.</p>"
     )
+    lines = ((tokens[i], *(f"{p[i]:.3f}" for p in shares)) for i in best)
+    return sentence + plain_table(("", *(f"temperature {tau:g}" for tau in taus)), lines)
 
 
 class SamplingExplorer(InteractiveFigure):

@@ -6,7 +6,7 @@ from typing import Any
 
 import traitlets
 
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 SHOWN_FIRST = (3, 512)
 """Slots, and with chunked prefill tokens of a step."""
@@ -15,22 +15,17 @@ SHOWN_FIRST = (3, 512)
 def static_table(described: Mapping[str, Any]) -> str:
     """Write the ways as HTML, for readers whose browser runs no script."""
     slots, budget = SHOWN_FIRST
-    records = [
-        record for record in described["records"] if record["slots"] == slots and record["budget"] in (0, budget)
-    ]
-    rows = "".join(
-        f'<tr><th scope="row">{escape(described["titles"][record["way"]])}</th>'
-        + "".join(f"<td>{record[key]:.0f}</td>" for key in ("first", "pause", "total", "rate"))
-        + "</tr>"
-        for record in records
+    rows = (
+        (described["titles"][record["way"]], *(f"{record[key]:.0f}" for key in ("first", "pause", "total", "rate")))
+        for record in described["records"]
+        if record["slots"] == slots and record["budget"] in (0, budget)
     )
-    return (
+    sentence = (
         f"<p>{len(described['guests'])} guests are served by {escape(described['about'])}, {slots} at a time. With "
         "scripts switched on, you can choose how they share the steps, and see who has which slot when.</p>"
-        "<table><thead><tr><th>way</th><th>mean wait for the first token (ms)</th><th>longest pause between tokens "
-        "(ms)</th><th>all complete after (ms)</th><th>tokens a second</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
     )
+    head = ("way", "mean wait for the first token (ms)", "longest pause between tokens (ms)")
+    return sentence + plain_table((*head, "all complete after (ms)", "tokens a second"), rows)
 
 
 class ServingTimeline(InteractiveFigure):

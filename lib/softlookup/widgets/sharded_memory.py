@@ -9,7 +9,7 @@ from typing import Any
 import traitlets
 
 from softlookup.roofline import state_bytes
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 STAGES = {
     0: "every rank holds everything",
@@ -61,17 +61,15 @@ def describe(parameters: int, stage: int, world: int) -> dict[str, Any]:
 def static_table(rows: Sequence[dict[str, Any]]) -> str:
     """Write what a rank holds as HTML, for readers whose browser runs no script."""
     head = ("stage", "ranks", *KINDS, "a rank holds", "a rank sends in a step")
-    body = "".join(
-        f'<tr><th scope="row">{row["stage"]}</th><td>{row["world"]}</td>'
-        + "".join(f"<td>{size / 1e9:.1f} GB</td>" for size in (*row["bytes"], sum(row["bytes"]), row["sent"]))
-        + "</tr>"
+    lines = (
+        (
+            *(row["stage"], row["world"]),
+            *(f"{size / 1e9:.1f} GB" for size in (*row["bytes"], sum(row["bytes"]), row["sent"])),
+        )
         for row in rows
     )
-    return (
-        "<p>What a rank holds of a model's weights, gradients and optimizer states.</p>"
-        f"<table><thead><tr>{''.join(f'<th scope=col>{word}</th>' for word in head)}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    sentence = "<p>What a rank holds of a model's weights, gradients and optimizer states.</p>"
+    return sentence + plain_table(head, lines)
 
 
 class ShardedMemory(InteractiveFigure):
@@ -79,10 +77,9 @@ class ShardedMemory(InteractiveFigure):
 
     Args:
         parameters: How many the model has.
-        worlds: Numbers of ranks to choose from.
 
     Raises:
-        ValueError: If there is no number of ranks, or the model is empty.
+        ValueError: If the model is empty.
 
     Book: 19_many_devices.html#many-devices-shards.
     """
@@ -91,8 +88,6 @@ class ShardedMemory(InteractiveFigure):
     stages = traitlets.List(traitlets.Unicode(), help="what each stage does").tag(sync=True)
     rows = traitlets.List(traitlets.Dict(), help="what describe gives, for each choice").tag(sync=True)
 
-    def __init__(self, parameters: int = PARAMETERS, worlds: Sequence[int] = WORLDS) -> None:
-        if not worlds:
-            raise ValueError("no number of ranks to choose from: wanted at least one")
-        rows = [describe(parameters, stage, world) for stage in STAGES for world in worlds]
+    def __init__(self, parameters: int = PARAMETERS) -> None:
+        rows = [describe(parameters, stage, world) for stage in STAGES for world in WORLDS]
         super().__init__(parameters=parameters, stages=list(STAGES.values()), rows=rows, fallback=static_table(rows))

@@ -141,10 +141,9 @@ class TokenizerFigure(InteractiveFigure):
     Args:
         learned: One or more bodies of texts to choose from.
         samples: Texts to begin with; the first is shown.
-        n_merges: How many merges are used at first; None uses all of them.
 
     Raises:
-        ValueError: If there is nothing learned, no sample, or n_merges is below 0.
+        ValueError: If there is nothing learned, or no sample.
 
     Source: Sennrich et al. 2016. Book: 03_tokens_and_embeddings.html#tokens-train.
     """
@@ -157,17 +156,14 @@ class TokenizerFigure(InteractiveFigure):
     text = traitlets.Unicode("", help="the text that is cut").tag(sync=True)
     n_merges = traitlets.Int(0, min=0, help="how many merges are used").tag(sync=True)
 
-    def __init__(self, learned: Sequence[Learned], samples: Sequence[str], n_merges: int | None = None) -> None:
+    def __init__(self, learned: Sequence[Learned], samples: Sequence[str]) -> None:
         if not learned or not samples:
             raise ValueError("TokenizerFigure needs at least one body of texts and one sample")
-        if n_merges is not None and n_merges < 0:
-            raise ValueError(f"n_merges is {n_merges}; wanted 0 or more")
         records: list[Mapping[str, Any]] = [record(entry) for entry in learned]
-        most = len(records[0]["merges"])
         super().__init__(
             learned=records,
             samples=list(samples),
             text=samples[0],
-            n_merges=most if n_merges is None else min(n_merges, most),
+            n_merges=len(records[0]["merges"]),
             fallback=static_text(learned[0], samples[0]),
         )

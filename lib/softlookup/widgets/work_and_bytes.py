@@ -7,7 +7,7 @@ from typing import Any
 import traitlets
 
 from softlookup.roofline import FLOAT_BYTES, Hardware, Moved, Operation, predicted_time_s, product
-from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.interactive import InteractiveFigure, plain_table
 
 SIDES = tuple(2**power for power in range(2, 15))
 DTYPE = "float32"
@@ -85,18 +85,16 @@ def _time(seconds: float) -> str:
 
 def static_table(machine: Hardware) -> str:
     """Write a small and a large side as HTML, for readers whose browser runs no script."""
-    head = "".join(f'<th scope="col">{word}</th>' for word in ("computation", "side", "FLOP/B", "computing", "moving"))
-    rows = "".join(
-        f'<tr><th scope="row">{row["name"]}</th><td>{side:,}</td><td>{row["intensity"]:.2f}</td>'
-        f"<td>{_time(row['computing'])}</td><td>{_time(row['moving'])}</td></tr>"
+    rows = (
+        (row["name"], f"{side:,}", f"{row['intensity']:.2f}", *(_time(row[kind]) for kind in ("computing", "moving")))
         for side in (4, 4096)
         for row in describe(machine, side)
     )
-    return (
+    sentence = (
         f"<p>Least times on {escape(machine.name)} in {DTYPE}: the longer of computing and moving. With scripts "
         "switched on, you can choose the side of the matrices.</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
+    return sentence + plain_table(("computation", "side", "FLOP/B", "computing", "moving"), rows)
 
 
 class WorkAndBytes(InteractiveFigure):

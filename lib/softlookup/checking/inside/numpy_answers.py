@@ -1,7 +1,7 @@
 """Answers in numpy where a notebook hands over tensors of torch."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from softlookup.checking.inside.answers import is_tensor
@@ -26,10 +26,20 @@ def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
         if not tensors:
             return function(*args, **named)
         result = function(*map(_array, args), **{name: _array(value) for name, value in named.items()})
-        dtype = next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), None)
-        return _tensor(result, dtype)
+        return as_tensors(result, tensors)
 
     return call
+
+
+def as_tensors(result: Any, inputs: Iterable[Any]) -> Any:
+    """Arrays, and those in lists and tuples, as tensors; floats get the dtype of the first float tensor given.
+
+    Args:
+        result: What a function gave.
+        inputs: What it was given.
+    """
+    floats = (value.dtype for value in inputs if is_tensor(value) and value.is_floating_point())
+    return _tensor(result, next(floats, None))
 
 
 def _array(value: Any) -> Any:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from operator import is_not
 from typing import Any
 
+import numpy as np
+
 
 class Printed(io.TextIOBase):
     """A text stream that hands what is written to a function, and has what programs ask of a standard stream.
@@ -101,6 +103,19 @@ def _has_stream(handler: Any) -> bool:
     # The last resort has no stream of its own: it looks for stderr when it is used.
     kinds = (logging.StreamHandler, logging.FileHandler)
     return isinstance(handler, kinds[0]) and not isinstance(handler, kinds[1]) and "stream" in vars(handler)
+
+
+def first_characters(text: str, most: int) -> str:
+    """The beginning of a text that may be long, and how many characters there are besides."""
+    return text if len(text) <= most else f"{text[:most]}\n… and {len(text) - most:,} characters more"
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Compile and run wrong code without a word: it may print, and Python and numpy warn of it."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from softlookup.checking.inside.candidates import is_candidate
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.explained import arguments_differ, explained
 from softlookup.checking.inside.gates import closed
-from softlookup.checking.inside.printed import caught_output
+from softlookup.checking.inside.printed import caught_output, first_characters
 from softlookup.checking.inside.products import Fed, counting
 from softlookup.checking.inside.source import functions_behind
 from softlookup.checking.inside.texts import to_texts
@@ -285,11 +285,4 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
         failure = Failure("dtype", message)
     elif arrays is not None and case.fed is not None and fed is not None:
         failure = _too_much(case.fed, fed)
-    return Answer(None if failure else arrays, failure, _cut(out.getvalue()))
-
-
-def _cut(text: str) -> str:
-    """The first ``MAX_PRINTED`` characters, and how many there are besides."""
-    if len(text) <= MAX_PRINTED:
-        return text
-    return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"
+    return Answer(None if failure else arrays, failure, first_characters(out.getvalue(), MAX_PRINTED))

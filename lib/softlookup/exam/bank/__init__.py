@@ -1,47 +1,12 @@
 """The bank: questions on every chapter, one module for each."""
 
-from softlookup.exam.bank import (
-    after_pretraining,
-    beyond_text,
-    counting,
-    decoder_and_masks,
-    encoder,
-    inference,
-    kernels,
-    looking_inside,
-    many_devices,
-    many_heads,
-    motivation,
-    one_head,
-    positions,
-    roofline,
-    serving,
-    soft_lookup,
-    tokens_and_embeddings,
-    training,
-    what_changed,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+
 from softlookup.exam.question import ExamQuestion
 
-QUESTIONS: tuple[ExamQuestion, ...] = (
-    *motivation.QUESTIONS,
-    *soft_lookup.QUESTIONS,
-    *tokens_and_embeddings.QUESTIONS,
-    *one_head.QUESTIONS,
-    *many_heads.QUESTIONS,
-    *positions.QUESTIONS,
-    *encoder.QUESTIONS,
-    *decoder_and_masks.QUESTIONS,
-    *training.QUESTIONS,
-    *inference.QUESTIONS,
-    *roofline.QUESTIONS,
-    *counting.QUESTIONS,
-    *beyond_text.QUESTIONS,
-    *what_changed.QUESTIONS,
-    *serving.QUESTIONS,
-    *looking_inside.QUESTIONS,
-    *kernels.QUESTIONS,
-    *many_devices.QUESTIONS,
-    *after_pretraining.QUESTIONS,
+_MODULES = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+QUESTIONS: tuple[ExamQuestion, ...] = tuple(
+    sorted((question for module in _MODULES for question in module.QUESTIONS), key=lambda question: question.chapter)
 )
 """All questions, by chapter."""

@@ -6,7 +6,7 @@ from math import comb, isqrt, sqrt
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, mistake, pick
 
 ask = Chapter(20)
 
@@ -114,52 +114,45 @@ def margin(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on learning from answers, or on comparing models."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "masked-no-gradient",
-                "A loss mask leaves out the tokens of the question. So the loss has no gradient with respect to the "
-                "embeddings of these tokens.",
-                False,
-                "The mask removes their predictions from the loss. The tokens of the answer attend to them, and the "
-                "gradient flows back along attention.",
-            ),
-            Statement(
-                "kl-symmetric",
-                "KL(p, q) and KL(q, p) of two distributions are always equal.",
-                False,
-                "The mean of the logarithm of p / q is taken over draws from the first distribution, and the two "
-                "differ where other outcomes are common.",
-            ),
-            Statement(
-                "kl-of-a-draw",
-                "For a token that is drawn from p, log p − log q can be negative, although KL(p, q) never is.",
-                True,
-                "The divergence is the mean over draws from p. Wherever q gives a token more than p, the logarithm "
-                "is negative.",
-            ),
-            Statement(
-                "no-run-not-seen",
-                "If a test question shares no run of 13 words with the training texts, the training texts do not "
-                "contain the question.",
-                False,
-                "A copy with a word changed here and there, or a translation, shares no such run, and gives the "
-                "answer away.",
-            ),
-            Statement(
-                "overlap-no-difference",
-                "Two models answer the same questions. If the 95 % intervals of their accuracies overlap, their "
-                "difference may still be beyond chance.",
-                True,
-                "Both find the same questions hard. The differences on each question vary less than the two "
-                "accuracies, and their interval may exclude 0.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "masked-no-gradient",
+        "A loss mask leaves out the tokens of the question. So the loss has no gradient with respect to the "
+        "embeddings of these tokens.",
+        False,
+        "The mask removes their predictions from the loss. The tokens of the answer attend to them, and the "
+        "gradient flows back along attention.",
+    ),
+    Statement(
+        "kl-symmetric",
+        "KL(p, q) and KL(q, p) of two distributions are always equal.",
+        False,
+        "The mean of the logarithm of p / q is taken over draws from the first distribution, and the two "
+        "differ where other outcomes are common.",
+    ),
+    Statement(
+        "kl-of-a-draw",
+        "For a token that is drawn from p, log p − log q can be negative, although KL(p, q) never is.",
+        True,
+        "The divergence is the mean over draws from p. Wherever q gives a token more than p, the logarithm "
+        "is negative.",
+    ),
+    Statement(
+        "no-run-not-seen",
+        "If a test question shares no run of 13 words with the training texts, the training texts do not "
+        "contain the question.",
+        False,
+        "A copy with a word changed here and there, or a translation, shares no such run, and gives the answer away.",
+    ),
+    Statement(
+        "overlap-no-difference",
+        "Two models answer the same questions. If the 95 % intervals of their accuracies overlap, their "
+        "difference may still be beyond chance.",
+        True,
+        "Both find the same questions hard. The differences on each question vary less than the two "
+        "accuracies, and their interval may exclude 0.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

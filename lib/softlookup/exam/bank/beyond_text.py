@@ -11,7 +11,6 @@ from softlookup.exam.question import (
     known,
     mistake,
     pick,
-    true_or_false,
 )
 from softlookup.reference.attention import scaled_dot_product_attention, softmax
 
@@ -188,37 +187,30 @@ def maps(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on pictures and long texts."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "tiles-approximate",
-                "Attention computed tile by tile is an approximation of softmax attention.",
-                False,
-                "It is the same function: sums and mixtures are brought down to one largest score. What it saves is "
-                "the square in memory.",
-            ),
-            Statement(
-                "shuffled-patches",
-                "If the patches of all pictures are shuffled in the same way, a vision transformer with learned "
-                "positions "
-                "can be trained anew to the same quality.",
-                True,
-                "Every patch may attend to every other anyway, and the rows of positions are learned: they only get "
-                "other places.",
-            ),
-            Statement(
-                "zero-shot-none",
-                "A zero-shot classifier offered *cat* and *dog* gives a picture of a car a probability near 0 for "
-                "both.",
-                False,
-                "A softmax shares out the whole among what is offered: they sum to 1.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "tiles-approximate",
+        "Attention computed tile by tile is an approximation of softmax attention.",
+        False,
+        "It is the same function: sums and mixtures are brought down to one largest score. What it saves is "
+        "the square in memory.",
+    ),
+    Statement(
+        "shuffled-patches",
+        "If the patches of all pictures are shuffled in the same way, a vision transformer with learned "
+        "positions "
+        "can be trained anew to the same quality.",
+        True,
+        "Every patch may attend to every other anyway, and the rows of positions are learned: they only get "
+        "other places.",
+    ),
+    Statement(
+        "zero-shot-none",
+        "A zero-shot classifier offered *cat* and *dog* gives a picture of a car a probability near 0 for both.",
+        False,
+        "A softmax shares out the whole among what is offered: they sum to 1.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

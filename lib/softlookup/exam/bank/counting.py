@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 from softlookup.roofline import Hardware, TransformerSizes, cache_bytes, causal_pairs, predicted_time_s, product_weights
 
 ask = Chapter(12)
@@ -194,32 +194,26 @@ def batching(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on counts."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "precision-operations",
-                "Going from float32 to bfloat16 halves the operations of a model.",
-                False,
-                "It halves bytes. Operations are the same; a machine may do them quicker.",
-            ),
-            Statement(
-                "training-three",
-                "Training on a token takes three times the operations of reading it, as far as weights go.",
-                True,
-                "Forward two for each weight; back two for the gradient of the input and two for that of the weight.",
-            ),
-            Statement(
-                "double-prompt",
-                "With a prompt twice as long, the products with the weights take four times the operations.",
-                False,
-                "Twice: each token passes the weights once. Only scores and mixing grow by the square.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "precision-operations",
+        "Going from float32 to bfloat16 halves the operations of a model.",
+        False,
+        "It halves bytes. Operations are the same; a machine may do them quicker.",
+    ),
+    Statement(
+        "training-three",
+        "Training on a token takes three times the operations of reading it, as far as weights go.",
+        True,
+        "Forward two for each weight; back two for the gradient of the input and two for that of the weight.",
+    ),
+    Statement(
+        "double-prompt",
+        "With a prompt twice as long, the products with the weights take four times the operations.",
+        False,
+        "Twice: each token passes the weights once. Only scores and mixing grow by the square.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -11,7 +11,6 @@ from softlookup.exam.question import (
     known,
     mistake,
     pick,
-    true_or_false,
 )
 from softlookup.reference.attention import softmax
 from softlookup.reference.masks import causal_mask, combine_masks, padding_mask
@@ -171,34 +170,28 @@ def leak(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on masks and logits."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "hidden-or",
-                "Two masks in which True means *hidden* are joined by OR.",
-                True,
-                "Hidden is what the one or the other hides. (May look: AND.)",
-            ),
-            Statement(
-                "divide-logits",
-                "Dividing all logits by 0.5 changes which word is the likeliest.",
-                False,
-                "A positive factor keeps the order. The probabilities change: the likeliest becomes likelier.",
-            ),
-            Statement(
-                "two-layer-leak",
-                "Two layers have causal masks, one of which lets each token look one place ahead as well. Then no "
-                "output depends on anything later than the very next token.",
-                True,
-                "The one layer reaches one place ahead, the other none: together one. (With a look ahead in both "
-                "it would be two.)",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "hidden-or",
+        "Two masks in which True means *hidden* are joined by OR.",
+        True,
+        "Hidden is what the one or the other hides. (May look: AND.)",
+    ),
+    Statement(
+        "divide-logits",
+        "Dividing all logits by 0.5 changes which word is the likeliest.",
+        False,
+        "A positive factor keeps the order. The probabilities change: the likeliest becomes likelier.",
+    ),
+    Statement(
+        "two-layer-leak",
+        "Two layers have causal masks, one of which lets each token look one place ahead as well. Then no "
+        "output depends on anything later than the very next token.",
+        True,
+        "The one layer reaches one place ahead, the other none: together one. (With a look ahead in both "
+        "it would be two.)",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

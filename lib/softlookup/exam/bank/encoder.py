@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 from softlookup.reference.feedforward import feed_forward
 from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.roofline.sizes import TransformerSizes, parameters
@@ -147,33 +147,26 @@ def order(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on norms and networks."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "equal-token",
-                "LayerNorm (gain 1, shift 0) makes zeros of a token whose numbers are all equal.",
-                True,
-                "All distances from the mean are 0, and $0 / \\sqrt{0 + \\varepsilon} = 0$.",
-            ),
-            Statement(
-                "no-bend-one-matrix",
-                "A feed-forward network without a bend can do more than a single $D \\times D$ matrix, if $F$ is "
-                "large.",
-                False,
-                "$(xW_1)W_2 = x(W_1W_2)$, one matrix, however wide $F$ is.",
-            ),
-            Statement(
-                "network-mixes",
-                "In an encoder layer only the feed-forward network carries information from one token to another.",
-                False,
-                "It treats each token by itself. Only attention mixes tokens.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "equal-token",
+        "LayerNorm (gain 1, shift 0) makes zeros of a token whose numbers are all equal.",
+        True,
+        "All distances from the mean are 0, and $0 / \\sqrt{0 + \\varepsilon} = 0$.",
+    ),
+    Statement(
+        "no-bend-one-matrix",
+        "A feed-forward network without a bend can do more than a single $D \\times D$ matrix, if $F$ is large.",
+        False,
+        "$(xW_1)W_2 = x(W_1W_2)$, one matrix, however wide $F$ is.",
+    ),
+    Statement(
+        "network-mixes",
+        "In an encoder layer only the feed-forward network carries information from one token to another.",
+        False,
+        "It treats each token by itself. Only attention mixes tokens.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

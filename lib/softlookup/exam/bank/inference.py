@@ -12,7 +12,6 @@ from softlookup.exam.question import (
     known,
     mistake,
     pick,
-    true_or_false,
 )
 from softlookup.model.beam import length_penalty_of
 from softlookup.model.sampling import next_token_probabilities
@@ -223,34 +222,27 @@ def cache(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on writing."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "last-position",
-                "To write the next token, the logits of the last position are enough.",
-                True,
-                "The last position has seen the whole text so far. The others answer questions whose answers are "
-                "known.",
-            ),
-            Statement(
-                "greedy-likeliest",
-                "Taking the likeliest token at every step gives the likeliest text.",
-                False,
-                "A token that is a little less likely may be followed by much likelier ones. A beam keeps some of "
-                "these open, without a guarantee either.",
-            ),
-            Statement(
-                "top-k-top-p",
-                "Top-p with $p = 0.9$ keeps the same number of tokens at every step.",
-                False,
-                "It keeps a mass: few tokens where the model is sure, many where it is not. Top-k keeps a number.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "last-position",
+        "To write the next token, the logits of the last position are enough.",
+        True,
+        "The last position has seen the whole text so far. The others answer questions whose answers are known.",
+    ),
+    Statement(
+        "greedy-likeliest",
+        "Taking the likeliest token at every step gives the likeliest text.",
+        False,
+        "A token that is a little less likely may be followed by much likelier ones. A beam keeps some of "
+        "these open, without a guarantee either.",
+    ),
+    Statement(
+        "top-k-top-p",
+        "Top-p with $p = 0.9$ keeps the same number of tokens at every step.",
+        False,
+        "It keeps a mass: few tokens where the model is sure, many where it is not. Top-k keeps a number.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 
 ask = Chapter(18)
 
@@ -60,41 +60,33 @@ def online(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on kernels."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "online-once",
-                "With an online softmax, a program that writes the softmax of a row too long for the chip reads the "
-                "row once.",
-                False,
-                "Maximum and sum are found in one pass. The results need a second one, because the first results could "
-                "only be written when the sum was known.",
-            ),
-            Statement(
-                "masked-load",
-                "A load whose mask is false everywhere moves no byte.",
-                True,
-                "What is masked is not read: the tile holds the value of `other`.",
-            ),
-            Statement(
-                "double-tile",
-                "A matrix product with tiles of twice the side reads a quarter of the bytes.",
-                False,
-                "It reads half: a quarter as many programs, each of which reads twice as much for the same length.",
-            ),
-            Statement(
-                "causal-half",
-                "Causal attention that leaves out masked tiles reads every key and value tile for the last block of "
-                "queries.",
-                True,
-                "The last queries see all keys. Half is the average over all blocks.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "online-once",
+        "With an online softmax, a program that writes the softmax of a row too long for the chip reads the row once.",
+        False,
+        "Maximum and sum are found in one pass. The results need a second one, because the first results could "
+        "only be written when the sum was known.",
+    ),
+    Statement(
+        "masked-load",
+        "A load whose mask is false everywhere moves no byte.",
+        True,
+        "What is masked is not read: the tile holds the value of `other`.",
+    ),
+    Statement(
+        "double-tile",
+        "A matrix product with tiles of twice the side reads a quarter of the bytes.",
+        False,
+        "It reads half: a quarter as many programs, each of which reads twice as much for the same length.",
+    ),
+    Statement(
+        "causal-half",
+        "Causal attention that leaves out masked tiles reads every key and value tile for the last block of queries.",
+        True,
+        "The last queries see all keys. Half is the average over all blocks.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

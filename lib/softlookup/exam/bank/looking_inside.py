@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 
 ask = Chapter(17)
 
@@ -178,40 +178,34 @@ def claim(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on looking inside."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "lens-at-the-end",
-                "After the last layer of a pre-norm model, the logit lens shows exactly what the model predicts.",
-                True,
-                "There it applies the last norm and the output matrix to the last state, which is what the model does.",
-            ),
-            Statement(
-                "no-rise-no-use",
-                "If the mean loss of a text stays the same when a head is silenced, none of the text's predictions has "
-                "changed.",
-                False,
-                "Some may have become better and others worse by as much. A mean hides both.",
-            ),
-            Statement(
-                "same-for-all",
-                "A part that adds the same number to every logit changes no probability.",
-                True,
-                "The softmax divides by a sum in which every term has the same factor.",
-            ),
-            Statement(
-                "perfect-probe",
-                "If a linear probe is right on all states that it was trained on, its layer represents the label.",
-                False,
-                "With as many dimensions as states, a probe can fit any labels, random ones too. Held-out states and "
-                "a control task tell the difference.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "lens-at-the-end",
+        "After the last layer of a pre-norm model, the logit lens shows exactly what the model predicts.",
+        True,
+        "There it applies the last norm and the output matrix to the last state, which is what the model does.",
+    ),
+    Statement(
+        "no-rise-no-use",
+        "If the mean loss of a text stays the same when a head is silenced, none of the text's predictions has "
+        "changed.",
+        False,
+        "Some may have become better and others worse by as much. A mean hides both.",
+    ),
+    Statement(
+        "same-for-all",
+        "A part that adds the same number to every logit changes no probability.",
+        True,
+        "The softmax divides by a sum in which every term has the same factor.",
+    ),
+    Statement(
+        "perfect-probe",
+        "If a linear probe is right on all states that it was trained on, its layer represents the label.",
+        False,
+        "With as many dimensions as states, a probe can fit any labels, random ones too. Held-out states and "
+        "a control task tell the difference.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, mistake, pick
 
 ask = Chapter(19)
 
@@ -53,41 +53,35 @@ def bubble(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on parallel training."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "means-of-ranks",
-                "Two ranks with unequal numbers of examples get the gradient of the whole batch by averaging their "
-                "mean gradients.",
-                False,
-                "Each example of the smaller share would count more. Sums of gradients and numbers of examples are "
-                "added up, and divided once.",
-            ),
-            Statement(
-                "columns-first",
-                "If the first matrix of a feed-forward network with ReLU is cut into columns and the second into rows, "
-                "one sum over ranks at the end is enough.",
-                True,
-                "Each rank has whole hidden numbers, to which it can apply the ReLU, and one term of the final sum.",
-            ),
-            Statement(
-                "bias-everywhere",
-                "In a tensor parallel layer, every rank adds the bias of the second product before the all-reduce.",
-                False,
-                "The bias would count as many times as there are ranks. It is added once, after the sum.",
-            ),
-            Statement(
-                "all-to-all-twice",
-                "Two all-to-alls with equal parts, one after the other, give every rank back what it had.",
-                True,
-                "The first one exchanges rank and part, as a transposition does; the second exchanges them again.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "means-of-ranks",
+        "Two ranks with unequal numbers of examples get the gradient of the whole batch by averaging their "
+        "mean gradients.",
+        False,
+        "Each example of the smaller share would count more. Sums of gradients and numbers of examples are "
+        "added up, and divided once.",
+    ),
+    Statement(
+        "columns-first",
+        "If the first matrix of a feed-forward network with ReLU is cut into columns and the second into rows, "
+        "one sum over ranks at the end is enough.",
+        True,
+        "Each rank has whole hidden numbers, to which it can apply the ReLU, and one term of the final sum.",
+    ),
+    Statement(
+        "bias-everywhere",
+        "In a tensor parallel layer, every rank adds the bias of the second product before the all-reduce.",
+        False,
+        "The bias would count as many times as there are ranks. It is added once, after the sum.",
+    ),
+    Statement(
+        "all-to-all-twice",
+        "Two all-to-alls with equal parts, one after the other, give every rank back what it had.",
+        True,
+        "The first one exchanges rank and part, as a transposition does; the second exchanges them again.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 from softlookup.reference.heads import split_heads
 from softlookup.roofline.memory import cache_bytes
 from softlookup.roofline.sizes import TransformerSizes, parameters
@@ -139,35 +139,28 @@ def reshape(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on heads."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "double-heads",
-                "With $N \\cdot H$ fixed, twice as many heads need twice as many operations in the matrix products.",
-                False,
-                "Twice as many dot products, each half as long: as many as before. What doubles is the memory of the "
-                "weights.",
-            ),
-            Statement(
-                "sum-over-heads",
-                "The output of a multi-head layer is a sum of one term for each head.",
-                True,
-                "The heads lie side by side, so $W_O$ can be cut into rows for each: $Y = \\sum_i Z^{i} W_O^{i}$.",
-            ),
-            Statement(
-                "slice-input",
-                "Giving head $i$ the $i$-th slice of each token is the same as projecting the whole token and "
-                "splitting "
-                "afterwards.",
-                False,
-                "Then each head reads $D/N$ numbers of a token alone. Projecting first lets it read all $D$.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "double-heads",
+        "With $N \\cdot H$ fixed, twice as many heads need twice as many operations in the matrix products.",
+        False,
+        "Twice as many dot products, each half as long: as many as before. What doubles is the memory of the weights.",
+    ),
+    Statement(
+        "sum-over-heads",
+        "The output of a multi-head layer is a sum of one term for each head.",
+        True,
+        "The heads lie side by side, so $W_O$ can be cut into rows for each: $Y = \\sum_i Z^{i} W_O^{i}$.",
+    ),
+    Statement(
+        "slice-input",
+        "Giving head $i$ the $i$-th slice of each token is the same as projecting the whole token and "
+        "splitting "
+        "afterwards.",
+        False,
+        "Then each head reads $D/N$ numbers of a token alone. Projecting first lets it read all $D$.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

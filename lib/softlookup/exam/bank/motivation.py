@@ -11,7 +11,6 @@ from softlookup.exam.question import (
     known,
     mistake,
     pick,
-    true_or_false,
 )
 from softlookup.reference.attention import softmax
 from softlookup.reference.layer_graphs import (
@@ -127,34 +126,28 @@ def pairs(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on recurrence and attention."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "fewer-than-plain",
-                "For short texts self-attention, projections counted, has fewer operations than a plain recurrent "
-                "layer of the same width.",
-                False,
-                "The plain layer has $4TD^2$; attention has $8TD^2$ for its projections alone.",
-            ),
-            Statement(
-                "far-gradient",
-                "In one layer of self-attention without positions, the gradient of the last output with respect to a "
-                "token is smaller, the farther away that token stands.",
-                False,
-                "Distance does not occur in the formula. Each token gets its share by its score, near or far.",
-            ),
-            Statement(
-                "order-of-outputs",
-                "In a layer of self-attention the last output can be computed before the first one.",
-                True,
-                "An output needs all tokens of the layer below, and no other output of its own layer.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "fewer-than-plain",
+        "For short texts self-attention, projections counted, has fewer operations than a plain recurrent "
+        "layer of the same width.",
+        False,
+        "The plain layer has $4TD^2$; attention has $8TD^2$ for its projections alone.",
+    ),
+    Statement(
+        "far-gradient",
+        "In one layer of self-attention without positions, the gradient of the last output with respect to a "
+        "token is smaller, the farther away that token stands.",
+        False,
+        "Distance does not occur in the formula. Each token gets its share by its score, near or far.",
+    ),
+    Statement(
+        "order-of-outputs",
+        "In a layer of self-attention the last output can be computed before the first one.",
+        True,
+        "An output needs all tokens of the layer below, and no other output of its own layer.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -11,7 +11,6 @@ from softlookup.exam.question import (
     known,
     mistake,
     pick,
-    true_or_false,
 )
 from softlookup.reference.attention import softmax
 from softlookup.reference.backward import softmax_backward
@@ -140,35 +139,29 @@ def why_root(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on weights and masks."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "columns-sum",
-                "In the weights of a head, each column sums to 1.",
-                False,
-                "Each row does: a query shares out its attention. A column sums to how much its key is looked at "
-                "by all, anything from 0 to $T$.",
-            ),
-            Statement(
-                "large-equal-scores",
-                "Four scores are all 1000. Their weights are one quarter each.",
-                True,
-                "Only differences of scores matter, and these are 0. (Code that does not subtract the largest score "
-                "gives NaN: a fault of the code.)",
-            ),
-            Statement(
-                "zero-afterwards",
-                "Setting forbidden weights to 0 after the softmax gives the same output as hiding their scores before.",
-                False,
-                "The forbidden keys have taken their share of the sum already: the row sums to less than 1, and the "
-                "output still depends on their scores.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "columns-sum",
+        "In the weights of a head, each column sums to 1.",
+        False,
+        "Each row does: a query shares out its attention. A column sums to how much its key is looked at "
+        "by all, anything from 0 to $T$.",
+    ),
+    Statement(
+        "large-equal-scores",
+        "Four scores are all 1000. Their weights are one quarter each.",
+        True,
+        "Only differences of scores matter, and these are 0. (Code that does not subtract the largest score "
+        "gives NaN: a fault of the code.)",
+    ),
+    Statement(
+        "zero-afterwards",
+        "Setting forbidden weights to 0 after the softmax gives the same output as hiding their scores before.",
+        False,
+        "The forbidden keys have taken their share of the sum already: the row sums to less than 1, and the "
+        "output still depends on their scores.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles
 
 ask = Chapter(6)
@@ -134,32 +134,26 @@ def order(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on positions."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "rotary-both-late",
-                "If rotary positions turn queries and keys by one place too many, all scores are wrong.",
-                False,
-                "Both turn by the same angle more, and the score knows only the difference.",
-            ),
-            Statement(
-                "values-turned",
-                "A rotary layer turns queries and keys, and leaves the values as they are.",
-                True,
-                "The place is to act on who attends to whom. Turned values would mix places into what is said.",
-            ),
-            Statement(
-                "row-length",
-                "Rows of sinusoids become longer with the position.",
-                False,
-                "Each pair adds $\\sin^2 + \\cos^2 = 1$ to the square: every row has length $\\sqrt{D/2}$.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "rotary-both-late",
+        "If rotary positions turn queries and keys by one place too many, all scores are wrong.",
+        False,
+        "Both turn by the same angle more, and the score knows only the difference.",
+    ),
+    Statement(
+        "values-turned",
+        "A rotary layer turns queries and keys, and leaves the values as they are.",
+        True,
+        "The place is to act on who attends to whom. Turned values would mix places into what is said.",
+    ),
+    Statement(
+        "row-length",
+        "Rows of sinusoids become longer with the position.",
+        False,
+        "Each pair adds $\\sin^2 + \\cos^2 = 1$ to the square: every row has length $\\sqrt{D/2}$.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

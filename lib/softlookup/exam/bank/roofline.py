@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 from softlookup.roofline import (
     Hardware,
     Moved,
@@ -205,34 +205,26 @@ def rows(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on machines."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "double-rows",
-                "A few rows meet a large matrix, far below the ridge. By the roofline, twice as many rows take twice "
-                "the time.",
-                False,
-                "The model counts one fetch of the matrix for all rows, and that is what takes the time: nearly the "
-                "same time.",
-            ),
-            Statement(
-                "sparse-star",
-                "A peak marked *with sparsity* on a data sheet is twice what a dense product can reach.",
-                True,
-                "It holds where half of a weight matrix is zeros in the 2:4 pattern; dense is half of it.",
-            ),
-            Statement(
-                "low-share",
-                "A kernel that reaches 1 % of the peak can always be made much quicker.",
-                False,
-                "Left of the ridge what counts is bandwidth times intensity; it may be at that limit already.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "double-rows",
+        "A few rows meet a large matrix, far below the ridge. By the roofline, twice as many rows take twice the time.",
+        False,
+        "The model counts one fetch of the matrix for all rows, and that is what takes the time: nearly the same time.",
+    ),
+    Statement(
+        "sparse-star",
+        "A peak marked *with sparsity* on a data sheet is twice what a dense product can reach.",
+        True,
+        "It holds where half of a weight matrix is zeros in the 2:4 pattern; dense is half of it.",
+    ),
+    Statement(
+        "low-share",
+        "A kernel that reaches 1 % of the peak can always be made much quicker.",
+        False,
+        "Left of the ridge what counts is bandwidth times intensity; it may be at that limit already.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 
 ask = Chapter(16)
 
@@ -210,42 +210,35 @@ def overload(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on serving."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "batch-for-ever",
-                "If each sequence's cache takes longer to read than its token takes to compute, no batch is large "
-                "enough for a decoding step to be limited by operations.",
-                True,
-                "Both times grow with the batch, and reading grows faster and begins above 0.",
-            ),
-            Statement(
-                "mean-of-waits",
-                "If the mean time between tokens is 30 milliseconds, half of the waits are at most 30 milliseconds.",
-                False,
-                "That is the median. A few long waits raise the mean, or many waits lie just above it and a few far "
-                "below.",
-            ),
-            Statement(
-                "block-anywhere",
-                "Two prompts that agree in tokens 17 to 32 can share the block that holds these tokens, whatever "
-                "stands before.",
-                False,
-                "Keys and values depend on all tokens before, so everything up to the block's end has to agree.",
-            ),
-            Statement(
-                "every-draft-pays",
-                "If every drafted token is accepted and drafting a token takes less time than a step of the large "
-                "model, each token more in a draft makes a round faster for each token.",
-                True,
-                "$(k + 1) / (k c + 1)$ grows with $k$ if $c < 1$.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "batch-for-ever",
+        "If each sequence's cache takes longer to read than its token takes to compute, no batch is large "
+        "enough for a decoding step to be limited by operations.",
+        True,
+        "Both times grow with the batch, and reading grows faster and begins above 0.",
+    ),
+    Statement(
+        "mean-of-waits",
+        "If the mean time between tokens is 30 milliseconds, half of the waits are at most 30 milliseconds.",
+        False,
+        "That is the median. A few long waits raise the mean, or many waits lie just above it and a few far below.",
+    ),
+    Statement(
+        "block-anywhere",
+        "Two prompts that agree in tokens 17 to 32 can share the block that holds these tokens, whatever "
+        "stands before.",
+        False,
+        "Keys and values depend on all tokens before, so everything up to the block's end has to agree.",
+    ),
+    Statement(
+        "every-draft-pays",
+        "If every drafted token is accepted and drafting a token takes less time than a step of the large "
+        "model, each token more in a draft makes a round faster for each token.",
+        True,
+        "$(k + 1) / (k c + 1)$ grows with $k$ if $c < 1$.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 
 from softlookup.exam.notes import logs, tex
-from softlookup.exam.question import Chapter, Drawn, Statement, different, known, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, different, known, pick
 from softlookup.reference.lookup import cosine_similarity, lookup_weights
 
 ask = Chapter(2)
@@ -112,34 +112,26 @@ def lead(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on weights."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "raise-all",
-                "If 10 is added to all scores of a query, its weights become sharper.",
-                False,
-                "The factor $e^{10/\\tau}$ stands in every power and in their sum, and cancels: the weights stay.",
-            ),
-            Statement(
-                "exchange-pairs",
-                "If two keys are exchanged, and their two values with them, no answer changes.",
-                True,
-                "Two columns of weights change places, and two rows of values with them: the sum is the same.",
-            ),
-            Statement(
-                "tie-goes-to-first",
-                "Two keys tie for the best score. As the temperature goes to 0, the first of them gets all of the "
-                "weight.",
-                False,
-                "The two have equal weights at every temperature, so each goes to one half. Only an argmax takes "
-                "the first.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "raise-all",
+        "If 10 is added to all scores of a query, its weights become sharper.",
+        False,
+        "The factor $e^{10/\\tau}$ stands in every power and in their sum, and cancels: the weights stay.",
+    ),
+    Statement(
+        "exchange-pairs",
+        "If two keys are exchanged, and their two values with them, no answer changes.",
+        True,
+        "Two columns of weights change places, and two rows of values with them: the sum is the same.",
+    ),
+    Statement(
+        "tie-goes-to-first",
+        "Two keys tie for the best score. As the temperature goes to 0, the first of them gets all of the weight.",
+        False,
+        "The two have equal weights at every temperature, so each goes to one half. Only an argmax takes the first.",
+    ),
+)
 
 
 @ask("fits", "explanation", points=3, minutes=4)

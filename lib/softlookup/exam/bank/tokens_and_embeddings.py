@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 from softlookup.reference.embeddings import one_hot
 from softlookup.text.bpe_training import PairCounts, merge_pair
 
@@ -151,34 +151,26 @@ def table(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on padding, tying and vocabularies."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "zero-padding",
-                "If the embedding of `<pad>` is all zeros and stays so, attention needs no mask for padding.",
-                False,
-                "A key of zeros has the score 0, and $e^0 = 1$ takes a share of every row. Besides, positions are "
-                "added.",
-            ),
-            Statement(
-                "untouched-rows",
-                "The table is not tied. In one step of plain gradient descent only the rows of tokens in the batch "
-                "change.",
-                True,
-                "The gradient of a row that was not looked up is zero, and plain descent moves by the gradient alone.",
-            ),
-            Statement(
-                "tokenizer-one-hot",
-                "A tokenizer hands over a one-hot vector for each token.",
-                False,
-                "It hands over ids. The one-hot row is a way to write the lookup as a product, which a model may do.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "zero-padding",
+        "If the embedding of `<pad>` is all zeros and stays so, attention needs no mask for padding.",
+        False,
+        "A key of zeros has the score 0, and $e^0 = 1$ takes a share of every row. Besides, positions are added.",
+    ),
+    Statement(
+        "untouched-rows",
+        "The table is not tied. In one step of plain gradient descent only the rows of tokens in the batch change.",
+        True,
+        "The gradient of a row that was not looked up is zero, and plain descent moves by the gradient alone.",
+    ),
+    Statement(
+        "tokenizer-one-hot",
+        "A tokenizer hands over a one-hot vector for each token.",
+        False,
+        "It hands over ids. The one-hot row is a way to write the lookup as a product, which a model may do.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

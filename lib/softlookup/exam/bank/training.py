@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick
 from softlookup.model.objectives import cross_entropy, label_smoothing, perplexity
 from softlookup.model.schedules import noam
 from softlookup.roofline.memory import RECIPES, state_bytes
@@ -181,34 +181,28 @@ def adam(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on losses and steps."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "first-loss",
-                "A new model with 1,000 equally likely words has a loss of about 6.9 nats a token.",
-                True,
-                "It knows nothing: $\\ln 1000 \\approx 6.9$.",
-            ),
-            Statement(
-                "mean-of-means",
-                "Two batches with different numbers of tokens: the mean of their two mean losses is the mean loss of "
-                "all "
-                "tokens.",
-                False,
-                "The smaller batch's tokens would count more. Sums are added and divided by all tokens.",
-            ),
-            Statement(
-                "smoothed-floor",
-                "With label smoothing a perfect model has a training loss above 0.",
-                True,
-                "The least possible loss is the entropy of the smoothed distribution.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "first-loss",
+        "A new model with 1,000 equally likely words has a loss of about 6.9 nats a token.",
+        True,
+        "It knows nothing: $\\ln 1000 \\approx 6.9$.",
+    ),
+    Statement(
+        "mean-of-means",
+        "Two batches with different numbers of tokens: the mean of their two mean losses is the mean loss of "
+        "all "
+        "tokens.",
+        False,
+        "The smaller batch's tokens would count more. Sums are added and divided by all tokens.",
+    ),
+    Statement(
+        "smoothed-floor",
+        "With label smoothing a perfect model has a training loss above 0.",
+        True,
+        "The least possible loss is the entropy of the smoothed distribution.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

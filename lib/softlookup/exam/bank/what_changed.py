@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, pick
 
 ask = Chapter(15)
 
@@ -143,35 +143,29 @@ def latent(rng: np.random.Generator) -> Drawn:
     )
 
 
-@ask("statement", "true-false", points=3, minutes=3)
-def statement(rng: np.random.Generator) -> Drawn:
-    """A statement on newer parts."""
-    return true_or_false(
-        rng,
-        (
-            Statement(
-                "bad-draft",
-                "A poor draft model makes the text of speculative decoding poorer.",
-                False,
-                "Tokens that are not kept are drawn from what the large model has more, so the distribution is the "
-                "large model's. A poor draft costs time alone.",
-            ),
-            Statement(
-                "sink-takes",
-                "With a learned sink, a head's weights on the keys may add up to less than 1.",
-                True,
-                "The sink takes part in the softmax and has no value.",
-            ),
-            Statement(
-                "delta-replaces",
-                "If a key of length 1 is written again with strength 1, the delta rule keeps the new value and forgets "
-                "the old one.",
-                True,
-                "It writes the difference between the new value and what the key finds. Linear attention would give "
-                "the sum of both.",
-            ),
-        ),
-    )
+ask.statements(
+    Statement(
+        "bad-draft",
+        "A poor draft model makes the text of speculative decoding poorer.",
+        False,
+        "Tokens that are not kept are drawn from what the large model has more, so the distribution is the "
+        "large model's. A poor draft costs time alone.",
+    ),
+    Statement(
+        "sink-takes",
+        "With a learned sink, a head's weights on the keys may add up to less than 1.",
+        True,
+        "The sink takes part in the softmax and has no value.",
+    ),
+    Statement(
+        "delta-replaces",
+        "If a key of length 1 is written again with strength 1, the delta rule keeps the new value and forgets "
+        "the old one.",
+        True,
+        "It writes the difference between the new value and what the key finds. Linear attention would give "
+        "the sum of both.",
+    ),
+)
 
 
 QUESTIONS = tuple(ask.questions)

@@ -73,8 +73,6 @@ def _similarity(q: np.ndarray, k: np.ndarray) -> Any:
     return torch.nn.functional.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1).numpy()
 
 
-Q_LENGTHS, K_LENGTHS = "np.linalg.norm(q, axis=-1)[:, None]", "np.linalg.norm(k, axis=-1)[None, :]"
-
 SIMILARITY = described("02.similarity", cases=_similarity_cases, oracle=_similarity, frame="numpy", forbids=COSINES)
 
 

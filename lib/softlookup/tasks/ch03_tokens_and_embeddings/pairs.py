@@ -5,10 +5,12 @@ from itertools import pairwise
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.ch03_tokens_and_embeddings.page import Words
 from softlookup.tasks.draws import Rng
 
 Pair = tuple[str, str]
+
+Words = list[tuple[list[str], int]]
+"""Words as symbols, each with how often it occurs."""
 
 
 def drawn_words(rng: Rng, how_many: int, letters: str = "abcd", longest: int = 6) -> list[tuple[str, int]]:

@@ -40,12 +40,7 @@ def _softmax_cases(rng: Rng) -> list[Case]:
             exact_zeros=True,
         ),
         # Near 1000 a float32 holds steps of 6e-5: quarters are exact there.
-        Case(
-            "rows near +1000 and -1000",
-            (np.round(4 * apart) / 4,),
-            part="large",
-            tolerance=draws.LARGE_TOLERANCE,
-        ),
+        Case("rows near +1000 and -1000", (np.round(4 * apart) / 4,), part="large", tolerance=draws.LARGE_TOLERANCE),
     ]
 
 

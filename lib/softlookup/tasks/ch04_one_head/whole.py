@@ -115,11 +115,7 @@ def _head_cases(rng: Rng) -> list[Case]:
             part="blind",
         ),
         Case("a sequence that is all padding", (*args((2,), 4, 3, 2), padded), part="blind"),
-        Case(
-            "a token that may attend to nothing",
-            (*args((2,), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
-            part="blind",
-        ),
+        Case("a token that may attend to nothing", (*args((2,), 5, 4, 3), draws.blind_mask(rng, 5, 5)), part="blind"),
         # One large entry in each row, exact in float32, makes scores of thousands.
         Case("scores in the thousands", large, part="large", tolerance=draws.LARGE_TOLERANCE),
         Case(

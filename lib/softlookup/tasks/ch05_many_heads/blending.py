@@ -11,11 +11,7 @@ from softlookup.tasks.draws import Rng, normal
 def _cases(rng: Rng) -> list[Case]:
     return [
         Case("two sequences, N = 4, T = 3, H = 2, D = 5", (normal(rng, 2, 4, 3, 2), normal(rng, 8, 5))),
-        Case(
-            "N·H is not D: T = 2, N = 5, H = 3, D = 4",
-            (normal(rng, 5, 2, 3), normal(rng, 15, 4)),
-            part="axes",
-        ),
+        Case("N·H is not D: T = 2, N = 5, H = 3, D = 4", (normal(rng, 5, 2, 3), normal(rng, 15, 4)), part="axes"),
         Case("D = N*H = 6, N = 2, T = 4", (normal(rng, 2, 2, 4, 3), normal(rng, 6, 6))),
         Case("N = T = H = 3, D = 9", (normal(rng, 2, 3, 3, 3), normal(rng, 9, 9))),
         Case("five axes, N = 2, T = 3, H = 4, D = 7", (normal(rng, 2, 2, 2, 3, 4), normal(rng, 8, 7)), part="axes"),

@@ -108,8 +108,6 @@ def torch_layer(
     return torch.func.functional_call(layer, weights, (x,), {"src_key_padding_mask": padding})
 
 
-PRE_1, PRE_2 = (f"layer_norm(x, gain_{i}, shift_{i}, 1e-5)" for i in (1, 2))
-
 ENCODER_LAYER = described(
     "07.encoder-layer",
     cases=_layer_cases,

@@ -149,9 +149,6 @@ def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads:
     return y
 
 
-KEYS, VALUES = "split_heads(memory @ w_k, n_heads)", "split_heads(memory @ w_v, n_heads)"
-
-
 CROSS = described(
     "08.cross-attention",
     cases=_cross_cases,

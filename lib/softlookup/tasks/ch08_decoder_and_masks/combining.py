@@ -31,8 +31,6 @@ def _combine(ids: Any, pad_id: int) -> Any:
     return hidden.logical_not().unsqueeze(1)
 
 
-PAST, PADDING = "causal_mask(length, length)", "padding_mask(ids, pad_id)"
-
 COMBINE = described("08.combine", cases=_combine_cases, oracle=_combine)
 
 

@@ -39,8 +39,6 @@ def _append(k: Any, v: Any, new_k: Any, new_v: Any, rows: Any) -> Any:
     return tuple(results)
 
 
-JOINED_K, JOINED_V = "torch.cat((k[rows], new_k), dim=2)", "torch.cat((v[rows], new_v), dim=2)"
-
 APPEND = described("10.append", cases=_append_cases, oracle=_append)
 
 
@@ -80,8 +78,6 @@ def _attend(q: Any, k: Any, v: Any) -> Any:
         heads.append(torch.cat(rows, dim=1))
     return torch.stack(heads, dim=1)
 
-
-QUERIES, MAY = "torch.arange(n_all - n_new, n_all)", "may = keys[None, :] <= queries[:, None]"
 
 ATTEND = described(
     "10.attend",

@@ -25,11 +25,7 @@ def _temperature_cases(rng: Rng) -> list[Case]:
         Case("a temperature of 0.1", (logits(3, 5, scale=0.2), 0.1), part="zero"),
         Case("a temperature of 1e-6, logits as near to each other", near, part="zero", tolerance=1e-6),
         Case("a temperature of 0", (logits(3, 6), 0), part="zero", exact_zeros=True, keeps_dtype=True),
-        Case(
-            "a temperature of 0.0, all logits below zero",
-            (-5.0 - np.abs(logits(2, 5)), 0.0),
-            part="zero",
-        ),
+        Case("a temperature of 0.0, all logits below zero", (-5.0 - np.abs(logits(2, 5)), 0.0), part="zero"),
         Case("logits near 1000", (far, 2.0), part="large", tolerance=1e-3),
         Case("float64", (logits(2, 4, "float64"), 0.5), part="dtype", keeps_dtype=True),
         Case("float32", (logits(2, 4), 0.5), part="dtype", keeps_dtype=True),

@@ -51,6 +51,4 @@ def _cost(n_prompt: int, n_new: int) -> Any:
     return tuple(np.array(n) for n in (tokens[0], tokens[1], scores[0], scores[1]))
 
 
-HALF, HALF_CACHED = "n * (n + 1) // 2 for n", "tokens_cached * (tokens_cached + 1) // 2"
-
 COST = described("10.cost", cases=_cost_cases, oracle=_cost, frame="plain")

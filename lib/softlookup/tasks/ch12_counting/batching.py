@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.ch12_counting.page import meta, plain, product_flops
+from softlookup.tasks.ch12_counting.counts import meta, plain, product_flops
 from softlookup.tasks.draws import Rng
 
 

@@ -2,7 +2,7 @@
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.ch12_counting.page import plain, product_flops
+from softlookup.tasks.ch12_counting.counts import plain, product_flops
 from softlookup.tasks.draws import Rng
 
 

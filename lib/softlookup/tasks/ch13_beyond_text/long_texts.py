@@ -47,8 +47,6 @@ def _linear(q: Any, k: Any, v: Any) -> Any:
     return (a / a.sum(-1, keepdim=True)) @ v
 
 
-FEATURE_Q, FEATURE_K = "f = F.elu(q) + 1", "g = F.elu(k) + 1"
-
 LINEAR = described(
     "13.linear", cases=_linear_cases, oracle=_linear, parts={"core": 0.8, "gradient": 0.2}, forbids=ATTENTIONS
 )

@@ -63,8 +63,6 @@ def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: An
     return torch.addcmul(x, torch.tanh(gate).expand_as(y), y)
 
 
-QUERIES, KEYS = "q = split_heads(x @ w_q, n_heads)", "k = split_heads(picture @ w_k, n_heads)"
-
 LOOK = described(
     "13.look", cases=_look_cases, oracle=_look, parts={"core": 0.7, "gate": 0.15, "gradient": 0.15}, forbids=ATTENTIONS
 )

@@ -47,8 +47,6 @@ def _loss(images: Any, texts: Any, log_scale: Any, sign: float, named: str) -> A
     return (torch.logsumexp(scores, 0).mean() + torch.logsumexp(scores, 1).mean()) / 2 - diagonal
 
 
-IMAGES, TEXTS = "i = F.normalize(images, dim=-1)", "t = F.normalize(texts, dim=-1)"
-ROWS, COLUMNS = "F.cross_entropy(s, own)", "F.cross_entropy(s.T, own)"
 SCALE_NAMED = ("**multiplied by** $e^\\sigma$", "**divided by** $e^\\sigma$")
 
 CONTRASTIVE = described(
@@ -87,7 +85,5 @@ def _zero(images: Any, labels: Any, scale: float) -> Any:
     raised = torch.exp(scores - scores.amax(-1, keepdim=True))
     return raised / raised.sum(-1, keepdim=True)
 
-
-PICTURES, SENTENCES = "i = F.normalize(images, dim=-1)", "t = F.normalize(labels, dim=-1)"
 
 ZERO_SHOT = described("13.zero-shot", cases=_zero_cases, oracle=_zero, cuts=False)

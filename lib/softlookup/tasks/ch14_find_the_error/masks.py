@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.ch14_find_the_error.page import round_to
+from softlookup.tasks.ch14_find_the_error.printing import round_to
 from softlookup.tasks.draws import Rng, softmax
 
 
@@ -55,8 +55,6 @@ def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
     }
     return 1 if seen <= {1} else 0 if seen == {0} else -1
 
-
-LOOK, HIDE = "(weights[mask == 0] == 0).all()", "(weights[mask == 1] == 0).all()"
 
 POLARITY = described("14.polarity", cases=_polarity_cases, oracle=_polarity, frame="numpy")
 

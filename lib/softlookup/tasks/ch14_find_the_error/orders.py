@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.ch14_find_the_error.page import near, round_to, slipped
+from softlookup.tasks.ch14_find_the_error.printing import near, round_to, slipped
 from softlookup.tasks.draws import Rng, softmax
 
 

@@ -10,8 +10,6 @@ from softlookup.tasks.ch08_decoder_and_masks.attending import CROSS, MASKED_SOFT
 from softlookup.tasks.ch08_decoder_and_masks.layer import DECODER_LAYER
 from softlookup.tasks.ch08_decoder_and_masks.masks import CAUSAL, PADDING
 from softlookup.tasks.ch08_decoder_and_masks.whole import TRANSFORMER
-from softlookup.tasks.ch90_capstone.loss import LOSS
-from softlookup.tasks.ch90_capstone.running import GREEDY, TRAIN
 
 FROM_EARLIER = (SPLIT, MERGE, CAUSAL, PADDING, MASKED_SOFTMAX, CROSS, DECODER_LAYER, TRANSFORMER)
 """The tasks whose answers the command `softlookup assemble` brings along."""
@@ -23,4 +21,4 @@ def _here(there: Description) -> Description:
     return Description(f"90.{there.task_id.partition('.')[2]}", facts, taken_from=there)
 
 
-TASKS = (*(_here(description) for description in FROM_EARLIER), LOSS, TRAIN, GREEDY)
+PARTS = tuple(map(_here, FROM_EARLIER))

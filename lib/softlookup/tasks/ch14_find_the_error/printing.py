@@ -1,4 +1,4 @@
-"""The page of the book that the tasks of this chapter belong to, and how tables of a slide are drawn."""
+"""How tables of a slide are drawn and compared."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The page of the book that the tasks of this chapter belong to, and what their oracles count with."""
+"""What the oracles of this chapter count with."""
 
 from typing import Any
 
