@@ -6,7 +6,7 @@ import logging
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from benchmarks.nbgrader_autograde import StockAutograder
 from benchmarks.nbgrader_class import grade_class
 from softlookup.authoring import read_solution
 from softlookup.authoring.choosing import choose, chosen_tasks
+from softlookup.checking import tasks
+from softlookup.checking.task import LIBRARY
 from softlookup.grading import Course, GradeRequest, grade_assignment
 from softlookup.grading.data.work import Limits
 from softlookup.grading.judging import zygotes
@@ -48,20 +50,28 @@ class CopiedZygote(Forking):
 
 
 class WarmZygotes:
-    """Begins zygotes as copies: as in grading, where those of several assignments are copies of one."""
+    """Begins zygotes as copies of one: as in grading, where those of several assignments are.
+
+    A sandbox that shows other parts of the library is of another one. The gates in front of what tasks forbid are made
+    beforehand for chapter 4, which most tests use; for others they are made when an answer is judged.
+    """
 
     def __init__(self) -> None:
         self._roots: dict[str, Zygote] = {}
 
-    def __call__(self, sandbox: str, *what: object) -> Forking:
+    def __call__(
+        self, sandbox: str, modules: Sequence[str], forbidden: Sequence[Sequence[str]], hidden: Sequence[str]
+    ) -> Forking:
         if sandbox != "bubblewrap":
-            return Zygote(sandbox, *what)
-        root = self._roots.get(repr(what))
+            return Zygote(sandbox, modules, forbidden, hidden)
+        what = str(sorted({*hidden} & {*LIBRARY}))
+        root = self._roots.get(what)
         if root is not None and not root.lives():
             root.close()
             root = None
         if root is None:
-            root = self._roots[repr(what)] = Zygote(sandbox, *what)
+            usual = {task.barred for task in tasks(4)}
+            root = self._roots[what] = Zygote(sandbox, modules, sorted({*map(tuple, forbidden), *usual}), hidden)
         return CopiedZygote(root)
 
     def close(self) -> None:
@@ -88,7 +98,7 @@ def new_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def bare_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin real ones that import nothing beforehand, for a test that ends them: such are there at once."""
-    monkeypatch.setattr(zygotes, "Zygote", lambda sandbox, modules, *what: Zygote(sandbox, (), *what))
+    monkeypatch.setattr(zygotes, "Zygote", lambda sandbox, modules, forbidden, hidden: Zygote(sandbox, hidden=hidden))
 
 
 @pytest.fixture

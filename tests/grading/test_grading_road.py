@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from sandbox_tools import NEEDS_SANDBOX
@@ -27,7 +28,9 @@ def keep_only(course: Course, *students: str) -> None:
                 book.remove_student(name)
 
 
-@pytest.fixture(params=[pytest.param("graded", marks=NEEDS_SANDBOX), pytest.param("graded_by_stock", marks=pytest.mark.slow)])
+@pytest.fixture(
+    params=[pytest.param("graded", marks=NEEDS_SANDBOX), pytest.param("graded_by_stock", marks=pytest.mark.slow)]
+)
 def road(request: pytest.FixtureRequest) -> Course:
     """The small course, graded; with one worker in the sandbox, and by stock nbgrader."""
     return request.getfixturevalue(request.param)

@@ -26,6 +26,7 @@ from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESUL
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.shown import apart
 from softlookup.grading.viva.vivas import Viva, make_viva, spread, with_letters
+from softlookup.grading.workers.pool import JobResult
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)
@@ -305,6 +306,18 @@ def course(tmp_path_factory, module_source):
     return course
 
 
+class PoolHere:
+    """In the place of a pool of workers, which take seconds to start: one after the other, in this process."""
+
+    def __init__(self, begin, workers, *, lend, **options):
+        self.begin, self.lend = begin, lend
+
+    def run(self, jobs):
+        with self.begin(self.lend()) as do:
+            for student, content in jobs:
+                yield JobResult(student, do(student, content))
+
+
 def as_if_printed(files):
     """In the place of Chromium, which takes seconds."""
     printed = [file.with_suffix(".pdf") for file in files]
@@ -336,6 +349,7 @@ def test_the_command_writes_a_class_and_forget_reaches_it(course, monkeypatch):
     assert all(student in (folder / "sheets.html").read_text() for student in ("ada", "bo-tang", "not-json"))
     assert f"viva/{NAME}/bo-tang" in kept_of(course, "bo-tang")
     before = (folder / "ada" / "sheet.html").read_text()
+    monkeypatch.setattr("softlookup.grading.viva.of_class.WorkerPool", PoolHere)
     status, output = run(*command, "--student", "ada")
     assert status == 0 and (folder / "ada" / "sheet.html").read_text() == before
     forget(course, "bo-tang")
