@@ -211,7 +211,7 @@ def test_edited_sheet_becomes_a_page_again(tmp_path: Path):
 def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tmp_path: Path):
     pypdf = pytest.importorskip("pypdf")
     # In a process of its own: another test's browser may hold this one's event loop.
-    words = ["exam", "--seed", "20261", "--chapters", "4-5", "--points", "30", "--out", str(tmp_path / "exam")]
+    words = ["exam", "--seed", "20261", "--chapters", "4-5", "--points", "12", "--out", str(tmp_path / "exam")]
     result = subprocess.run(
         [sys.executable, "-m", "softlookup.cli", *words], capture_output=True, text=True, timeout=300
     )

@@ -2,12 +2,11 @@
 
 import fcntl
 import io
-import json
 import logging
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +19,10 @@ from small_class import NAME, ROOT, STUDENTS, write_course
 from benchmarks.nbgrader_autograde import StockAutograder
 from benchmarks.nbgrader_class import grade_class
 from softlookup.authoring import read_solution
-from softlookup.grading import Course
+from softlookup.authoring.choosing import choose, chosen_tasks
+from softlookup.checking import tasks
+from softlookup.checking.task import LIBRARY
+from softlookup.grading import Course, GradeRequest, grade_assignment
 from softlookup.grading.data.work import Limits
 from softlookup.grading.judging import zygotes
 from softlookup.grading.sandbox.outside.bubble import Forking, Zygote
@@ -48,20 +50,28 @@ class CopiedZygote(Forking):
 
 
 class WarmZygotes:
-    """Begins zygotes as copies: as in grading, where those of several assignments are copies of one."""
+    """Begins zygotes as copies of one: as in grading, where those of several assignments are.
+
+    A sandbox that shows other parts of the library is of another one. The gates in front of what tasks forbid are made
+    beforehand for chapter 4, which most tests use; for others they are made when an answer is judged.
+    """
 
     def __init__(self) -> None:
         self._roots: dict[str, Zygote] = {}
 
-    def __call__(self, sandbox: str, *what: object) -> Forking:
+    def __call__(
+        self, sandbox: str, modules: Sequence[str], forbidden: Sequence[Sequence[str]], hidden: Sequence[str]
+    ) -> Forking:
         if sandbox != "bubblewrap":
-            return Zygote(sandbox, *what)
-        root = self._roots.get(repr(what))
+            return Zygote(sandbox, modules, forbidden, hidden)
+        what = str(sorted({*hidden} & {*LIBRARY}))
+        root = self._roots.get(what)
         if root is not None and not root.lives():
             root.close()
             root = None
         if root is None:
-            root = self._roots[repr(what)] = Zygote(sandbox, *what)
+            usual = {task.barred for task in tasks(4)}
+            root = self._roots[what] = Zygote(sandbox, modules, sorted({*map(tuple, forbidden), *usual}), hidden)
         return CopiedZygote(root)
 
     def close(self) -> None:
@@ -86,6 +96,12 @@ def new_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def bare_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin real ones that import nothing beforehand, for a test that ends them: such are there at once."""
+    monkeypatch.setattr(zygotes, "Zygote", lambda sandbox, modules, forbidden, hidden: Zygote(sandbox, hidden=hidden))
+
+
+@pytest.fixture
 def logged() -> Iterator[io.StringIO]:
     """What is logged while a test runs. (pytest's own way would cost each of all tests more than a millisecond.)"""
     text = io.StringIO()
@@ -103,6 +119,13 @@ def logged() -> Iterator[io.StringIO]:
 def source() -> nbformat.NotebookNode:
     """The notebook with solutions."""
     return read_solution(ROOT / "solutions" / f"{NAME}.py")
+
+
+@pytest.fixture(scope="session")
+def short(source: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook with solutions of four tasks and the written answer, for tests that do not judge all of it."""
+    kept = {f"04.{name}" for name in ("mix", "scale", "softmax", "weights", "uniform")}
+    return choose(source, drop={*chosen_tasks(source)} - kept)
 
 
 @pytest.fixture(scope="session")
@@ -126,25 +149,24 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Calla
 
 @pytest.fixture(scope="session")
 def graded(made_once: Callable, source: nbformat.NotebookNode) -> Course:
-    """The small course, graded; all test processes share one."""
+    """The small course, graded in the sandbox by one worker; all test processes share one."""
+
+    def make(folder: Path) -> None:
+        course = write_course(folder, source, STUDENTS)
+        grade_assignment(course, GradeRequest(NAME, workers=1, seed=11)).write(folder / "report.json")
+
+    return Course.at(made_once("graded-course", make))
+
+
+@pytest.fixture(scope="session")
+def graded_by_stock(made_once: Callable, source: nbformat.NotebookNode) -> Course:
+    """The small course, graded by stock nbgrader; all test processes share one."""
 
     def make(folder: Path) -> None:
         course = write_course(folder, source, STUDENTS)
         grade_class(course, NAME, StockAutograder(), workers=2, seed=11).write(folder / "report.json")
 
-    return Course.at(made_once("graded-course", make))
-
-
-@pytest.fixture
-def report(graded: Course) -> dict:
-    """The report of the small course, as it was written."""
-    return json.loads((graded.root / "report.json").read_text())
-
-
-@pytest.fixture
-def own_copy(graded: Course, tmp_path: Path) -> Course:
-    """A copy of the small graded course that a test may change."""
-    return Course.at(Path(shutil.copytree(graded.root, tmp_path / "course")))
+    return Course.at(made_once("stock-course", make))
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 
@@ -17,6 +18,9 @@ from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
 from softlookup.grading.run.engine import local_executor
 from softlookup.grading.run.request import GradeRequest
 from softlookup.grading.workers.making import MakeExecutor
+
+if TYPE_CHECKING:
+    from softlookup.grading.judging.examine import SandboxExaminer
 
 
 @dataclass(frozen=True)
@@ -140,12 +144,19 @@ def faked(course: Course, order: GradeRequest, **options: object) -> MakeExecuto
 class Here:
     """An executor that grades in this process, one after the other."""
 
-    examiner: FakeExaminer
+    examiner: "FakeExaminer | SandboxExaminer"
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
         with self.examiner:
             for student, submission in submissions:
                 yield self.examiner.examine(student, submission)
+
+
+def judged_here(settings: RunSettings) -> Here:
+    """An executor that judges in this process: a worker of its own takes seconds to start."""
+    from softlookup.grading.judging.examine import SandboxExaminer
+
+    return Here(SandboxExaminer(settings))
 
 
 def here(**options: object) -> MakeExecutor:

@@ -128,7 +128,7 @@ def both(examiner, notebook):
 
 
 @NEEDS_SANDBOX
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize("first", range(len(FORMS)))
 def test_form_of_an_answer_changes_no_verdict(examiner, release, source, first):
     texts = in_forms(source, first)

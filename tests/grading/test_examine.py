@@ -25,7 +25,7 @@ from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.samples.sample_class import hand_ins
 
 pytestmark = NEEDS_SANDBOX
-LIMITS = Limits(cell_s=4, answer_s=4, total_s=60)
+LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def test_what_a_student_prints_or_raises_is_escaped(examiner, release, right):
         ("import os; os._exit(0)", "error", "In the cell of 04.mix, it ended its own process"),
         ("def mix(w, v):\n    import os; os._exit(0)", "stopped", "While task 04.mix was judged"),
         ("def mix(w, v):\n    while True: pass", "timeout", None),
-        ("while True: pass", "error", "ran longer than 4 s"),
+        ("while True: pass", "error", "ran longer than 2 s"),
         ("mix = 3", "wrong", None),
         ("raise ValueError", "error", None),
         ("def mix(:", "error", None),
@@ -209,7 +209,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
     assert all(chosen_marks[task].verdict == "pass" and chosen_marks[task].variant == chosen[task] for task in changed)
 
 
-def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(new_zygotes, release, right):
+def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(bare_zygotes, release, right):
     with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 1, limits=LIMITS)) as examiner:
         for delay in (0.0, 0.15):
             killer = threading.Timer(delay, os.kill, (examiner.forks.zygote.process.pid, signal.SIGKILL))

@@ -14,8 +14,8 @@ from softlookup.grading import Course
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
-    made = write_course(tmp_path_factory.mktemp("buttons") / "course", source, ("half-done", "mistake-2"))
+def course(tmp_path_factory: pytest.TempPathFactory, short: object) -> Course:
+    made = write_course(tmp_path_factory.mktemp("buttons") / "course", short, ("half-done", "mistake-2"))
     page = made.notebook("feedback", "half-done", NAME).with_suffix(".html")
     page.parent.mkdir(parents=True)
     page.write_text("half-done's page")

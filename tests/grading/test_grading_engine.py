@@ -45,8 +45,8 @@ class Seen(Watcher):
 
 
 @pytest.fixture(scope="session")
-def handed_in(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
-    return write_course(tmp_path_factory.mktemp("engine") / "course", source, STUDENTS)
+def handed_in(tmp_path_factory: pytest.TempPathFactory, short: nbformat.NotebookNode) -> Course:
+    return write_course(tmp_path_factory.mktemp("engine") / "course", short, STUDENTS)
 
 
 @pytest.fixture

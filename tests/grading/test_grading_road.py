@@ -1,4 +1,4 @@
-"""The whole road on real notebooks: a class is graded by nbgrader, and everybody gets what is due."""
+"""The whole road on real notebooks: a class is graded in the sandbox, or by nbgrader, and gets what is due."""
 
 import json
 import os
@@ -6,8 +6,10 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME
 
 from benchmarks.nbgrader_autograde import STOCK, StockAutograder, read_record
@@ -24,6 +26,26 @@ def keep_only(course: Course, *students: str) -> None:
             shutil.rmtree(course.root / "submitted" / name, ignore_errors=True)
             with course.gradebook() as book:
                 book.remove_student(name)
+
+
+@pytest.fixture(
+    params=[pytest.param("graded", marks=NEEDS_SANDBOX), pytest.param("graded_by_stock", marks=pytest.mark.slow)]
+)
+def road(request: pytest.FixtureRequest) -> Course:
+    """The small course, graded; with one worker in the sandbox, and by stock nbgrader."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def report(road: Course) -> dict:
+    """The report of the small course, as it was written."""
+    return json.loads((road.root / "report.json").read_text())
+
+
+@pytest.fixture
+def own_copy(graded_by_stock: Course, tmp_path: Path) -> Course:
+    """A copy of the course that nbgrader graded, which a test may change."""
+    return Course.at(Path(shutil.copytree(graded_by_stock.root, tmp_path / "course")))
 
 
 def test_report_has_the_promised_shape(report: dict) -> None:
@@ -49,8 +71,8 @@ def test_half_done_earns_the_first_half(report: dict) -> None:
     assert report["submissions"]["half-done"]["score"] == sum(m["max"] for m in marks[:middle])
 
 
-def test_planted_mistakes_are_named(graded: Course, report: dict) -> None:
-    planted = json.loads((graded.root / "planted.json").read_text())["mistake-2"]
+def test_planted_mistakes_are_named(road: Course, report: dict) -> None:
+    planted = json.loads((road.root / "planted.json").read_text())["mistake-2"]
     tasks = report["submissions"]["mistake-2"]["tasks"]
     assert set(planted) == set(tasks)
     for name, slug in planted.items():
@@ -82,17 +104,18 @@ def test_what_cannot_be_graded_says_why(report: dict, student: str, status: str,
     assert len(entry["reason"]) < 200 and "\n" not in entry["reason"]
 
 
-def test_gradebook_holds_what_the_report_says(graded: Course, report: dict) -> None:
-    with graded.gradebook() as book:
+def test_gradebook_holds_what_the_report_says(road: Course, report: dict) -> None:
+    with road.gradebook() as book:
         for student in ("right-other-words", "half-done", "mistake-2", "not-json"):
             assert book.find_submission(NAME, student).score == report["submissions"][student]["score"]
 
 
-def test_feedback_shows_the_panel(graded: Course) -> None:
-    page = graded.notebook("feedback", "mistake-2", NAME).with_suffix(".html").read_text()
-    marks = read_record(graded, NAME, "mistake-2").tasks
-    assert page.count("Not yet") >= sum(m.verdict == "wrong" for m in marks.values()) > 0
-    refused = graded.notebook("feedback", "not-json", NAME).with_suffix(".html").read_text()
+def test_feedback_shows_the_panel(road: Course, report: dict) -> None:
+    page = road.notebook("feedback", "mistake-2", NAME).with_suffix(".html").read_text()
+    marks = report["submissions"]["mistake-2"]["tasks"]
+    assert page.count("sl-check sl-wrong") >= sum(mark["verdict"] == "wrong" for mark in marks.values()) > 0
+    assert page.count("Not yet") >= 1
+    refused = road.notebook("feedback", "not-json", NAME).with_suffix(".html").read_text()
     assert "could not be graded" in refused
 
 
@@ -118,7 +141,8 @@ def test_grade_by_hand_survives_regrading(own_copy: Course) -> None:
     assert after.score == before.score + 2.5
 
 
-def test_a_refused_hand_in_takes_the_place_of_a_graded_one(own_copy: Course) -> None:
+@pytest.mark.slow
+def test_a_refused_hand_in_takes_the_place_of_one_that_nbgrader_graded(own_copy: Course) -> None:
     own_copy.notebook("submitted", "half-done", NAME).write_text("{")
     record = StockAutograder().grade(own_copy, NAME, "half-done")
     assert record.status == "refused" and record.score == 0
@@ -142,11 +166,11 @@ def test_stock_nbgrader_gives_the_same_points(own_copy: Course) -> None:
     assert (after.score, after.tasks, after.by_hand) == (before.score, before.tasks, before.by_hand)
 
 
-def test_feedback_pages_lead_into_the_book(graded: Course) -> None:
+def test_feedback_pages_lead_into_the_book(road: Course) -> None:
     """A course inside a checkout: from its feedback page, the link to a section finds the built book."""
-    page = graded.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
-    course = Course.at(graded.root)
-    checkout = graded.root.resolve().parent
+    page = road.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
+    course = Course.at(road.root)
+    checkout = road.root.resolve().parent
     (checkout / "_build" / "html").mkdir(parents=True, exist_ok=True)
     (checkout / "_build" / "html" / "index.html").write_text("")
     finish_page(course, page)

@@ -70,18 +70,18 @@ def test_sample_leaves_other_peoples_folders_alone(tmp_path: Path, source: nbfor
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_what_never_comes_back_is_waited_for_once(tmp_path: Path, source: nbformat.NotebookNode) -> None:
-    course = write_sample(tmp_path, {NAME: source, "05_other": source}, ROOT / "nbgrader_config.py")
+def test_what_never_comes_back_is_waited_for_once(tmp_path: Path, short: nbformat.NotebookNode) -> None:
+    course = write_sample(tmp_path, {NAME: short, "05_other": short}, ROOT / "nbgrader_config.py")
     folders = [course.folder("submitted", "endless-loop", name).is_dir() for name in (NAME, "05_other")]
     assert folders == [True, False] and course.folder("submitted", "blank", "05_other").is_dir()
 
 
-def test_sample_is_made_anew_over_an_old_one(tmp_path: Path, source: nbformat.NotebookNode) -> None:
+def test_sample_is_made_anew_over_an_old_one(tmp_path: Path, short: nbformat.NotebookNode) -> None:
     config = ROOT / "nbgrader_config.py"
     (tmp_path / "notes.txt").write_text("mine")
-    course = write_sample(tmp_path, {NAME: source}, config, force=True)
+    course = write_sample(tmp_path, {NAME: short}, config, force=True)
     (course.root / "submitted" / "left-over").mkdir()
-    course = write_sample(tmp_path, {NAME: source}, config)
+    course = write_sample(tmp_path, {NAME: short}, config)
     assert "left-over" not in course.students() and (tmp_path / "notes.txt").read_text() == "mine"
     assert set(planted(course, NAME)) == {s for s in course.students() if s.startswith("mistake-")}
     assert planted(course, "05_other") == {}

@@ -1,18 +1,22 @@
 """``softlookup hint`` and ``check --json``: what a program beside a student gets, and what it never gets."""
 
+import contextlib
 import json
 from pathlib import Path
 
 import nbformat
 import pytest
 from click.testing import CliRunner, Result
+from IPython.core.interactiveshell import InteractiveShell
 
 from softlookup.authoring import find_root, read_solution
 from softlookup.checking import get_task, tasks
-from softlookup.checking.helping import HELP_FILE, HelpOnTask, help_lines, read_help
+from softlookup.checking.helping import HELP_FILE, SETTING, HelpOnTask, help_lines, read_help
+from softlookup.checking.home import kernel_checker
 from softlookup.checking.result import HELP_MIME
 from softlookup.cli import main
 from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.sandbox.inside.shell import CellShell
 from softlookup.grading.validate import CheckOutcome
 
 ROOT = find_root()
@@ -52,10 +56,31 @@ class Desk:
         return read_help(self.path.parent).get(TASK, HelpOnTask()).steps
 
 
+def run_here(notebook: nbformat.NotebookNode, folder: Path, timeout_s: float, done: object) -> None:
+    """Run the cells of a notebook in this process, with nothing known of an earlier run."""
+    kernel_checker.cache_clear()
+    shell = CellShell()
+    with contextlib.chdir(folder):
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [
+                    nbformat.from_dict(output) for output in shell.run(cell.source, timeout_s, 1_000_000)[0]
+                ]
+    InteractiveShell.clear_instance()
+
+
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk_with_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.chdir(tmp_path)
     return Desk(tmp_path)
+
+
+@pytest.fixture
+def desk(desk_with_kernels: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A desk whose notebooks run in this process: a kernel takes seconds to start, and a test asks for several."""
+    for module in ("validate", "hint_at_home"):
+        monkeypatch.setattr(f"softlookup.grading.{module}.execute", run_here)
+    return desk_with_kernels
 
 
 def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk: Desk) -> None:
@@ -117,11 +142,13 @@ def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk: Desk) -> None
 def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
     desk.write({CELL: SOLUTION})
     step = as_json("hint", TASK)
+    assert list(step) == documented("hint")
     assert step["heading"] == "No help is needed" and step["task"]["verdict"] == "pass" and step["steps"] == 0
     assert "return " not in json.dumps(step) and not (desk.path.parent / HELP_FILE).exists()
 
 
-def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk) -> None:
+def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SETTING, raising=False)  # which the notebook's cell sets
     for last, heading in (("none", "Help"), ("nudge", "What can be seen of your answer")):
         desk.tries("-1")
         notebook = nbformat.read(desk.path, as_version=4)
@@ -163,7 +190,8 @@ def test_a_damaged_list_of_hints_counts_nothing(tmp_path: Path) -> None:
     assert read_help(tmp_path) == {"02.x": HelpOnTask(2, "abc")}
 
 
-def test_check_as_json_holds_what_the_page_says(desk: Desk) -> None:
+def test_check_as_json_holds_what_the_page_says(desk_with_kernels: Desk) -> None:
+    desk = desk_with_kernels
     mistake = get_task("02.weights").mistakes[0]
     right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
     desk.write({CELL: right[CELL], "02-weights": mistake.applied_to(right["02-weights"])})
@@ -180,7 +208,6 @@ def test_check_as_json_holds_what_the_page_says(desk: Desk) -> None:
     assert {case["result"] for case in wrong["cases"]} >= {"wrong"} and wrong["read"][0].startswith("book/02_soft")
     blank = next(line for line in record["tasks"] if line["verdict"] == "blank")
     assert blank["cases"] == [] and blank["title"]
-    assert list(as_json("hint", TASK)) == documented("hint")
 
 
 def documented(name: str) -> list[str]:

@@ -144,6 +144,7 @@ def test_whoever_is_stopped_in_the_middle_left_the_rest_blank(bench: Bench, host
     assert all(text_of(hostile["attack-25-os-exit"], name) == released[name] for name in later)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", assignments(ROOT))
 def test_attacks_on_answers_can_be_made_for_every_assignment(name: str) -> None:
     source = read_solution(ROOT / "solutions" / f"{name}.py")

@@ -2,6 +2,7 @@
 
 import nbformat
 import pytest
+from paper_class import paper_course
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
@@ -91,8 +92,8 @@ def test_the_workers_log_holds_the_traceback_of_the_judges_failure(examiner, rel
     assert "The judge failed on task 04.mix" in logged and "IndexError: a wanted number" in logged
 
 
-def test_the_gradebook_holds_no_points_where_the_judge_failed(unjudged, own_copy):
-    with GradebookWriter(own_copy, NAME) as writer:
+def test_the_gradebook_holds_no_points_where_the_judge_failed(unjudged, tmp_path_factory, source):
+    with GradebookWriter(paper_course(tmp_path_factory, source), NAME) as writer:
         writer.enter_all([(unjudged, None)])
         standing = dict(writer.rows())["somebody"]
         assert writer.holds(unjudged, standing)

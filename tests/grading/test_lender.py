@@ -133,7 +133,7 @@ def test_deep_nesting_is_a_broken_frame_and_no_exception_of_another_kind(opening
 
 @NEEDS_SANDBOX
 def test_call_that_never_ends_is_killed_at_its_deadline_and_the_next_one_is_answered(begin, monkeypatch):
-    monkeypatch.setattr("softlookup.grading.sandbox.outside.lender.CALL_S", 2)
+    monkeypatch.setattr("softlookup.grading.sandbox.outside.lender.CALL_S", 1)
     session = begin(Limits(**{**vars(LIMITS), "answer_s": 20, "total_s": 60}))
     session.run("def square(x): pass")
     session.run(

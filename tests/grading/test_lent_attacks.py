@@ -22,7 +22,7 @@ ALIBI = "def turn(x, angle):\n    alibi(16, {side}, {side}, 0)\n    return x"
 LAYERS = "def token_flops(*given):\n    return count_model(10, 4, 2, 1, 2, 6, {layers}, True)"
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "lent", "attacked", "code", "verdicts"),
     [

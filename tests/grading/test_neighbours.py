@@ -21,7 +21,7 @@ from softlookup.grading.sandbox.outside.bubble import Forking
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.session import SubmissionSession
 
-pytestmark = [NEEDS_SANDBOX, pytest.mark.usefixtures("new_zygotes")]
+pytestmark = NEEDS_SANDBOX
 
 
 def _setting(name: str) -> RunSettings:
@@ -73,7 +73,7 @@ def _in_copy(control, code="print('on')") -> str:
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
-def test_zygote_that_was_killed_or_halted_is_replaced(blow, monkeypatch):
+def test_zygote_that_was_killed_or_halted_is_replaced(blow, monkeypatch, bare_zygotes):
     monkeypatch.setattr(bubble, "ANSWER_S", 0.5)
     shared = Shared(SETTING)
     with shared as copy:
@@ -88,7 +88,7 @@ def test_zygote_that_was_killed_or_halted_is_replaced(blow, monkeypatch):
 
 
 @pytest.mark.parametrize("when", ["before", "between"])
-def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
+def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when, bare_zygotes):
     release = nbformat.reads(SETTING.release, as_version=4)
     right = nbformat.writes(filled(release, answers(source))).encode()
     shared = Shared(SETTING)
@@ -103,7 +103,7 @@ def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
     assert {mark.verdict for mark in graded.marks if mark.points is not None} == {"pass"}
 
 
-def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path):
+def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path, bare_zygotes):
     settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
     named = "import softlookup.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
     with Zygotes([setting.release for setting in settings], tmp_path) as zygotes:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from fake_grader import faked
+from fake_grader import faked, here
 from small_class import NAME, STUDENTS, write_course
 
 pytest.importorskip("distributed", reason="the package distributed is not installed: pip install 'softlookup[dask]'")
@@ -40,9 +40,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def handed_in(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
+def handed_in(tmp_path_factory: pytest.TempPathFactory, short: nbformat.NotebookNode) -> Course:
     """A class of two dozen, most of whom handed in the same."""
-    course = write_course(tmp_path_factory.mktemp("class") / "course", source, STUDENTS)
+    course = write_course(tmp_path_factory.mktemp("class") / "course", short, STUDENTS)
     content = course.notebook("submitted", "half-done", NAME).read_bytes()
     for number in range(CLASS - len(STUDENTS)):
         path = course.notebook("submitted", f"student-{number}", NAME)
@@ -72,9 +72,8 @@ def order(**options: object) -> GradeRequest:
     return GradeRequest(NAME, **{"seed": 5, "feedback": False, "workers": 1, **options})
 
 
-def graded_at_home(course: Course, **examiner: object) -> dict:
-    report = grade_assignment(course, order(again=True), executor=faked(course, order(), **examiner))
-    return report.as_json()
+def graded_at_home(course: Course) -> dict:
+    return grade_assignment(course, order(again=True), executor=here()).as_json()
 
 
 def graded(executor: on_dask.MakeExecutor, *students: str, settings: RunSettings = SETTING) -> dict[str, Graded]:
@@ -101,8 +100,7 @@ def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, c
 
 
 def test_submission_that_workers_die_of_is_refused_and_nobody_else(shared: Cluster) -> None:
-    shared.staff(2)
-    shared.hire(1)
+    shared.staff(3)
     students = [f"student-{number}" for number in range(8)]
     got = graded(shared.faked(kills=("killer",), sleep_s=0.02), *students[:4], "killer", *students[4:])
     assert set(got) == {*students, "killer"}
@@ -132,18 +130,6 @@ def test_submission_that_hangs_both_workers_is_refused_and_everybody_else_is_gra
         wait_for(lambda: len(client.nthreads()) == 2)
     assert {g.status for g in graded(shared.faked(), *students).values()} == {"graded"}
     shared.dismiss()
-
-
-def test_worker_that_hangs_gets_no_more_work(shared: Cluster, logged: io.StringIO) -> None:
-    shared.staff(1)
-    shared.hire(2)
-    make = shared.faked(hangs=("endless",))(SETTING)
-    make._patience_s = 1.5
-    got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("one", "endless", "two", "three"))}
-    assert got["endless"].reason == "grading it took more than 1.5 s, twice"
-    assert {got[student].status for student in ("one", "two", "three")} == {"graded"}
-    assert logged.getvalue().count("gets no more work: it has no nanny, which would start it anew") == 2
-    shared.dismiss()  # two of them sleep on
 
 
 def test_submissions_are_taken_only_as_they_are_needed(shared: Cluster) -> None:
@@ -194,6 +180,21 @@ def test_another_library_on_a_worker_is_told(shared: Cluster, monkeypatch: pytes
         graded(shared.faked(), "one")
 
 
+def test_examiner_is_kept_for_a_run_and_closed_after_it(shared: Cluster, tmp_path: Path) -> None:
+    shared.staff(1)
+    log = tmp_path / "log"
+    executor = dask_executor(shared.address, functools.partial(noting_examiner, log))
+    assert len(graded(executor, *(f"student-{number}" for number in range(9)))) == 9
+    workers = sum(shared.lives(name) for name in shared.workers)
+    wait_for(lambda: log.read_text().count("closed") == log.read_text().count("opened"))
+    assert 1 <= log.read_text().count("opened") <= workers
+    before = log.read_text().count("opened")
+    stopped = executor(SETTING).run((f"student-{number}", b'{"cells": []}') for number in range(40))
+    next(stopped)
+    stopped.close()
+    wait_for(lambda: log.read_text().count("closed") == log.read_text().count("opened") > before)
+
+
 def test_library_version_changes_with_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import softlookup
     from softlookup.grading.workers.dask_worker import library_version
@@ -206,6 +207,17 @@ def test_library_version_changes_with_the_source(tmp_path: Path, monkeypatch: py
         named.add(library_version())
     (tmp_path / "part" / "one.py").rename(tmp_path / "part" / "two.py")
     assert len({*named, library_version()}) == 4
+
+
+def test_worker_that_hangs_gets_no_more_work(shared: Cluster, logged: io.StringIO) -> None:
+    shared.staff(3)
+    make = shared.faked(hangs=("endless",))(SETTING)
+    make._patience_s = 1.5
+    got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("one", "endless", "two", "three"))}
+    assert got["endless"].reason == "grading it took more than 1.5 s, twice"
+    assert {got[student].status for student in ("one", "two", "three")} == {"graded"}
+    assert logged.getvalue().count("gets no more work: it has no nanny, which would start it anew") == 2
+    shared.dismiss()  # two of them sleep on
 
 
 def test_no_scheduler_and_no_workers_are_told(shared: Cluster) -> None:
@@ -249,21 +261,6 @@ def test_lost_scheduler_is_told_and_what_was_done_is_kept(tmp_path: Path, course
     at_home = grade_assignment(course, order(), executor=faked(course, order(), calls=calls))
     assert not done & set(calls.read_text().split()), "graded twice"
     assert at_home.as_json() == graded_at_home(course)
-
-
-def test_examiner_is_kept_for_a_run_and_closed_after_it(shared: Cluster, tmp_path: Path) -> None:
-    shared.staff(1)
-    log = tmp_path / "log"
-    executor = dask_executor(shared.address, functools.partial(noting_examiner, log))
-    assert len(graded(executor, *(f"student-{number}" for number in range(9)))) == 9
-    workers = sum(shared.lives(name) for name in shared.workers)
-    wait_for(lambda: log.read_text().count("closed") == log.read_text().count("opened"))
-    assert 1 <= log.read_text().count("opened") <= workers
-    before = log.read_text().count("opened")
-    stopped = executor(SETTING).run((f"student-{number}", b'{"cells": []}') for number in range(40))
-    next(stopped)
-    stopped.close()
-    wait_for(lambda: log.read_text().count("closed") == log.read_text().count("opened") > before)
 
 
 @pytest.mark.slow

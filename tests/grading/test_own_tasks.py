@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
+from fake_grader import judged_here
 from own_course import ROOT, TEXTS, WRONG, own_texts, released
 from sandbox_tools import NEEDS_SANDBOX
 
@@ -20,7 +21,7 @@ from softlookup.cli import main
 from softlookup.grading import Course, CourseError
 from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.reports.explaining import explain
-from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run import engine
 from softlookup.grading.run.request import GradeRequest
 
 
@@ -34,8 +35,10 @@ def course(once: Course, tmp_path: Path) -> Course:
     return Course.at(Path(shutil.copytree(once.root, tmp_path / "course")))
 
 
-def order(name: str, **more: object) -> GradeRequest:
-    return GradeRequest(name, **{"seed": 5, "feedback": False, "workers": 1, **more})
+def submissions(course: Course, name: str, **more: object) -> dict:
+    """Grade an assignment, and give what the report says of each student."""
+    request = GradeRequest(name, **{"seed": 5, "feedback": False, "workers": 1, **more})
+    return engine.grade_assignment(course, request, executor=judged_here).as_json()["submissions"]
 
 
 def test_own_task_stands_behind_the_task_that_it_names():
@@ -95,7 +98,8 @@ _FACTS, _MODULE = TEXTS["99_mine.toml"], TEXTS["99_mine_tasks.py"]
 )
 def test_own_tasks_that_do_not_fit_are_refused_in_a_sentence(changed: dict, says: str):
     with pytest.raises(OwnTasksError, match=says):
-        Catalogue(own_texts(**changed)).tasks()
+        for number in (4, 99):
+            Catalogue(own_texts(**changed)).tasks(number)
 
 
 def test_another_name_for_a_chapters_number_is_refused():
@@ -134,6 +138,8 @@ def test_trial_finds_a_wrong_oracle_and_mistakes_that_pass_or_have_no_name_of_th
 def test_command_tries_own_tasks_and_refuses_without_any(course: Course, tmp_path: Path):
     done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
     assert done.exit_code == 0 and "04.colder: the answer agrees with the oracle; 2 known mistakes" in done.output
+    for path in (course.root / "tasks").glob("04_*"):
+        path.unlink()
     (course.root / "tasks" / "99_mine_tasks.py").write_text(_MODULE.replace("dim=-1", "dim=0"))
     done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
     assert done.exit_code == 1 and "99.row-means: the published answer does not give" in done.output
@@ -190,6 +196,11 @@ def test_own_tasks_never_come_into_the_exercises(tmp_path: Path, monkeypatch: py
     (tmp_path / "tasks").mkdir()
     for name, text in TEXTS.items():
         (tmp_path / "tasks" / name).write_text(text)
+    (tmp_path / "solutions").mkdir()
+    for path in (ROOT / "_config.yml", *(ROOT / "solutions").glob("04_one_head.*")):
+        shutil.copy(path, tmp_path / path.relative_to(ROOT))
+    build_exercises(tmp_path)
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOFTLOOKUP_TASKS", str(tmp_path / "tasks"))
     here.cache_clear()
     assert get_task("04.colder").points == 2
@@ -199,9 +210,6 @@ def test_own_tasks_never_come_into_the_exercises(tmp_path: Path, monkeypatch: py
     here.cache_clear()
     with pytest.raises(OwnTasksError, match="which is no folder"):
         tasks()
-    monkeypatch.undo()
-    here.cache_clear()
-    assert build_exercises(ROOT, check=True) == []
 
 
 @NEEDS_SANDBOX
@@ -209,7 +217,7 @@ def test_own_tasks_never_come_into_the_exercises(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("name", WRONG)
 def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
     _, task, _, _, mistake = WRONG[name]
-    report = grade_assignment(course, order(name, feedback=True)).as_json()["submissions"]
+    report = submissions(course, name, feedback=True)
     assert report["ada"]["tasks"][task]["verdict"] == "pass"
     lost = report["ben"]["tasks"][task]
     assert (lost["points"], lost["verdict"], lost["diagnosis"]) == (0, "wrong", [mistake])
@@ -233,7 +241,7 @@ def plant(folder: Path) -> None:
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: str, monkeypatch: pytest.MonkeyPatch):
-    honest = grade_assignment(course, order(name)).as_json()["submissions"]
+    honest = submissions(course, name)
     folder = course.folder("submitted", "ben", name)
     plant(folder)
     evil = own_texts()
@@ -246,7 +254,7 @@ def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: s
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SOFTLOOKUP_TASKS", str(folder / "tasks"))
     here.cache_clear()
-    assert grade_assignment(course, order(name, again=True)).as_json()["submissions"] == honest
+    assert submissions(course, name, again=True) == honest
     by_task = {entry.mark.task: entry for entry in explain(course, name, "ben", SandboxExaminer).tasks}
     assert by_task[WRONG[name][1]].mark.verdict == "wrong"
     assert not list(course.root.rglob("*.ran"))
@@ -265,15 +273,15 @@ def test_release_of_own_tasks_that_are_gone_is_not_graded(course: Course):
     for path in (course.root / "tasks").glob("99_*"):
         path.unlink()
     with pytest.raises(CourseError, match=r"99_mine asks 99\.row-means, and .* does not describe that"):
-        grade_assignment(course, order("99_mine"))
+        submissions(course, "99_mine")
 
 
 @NEEDS_SANDBOX
 def test_changed_oracle_has_submissions_graded_again(course: Course):
-    assert grade_assignment(course, order("99_mine")).as_json()["submissions"]["ada"]["score"] == 3
+    assert submissions(course, "99_mine")["ada"]["score"] == 3
     path = course.root / "tasks" / "99_mine_tasks.py"
     path.write_text(path.read_text().replace("x.sum(dim=-1) / x.shape[-1]", "x.mean(dim=0)"))
-    assert grade_assignment(course, order("99_mine")).as_json()["submissions"]["ada"]["score"] == 0
+    assert submissions(course, "99_mine")["ada"]["score"] == 0
 
 
 def test_release_without_own_tasks_takes_the_file_away(course: Course):

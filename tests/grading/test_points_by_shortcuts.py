@@ -41,6 +41,7 @@ def test_a_way_to_points_that_are_not_deserved_is_closed(bench, examiner, name):
         assert softmax_mark.message.startswith("This task asks you to write it yourself: `torch.")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("slug", [mistake.slug for mistake in get_task("04.scores").mistakes])
 def test_a_wrong_earlier_function_costs_a_right_answer_nothing(bench, examiner, slug):
     weights = "def attention_weights(q, k, mask=None):\n    s = scores(q, k) / math.sqrt(q.shape[-1])\n"

@@ -106,13 +106,13 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def pair(server: Server, tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> list[Course]:
+def pair(server: Server, tmp_path_factory: pytest.TempPathFactory, short: nbformat.NotebookNode) -> list[Course]:
     """The same small class twice: the gradebook in SQLite, and in PostgreSQL."""
     base = tmp_path_factory.mktemp("postgres")
-    with_sqlite = write_course(base / "sqlite", source, STUDENTS)
+    with_sqlite = write_course(base / "sqlite", short, STUDENTS)
     with_postgres = new_course(base / "postgres", with_sqlite.root / "nbgrader_config.py")
     configure(with_postgres.root, server.make("graded"))
-    with_postgres.release({NAME: source})
+    with_postgres.release({NAME: short})
     server.make("released", like="graded")
     shutil.copytree(with_sqlite.root / "submitted", with_postgres.root / "submitted")
     return [with_sqlite, with_postgres]
@@ -183,7 +183,7 @@ def nbgrader(course: Course, *arguments: str) -> None:
 def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> None:
     reports = [grade(course) for course in pair]
     assert reports[0].as_json() == reports[1].as_json()
-    assert len(same(pair)["grades"]) > 30
+    assert len(same(pair)["grades"]) > 10
     for course in pair:
         set_due(course, NAME, "2026-12-01 18:00")
         extend(course, NAME, "half-done", timedelta(days=1, hours=2))
@@ -202,9 +202,9 @@ def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> Non
 def test_exports_are_those_of_sqlite(pair: list[Course]) -> None:
     for course in pair:
         grade(course)
-    nbgrader(pair[1], "export", "--to", "grades.csv")
-    with pair[0].gradebook() as book:
-        CsvExportPlugin(to=str(pair[0].root / "grades.csv")).export(book)
+    for course in pair:
+        with course.gradebook() as book:
+            CsvExportPlugin(to=str(course.root / "grades.csv")).export(book)
     stock_exports = [(course.root / "grades.csv").read_text(encoding="utf-8") for course in pair]
     assert stock_exports[0] == stock_exports[1] and "half-done" in stock_exports[1]
     tables = [plain_table(read_sheet(course, NAME)).text for course in pair]

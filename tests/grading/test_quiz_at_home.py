@@ -16,8 +16,9 @@ from softlookup.grading.viva.questions import LETTERS
 def notebook(tmp_path_factory):
     release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
     right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
-    texts = {**right, "04-scores": "def scores(q, k):\n    return q", "04-scale": "1 / 0"}
-    texts["04-softmax"] = "print('printed by a cell')\n" + texts["04-softmax"]
+    texts = {f"04-{name}": right[f"04-{name}"] for name in ("mix", "weights", "attention")}
+    texts |= {"04-scores": "def scores(q, k):\n    return q", "04-scale": "1 / 0"}
+    texts["04-softmax"] = "print('printed by a cell')\n" + right["04-softmax"]
     path = tmp_path_factory.mktemp("home") / f"{NAME}.ipynb"
     nbformat.write(filled(release, texts), path)
     return path

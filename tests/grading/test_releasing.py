@@ -29,6 +29,30 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def courses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two courses in which an assignment was released: with a secret word, and without."""
+    folder = tmp_path_factory.mktemp("released")
+    for course, words in (("public", ()), ("seeded", ("--course-seed", WORD))):
+        done = CliRunner().invoke(main, ["release", "--course", str(folder / course), NAME, *words])
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.fixture
+def public(checkout: Path, courses: Path) -> Path:
+    """The checkout, and in it a course in which an assignment was released without a secret word."""
+    shutil.copytree(courses / "public", checkout / "c")
+    return checkout
+
+
+@pytest.fixture
+def seeded(checkout: Path, courses: Path) -> Path:
+    """The checkout, and in it a course in which an assignment was released with a secret word."""
+    shutil.copytree(courses / "seeded", checkout / "c")
+    return checkout
+
+
 def release(*words: str) -> Result:
     return CliRunner().invoke(main, ["release", "--course", "c", *words])
 
@@ -52,8 +76,7 @@ def change_points(number: float) -> None:
     nbformat.write(changed, path)
 
 
-def test_a_seeded_course_refuses_another_word_and_none(checkout: Path) -> None:
-    assert release(NAME, "--course-seed", WORD).exit_code == 0
+def test_a_seeded_course_refuses_another_word_and_none(seeded: Path) -> None:
     before = snapshot()
     for words, says in (([], "none was given"), (["--course-seed", "another"], "not the secret word")):
         refused = release(*words)
@@ -63,21 +86,18 @@ def test_a_seeded_course_refuses_another_word_and_none(checkout: Path) -> None:
     assert snapshot() == before
 
 
-def test_a_public_course_refuses_a_word(checkout: Path) -> None:
-    release(NAME)
+def test_a_public_course_refuses_a_word(public: Path) -> None:
     assert "without a secret word" in release("--course-seed", WORD).stderr
 
 
-def test_force_takes_another_word_for_all_assignments(checkout: Path) -> None:
-    release("--course-seed", WORD)
+def test_force_takes_another_word_for_all_assignments(seeded: Path) -> None:
     assert "name none of them" in release(NAME, "--course-seed", "another", "--force").stderr
     assert release("--course-seed", "another", "--force").exit_code == 0
-    assert release("--course-seed", "another").exit_code == 0
+    assert release(NAME, "--course-seed", "another").exit_code == 0
     assert "not the secret word" in release("--course-seed", WORD).stderr
 
 
-def test_the_word_is_not_stored(checkout: Path) -> None:
-    release(NAME, "--course-seed", WORD)
+def test_the_word_is_not_stored(seeded: Path) -> None:
     record = Path("c", RECORD)
     assert WORD not in record.read_text() and record.stat().st_mode & 0o077 == 0
     seed = json.loads(record.read_text())["seed"]
@@ -88,14 +108,13 @@ def test_the_word_is_not_stored(checkout: Path) -> None:
     )
 
 
-def test_one_assignment_is_released_alone(checkout: Path) -> None:
-    release(NAME)
+def test_one_assignment_is_released_alone(public: Path) -> None:
+    assert Path("c", "release", NAME).exists()
     assert not Path("c", "release", OTHER).exists()
     assert "there is no assignment 44" in release("44").stderr
 
 
-def test_a_changed_source_is_kept_and_named_and_the_others_released(checkout: Path) -> None:
-    release(NAME)
+def test_a_changed_source_is_kept_and_named_and_the_others_released(public: Path) -> None:
     change_points(9)
     before = Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes()
     result = release()
@@ -104,15 +123,13 @@ def test_a_changed_source_is_kept_and_named_and_the_others_released(checkout: Pa
     assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() == before
 
 
-def test_saved_without_a_change_is_not_changed(checkout: Path) -> None:
-    release(NAME)
+def test_saved_without_a_change_is_not_changed(public: Path) -> None:
     path = Path("c", "source", NAME, f"{NAME}.ipynb")
     path.write_text(json.dumps(json.loads(path.read_text())))
     assert f"released {NAME}" in release(NAME).output
 
 
-def test_force_replaces_a_changed_source_and_keeps_a_copy(checkout: Path) -> None:
-    release(NAME)
+def test_force_replaces_a_changed_source_and_keeps_a_copy(public: Path) -> None:
     change_points(9)
     before = Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes()
     assert "a copy of the changed source" in release(NAME, "--force").output
@@ -121,25 +138,24 @@ def test_force_replaces_a_changed_source_and_keeps_a_copy(checkout: Path) -> Non
     assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() != before
 
 
-def test_a_course_without_a_record_loses_nothing(checkout: Path) -> None:
-    release(NAME)
+def test_a_course_without_a_record_loses_nothing(public: Path) -> None:
     change_points(9)
     Path("c", RECORD).unlink()
     assert f"kept {NAME} as it is" in release(NAME).output
 
 
-def test_choices_hold_for_later_releases(checkout: Path) -> None:
-    drop, worth = "04.softmax-backward", "04.attention=6"
-    release(OTHER, "--drop", drop, "--drop", "04.backward", "--points", worth, "--last-help", "formula")
-    first = notebook("release", OTHER)
-    assert "04-backward" not in [cell.id for cell in first.cells] and "SOFTLOOKUP_HELP" in str(first)
-    assert "without 04.softmax-backward, 04.backward" in release(OTHER).output
-    assert notebook("release", OTHER) == first
-    release(OTHER, "--points", "04.backward=2")
-    assert "04-backward" in [cell.id for cell in notebook("release", OTHER).cells], "points bring a task back"
-    release(OTHER, "--all-tasks", "--last-help", "solution")
-    assert "SOFTLOOKUP_HELP" not in str(notebook("release", OTHER))
-    assert drop.replace(".", "-") in [cell.id for cell in notebook("release", OTHER).cells]
+def test_choices_hold_for_later_releases(public: Path) -> None:
+    drop, worth = "02.lead", "02.lookup=6"
+    release(NAME, "--drop", drop, "--drop", "02.limit", "--points", worth, "--last-help", "formula")
+    first = notebook("release")
+    assert "02-limit" not in [cell.id for cell in first.cells] and "SOFTLOOKUP_HELP" in str(first)
+    assert "without 02.lead, 02.limit" in release(NAME).output
+    assert notebook("release") == first
+    release(NAME, "--points", "02.limit=2")
+    assert "02-limit" in [cell.id for cell in notebook("release").cells], "points bring a task back"
+    release(NAME, "--all-tasks", "--last-help", "solution")
+    assert "SOFTLOOKUP_HELP" not in str(notebook("release"))
+    assert drop.replace(".", "-") in [cell.id for cell in notebook("release").cells]
 
 
 @pytest.mark.parametrize(
@@ -159,16 +175,15 @@ def test_a_wrong_choice_is_refused_before_anything_is_written(checkout: Path, wo
     assert not Path("c", "source").exists()
 
 
-def test_a_damaged_record_is_told(checkout: Path) -> None:
-    release(NAME)
+def test_a_damaged_record_is_told(public: Path) -> None:
     Path("c", RECORD).write_text("{")
     refused = release(NAME)
     assert refused.exit_code == 2 and "is damaged" in refused.stderr
 
 
-def test_a_release_brings_the_page_for_assistants_and_takes_it_away(checkout: Path) -> None:
+def test_a_release_brings_the_page_for_assistants_and_takes_it_away(public: Path) -> None:
     there = [Path("c", "release", NAME, name) for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")]
-    assert release(NAME).exit_code == 0 and not any(path.exists() for path in there), "off at first"
+    assert not any(path.exists() for path in there), "off at first"
     done = release(NAME, "--assistants", "tutor")
     assert all(path.is_file() for path in there) and "AGENTS.md" in done.output
     assert release(NAME).exit_code == 0 and all(path.is_file() for path in there), "it holds for later releases"
@@ -176,8 +191,7 @@ def test_a_release_brings_the_page_for_assistants_and_takes_it_away(checkout: Pa
     assert release(NAME).exit_code == 0 and not any(path.exists() for path in there)
 
 
-def test_what_an_instructor_wrote_for_assistants_stays(checkout: Path) -> None:
-    assert release(NAME).exit_code == 0
+def test_what_an_instructor_wrote_for_assistants_stays(public: Path) -> None:
     page = Path("c", "source", NAME, "AGENTS.md")
     page.write_text("Our rules.")
     for words in ([], ["--assistants", "tutor"], ["--assistants", "off"]):

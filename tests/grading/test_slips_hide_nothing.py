@@ -57,6 +57,7 @@ def diagnoses(name, planted):
                 "90.greedy": "never-stops",
             },
             id="a whole model, whose parameters depend on its depth, and steps down its gradients",
+            marks=pytest.mark.slow,
         ),
     ],
 )

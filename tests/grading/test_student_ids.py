@@ -2,17 +2,19 @@
 
 import io
 import os
+import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 from click.testing import CliRunner
 from fake_grader import here
-from paper_class import hand_in, in_class, paper_course, record, write_report
+from paper_class import hand_in, in_class, record, write_report
 from rich.console import Console
-from small_class import NAME
+from small_class import NAME, ROOT
 
 from softlookup.cli import main
-from softlookup.grading import Course, CourseError, Report
+from softlookup.grading import Course, CourseError, Report, new_course
 from softlookup.grading.course.grade_sheet import read_sheet
 from softlookup.grading.data.records import Record
 from softlookup.grading.data.work import Graded
@@ -63,9 +65,17 @@ class Notes(Watcher):
         self.sentences.append(sentence)
 
 
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory, short: nbformat.NotebookNode) -> Course:
+    """A course with a short assignment."""
+    course = new_course(tmp_path_factory.mktemp("ids") / "course", ROOT / "nbgrader_config.py")
+    course.release({NAME: short})
+    return course
+
+
 @pytest.fixture
-def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
-    return paper_course(tmp_path_factory, source)
+def course(released: Course, tmp_path: Path) -> Course:
+    return Course.at(Path(shutil.copytree(released.root, tmp_path / "course")))
 
 
 def grade(course: Course, **order: object) -> tuple[Report, list[str]]:

@@ -8,8 +8,10 @@ import nbformat
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from fake_grader import here
+from paper_class import hand_in, paper_course, write_submission
 from sandbox_tools import NEEDS_SANDBOX
-from small_class import NAME, ROOT, write_course
+from small_class import NAME, ROOT
 
 from softlookup.checking.catalogue import get_task
 from softlookup.cli import main
@@ -17,17 +19,20 @@ from softlookup.grading import GradeRequest, grade_assignment
 from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.forgetting import forget, kept_of
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.viva import pages
+from softlookup.grading.viva import pages, vivas
 from softlookup.grading.viva.choosing import choose, difficulty
 from softlookup.grading.viva.of_class import read_vivas
 from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, YOURS, questions_on
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.shown import apart
 from softlookup.grading.viva.vivas import Viva, make_viva, spread, with_letters
+from softlookup.grading.workers.pool import JobResult
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)
 SEED = 20261127
+FEW = ("04-scale", "04-softmax", "04-mix")
+"""Answers that are enough for two questions."""
 
 HOSTILE = {
     "ends the process": "def scale(scores, head_width):\n    import os\n    os._exit(0)",
@@ -84,8 +89,24 @@ def module_source():
 
 
 @pytest.fixture(scope="module")
+def few(release, module_source):
+    return submission(release, {name: answers(module_source)[name] for name in FEW})
+
+
+@pytest.fixture
+def no_spare(monkeypatch):
+    """Run no more tasks than there are questions."""
+    monkeypatch.setattr(vivas, "SPARE", 0)
+
+
+@pytest.fixture(scope="module")
 def trials(examiner, right):
     return examiner.trials("ada", right, 14)
+
+
+@pytest.fixture(scope="module")
+def viva(examiner, right):
+    return make_viva(examiner, "ada", right, 5)
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +169,7 @@ def test_all_versions_of_a_question_gave_the_right_result_and_passed_the_check(t
     assert count > 8
 
 
-def test_a_sheet_asks_twice_which_version_is_the_students(examiner, right):
-    viva = make_viva(examiner, "ada", right, 5)
+def test_a_sheet_asks_twice_which_version_is_the_students(viva):
     asked_for = [question for question in viva.questions if question.kind == YOURS]
     assert len(asked_for) == 2 and len(viva.questions) == 5
     for question in asked_for:
@@ -165,8 +185,8 @@ def test_no_option_stands_in_what_is_asked(all_questions):
             assert question.options[question.key] not in "\n".join(question.call).split(" = ")
 
 
-def test_the_same_seed_gives_a_student_the_same_questions_and_others_others(examiner, right):
-    first, again, other = (make_viva(examiner, student, right, 5) for student in ("ada", "ada", "bo"))
+def test_the_same_seed_gives_a_student_the_same_questions_and_others_others(examiner, few):
+    first, again, other = (make_viva(examiner, student, few, 2) for student in ("ada", "ada", "bo-tang"))
     assert first == again and first.code == again.code
     assert [q.options for q in first.questions] != [q.options for q in other.questions]
     assert Viva.from_json(json.loads(json.dumps(first.as_json()))) == first
@@ -185,18 +205,18 @@ def test_a_hostile_answer_gives_no_question_and_costs_no_other_answer(what, exam
         assert not [question for question in made if question.task == "04.scale"], what
 
 
-def test_who_has_nothing_right_is_asked_about_the_published_answers(examiner, release):
+def test_who_has_nothing_right_is_asked_about_the_published_answers(examiner, release, no_spare):
     for content in (submission(release, {}), b"no notebook"):
-        viva = make_viva(examiner, "nobody", content, 4)
-        assert len(viva.questions) == 4 and all(question.published for question in viva.questions)
+        viva = make_viva(examiner, "nobody", content, 2)
+        assert len(viva.questions) == 2 and all(question.published for question in viva.questions)
         assert "your" not in pages.sheet(viva).split("</h1>")[1]
 
 
-def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release):
+def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release, no_spare):
     handed_in = submission(release, {"04-scale": MARKUP})
-    drawn = make_viva(examiner, "mallory", handed_in, 4)
+    drawn = make_viva(examiner, "mallory", handed_in, 2)
     assert any(question.task == "04.scale" and not question.published for question in drawn.questions)
-    (trial,) = (trial for trial in examiner.trials("mallory", handed_in, 4) if trial.check.task.id == "04.scale")
+    (trial,) = (trial for trial in examiner.trials("mallory", handed_in, 2) if trial.check.task.id == "04.scale")
     on_code = tuple(q for q in questions_on(trial, np.random.default_rng(1)) if q.kind != YOURS)  # those show the code
     assert on_code and not any(question.published for question in on_code)
     for viva in (drawn, Viva("mallory", NAME, on_code, SEED)):
@@ -224,9 +244,9 @@ def scale(scores, head_width):
 """
 
 
-def test_a_submission_that_writes_questions_of_its_own_is_asked_none_of_them(examiner, release):
-    viva = make_viva(examiner, "mallory", submission(release, {"04-scale": FORGED}), 4)
-    assert len(viva.questions) == 4
+def test_a_submission_that_writes_questions_is_asked_none_of_them(examiner, release, no_spare):
+    viva = make_viva(examiner, "mallory", submission(release, {"04-scale": FORGED}), 2)
+    assert len(viva.questions) == 2
     for question in viva.questions:
         assert "FORGED" not in question.after and sorted(question.options) != ["1", "2", "3", "4"]
         assert "FORGED" not in "".join(question.options)
@@ -263,8 +283,7 @@ def test_sheets_are_equally_hard_and_hold_no_edit_twice(all_questions):
         assert abs(difficulty(sheet) - 2) <= 0.2
 
 
-def test_the_sheet_holds_no_key_and_the_key_all_of_it(examiner, right):
-    viva = make_viva(examiner, "ada", right, 3)
+def test_the_sheet_holds_no_key_and_the_key_all_of_it(viva):
     sheet, key, oral = pages.sheet(viva), pages.key(viva), pages.oral(viva, "")
     assert 'class="right"' not in sheet and "Answer" not in sheet
     for number, question in enumerate(viva.questions, 1):
@@ -276,13 +295,35 @@ def test_the_sheet_holds_no_key_and_the_key_all_of_it(examiner, right):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory, module_source):
-    course = write_course(
-        tmp_path_factory.mktemp("viva"),
-        module_source,
-        ("right-other-words", "half-done", "not-json", "missing-notebook"),
-    )
-    grade_assignment(course, GradeRequest(NAME, workers=1, feedback=False, seed=11))
+    """A class that was graded without running anything: vivas run again what was handed in."""
+    course = paper_course(tmp_path_factory, module_source)
+    right = answers(module_source)
+    hand_in(course, "ada", {name: right[name] for name in FEW})
+    hand_in(course, "bo-tang", {"04-mix": right["04-mix"]})
+    write_submission(course, "not-json", "{")
+    course.folder("submitted", "missing-notebook", NAME).mkdir(parents=True)
+    grade_assignment(course, GradeRequest(NAME, workers=1, feedback=False, seed=11), executor=here())
     return course
+
+
+class PoolHere:
+    """In the place of a pool of workers, which take seconds to start: one after the other, in this process."""
+
+    def __init__(self, begin, workers, *, lend, **options):
+        self.begin, self.lend = begin, lend
+
+    def run(self, jobs):
+        with self.begin(self.lend()) as do:
+            for student, content in jobs:
+                yield JobResult(student, do(student, content))
+
+
+def as_if_printed(files):
+    """In the place of Chromium, which takes seconds."""
+    printed = [file.with_suffix(".pdf") for file in files]
+    for path in printed:
+        path.write_bytes(b"%PDF-")
+    return printed
 
 
 def run(*arguments):
@@ -290,35 +331,37 @@ def run(*arguments):
     return result.exit_code, result.output
 
 
-def test_the_command_writes_a_class_and_forget_reaches_it(course):
-    status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3)
+def test_the_command_writes_a_class_and_forget_reaches_it(course, monkeypatch):
+    monkeypatch.setattr("softlookup.cli.vivas.as_pdf", as_if_printed)
+    command = (NAME, "--course", course.root, "--seed", 3, "--questions", 1, "--workers", 1)
+    status, output = run(*command)
     assert status == 0, output
     folder = course.root / "viva" / NAME
     assert "questions for 3 students, seed 3" in output and "'missing-notebook' handed in nothing" in output
-    assert {path.name for path in (folder / "half-done").iterdir()} == {
+    assert (folder / "sheets.pdf").is_file()
+    assert {path.name for path in (folder / "bo-tang").iterdir()} == {
         "sheet.html",
         "key.html",
         "oral.html",
         "form.html",
         "viva.json",
     }
-    assert all(
-        student in (folder / "sheets.html").read_text() for student in ("right-other-words", "half-done", "not-json")
-    )
-    assert f"viva/{NAME}/half-done" in kept_of(course, "half-done")
-    before = (folder / "right-other-words" / "sheet.html").read_text()
-    status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3, "--student", "right-other-words")
-    assert status == 0 and (folder / "right-other-words" / "sheet.html").read_text() == before
-    forget(course, "half-done")
-    assert not [path for path in folder.rglob("*.html") if "half-done" in path.read_text()]
-    assert (folder / "right-other-words" / "sheet.html").is_file() and not (folder / "sheets.pdf").exists()
+    assert all(student in (folder / "sheets.html").read_text() for student in ("ada", "bo-tang", "not-json"))
+    assert f"viva/{NAME}/bo-tang" in kept_of(course, "bo-tang")
+    before = (folder / "ada" / "sheet.html").read_text()
+    monkeypatch.setattr("softlookup.grading.viva.of_class.WorkerPool", PoolHere)
+    status, output = run(*command, "--student", "ada")
+    assert status == 0 and (folder / "ada" / "sheet.html").read_text() == before
+    forget(course, "bo-tang")
+    assert not [path for path in folder.rglob("*.html") if "bo-tang" in path.read_text()]
+    assert (folder / "ada" / "sheet.html").is_file() and not (folder / "sheets.pdf").exists()
 
 
 @pytest.mark.slow
 def test_what_the_page_saves_becomes_a_column_of_the_export(course, tmp_path):
     from softlookup.browser import chromium
 
-    student = "right-other-words"
+    student = "ada"
     status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3, "--student", student)
     assert status == 0, output
     with chromium() as browser:
