@@ -21,7 +21,7 @@ def product(a: Float[Tensor, "T D"], b: Float[Tensor, "D V"], spoiled: bool = Fa
 
 
 @checked
-def largest(x: Float[Tensor, "T"], k: int, order: Literal["up", "down"] = "up") -> Float[Tensor, " {k}"]:
+def largest(x: Float[Tensor, " T"], k: int, order: Literal["up", "down"] = "up") -> Float[Tensor, " {k}"]:
     return x.topk(2).values
 
 

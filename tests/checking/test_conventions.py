@@ -43,8 +43,7 @@ def numbers(task):
 @pytest.mark.one_in(11)
 @pytest.mark.parametrize(
     ("task", "variant"),
-    [(task, number) for task in tasks() for number in numbers(task)],
-    ids=lambda value: getattr(value, "id", value),
+    [pytest.param(task, number, id=f"{task.id}-{number}") for task in tasks() for number in numbers(task)],
 )
 def test_published_answer_is_wrong_under_a_convention_and_its_own_answer_right(task, variant):
     result = verdict(task, variant, answer(variant_of(task, variant), ()))
