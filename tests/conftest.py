@@ -15,7 +15,7 @@ import jaxtyping
 import numpy as np
 import pytest
 import torch
-from jaxtyping import install_import_hook
+from shape_checks import check_shapes
 
 import softlookup
 from softlookup.browser import FLAGS, NAMES
@@ -23,8 +23,8 @@ from softlookup.browser import FLAGS, NAMES
 # What is imported before the first test stays: to look for garbage in it would take a fifth of the time.
 gc.disable()
 
-# Before anything imports them: every module of the library that annotates shapes has them checked at every call, and
-# these packages, where most do, as a whole.
+# Before anything imports them: every module of the library that annotates shapes has them checked, and these packages,
+# where most do, as a whole.
 _LIBRARY = Path(softlookup.__file__).parents[1]
 _SHAPED = [
     ".".join(path.relative_to(_LIBRARY).with_suffix("").parts)
@@ -32,7 +32,7 @@ _SHAPED = [
     if re.search(r"(?m)^(?:from|import) jaxtyping", path.read_text(encoding="utf-8"))
 ]
 _WHOLE = [f"softlookup.{room}" for room in ("reference", "model", "text", "training", "looking_inside")]
-install_import_hook([*_WHOLE, *_SHAPED], "beartype.beartype")
+check_shapes([*_WHOLE, *_SHAPED])
 
 hypothesis.settings.register_profile("softlookup", deadline=None, derandomize=True, database=None, max_examples=30)
 hypothesis.settings.load_profile("softlookup")

@@ -1,8 +1,9 @@
 """The published solutions as a student's namespace, with some cells replaced."""
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -34,22 +35,33 @@ def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
     """Run the notebook's code cells, checks left out, with some solution cells replaced."""
     namespace: dict[str, Any] = {"__name__": "__main__", "np": np}
     replaced = cells or {}
-    for cell in source_notebook(chapter).cells:
-        grader = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code" or grader.get("grade"):
-            continue
-        source = replaced.get(grader.get("grade_id"), cell.source)
-        # Every cell has a file name of its own, as in a kernel.
-        exec(compile(source, f"<submission {cell.id}>", "exec"), namespace)
+    for grade_id, cell_id, source in code_cells(chapter):
+        exec(compiled(replaced.get(grade_id, source), cell_id), namespace)
     return namespace
+
+
+@cache
+def code_cells(chapter: int) -> list[tuple[str, str, str]]:
+    """The grade id, id and source of a notebook's code cells, checks left out."""
+    cells = [(cell.metadata.get("nbgrader", {}), cell) for cell in source_notebook(chapter).cells]
+    return [
+        (grader.get("grade_id", ""), cell.id, cell.source)
+        for grader, cell in cells
+        if cell.cell_type == "code" and not grader.get("grade")
+    ]
+
+
+@lru_cache(maxsize=512)
+def compiled(source: str, cell_id: str) -> CodeType:
+    """A cell's code; every cell has a file name of its own, as in a kernel."""
+    return compile(source, f"<submission {cell_id}>", "exec")
 
 
 def everywhere(task_id: str, obj: Any) -> Iterator[CheckResult]:
     """Verdicts at home, and as in grading with other inputs."""
     task = get_task(task_id)
     yield check(task_id, obj)
-    for seed in range(2):
-        yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
+    yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=0)
 
 
 ALL_TASKS = tasks()

@@ -150,6 +150,7 @@ def test_an_answer_for_at_most_one_batch_axis_does_not_pass(task_id):
         assert result.verdict == "partial", result.text()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("task_id", "source", "slug"), NAMED)
 def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slug):
     result = check(task_id, written(task_id, source))

@@ -164,6 +164,7 @@ def results(task_id, source):
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("task_id", "source", "slug"), NAMED)
 def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slug):
     for result in results(task_id, source):

@@ -17,7 +17,7 @@ from softlookup.checking.variant import variant_of
 pytestmark = pytest.mark.usefixtures("verdicts_alone", "no_nudges", "earlier_answers_judged_once")
 
 SEED = 300
-SAMPLE = 20
+SAMPLE = 10
 EQUAL = [entry for number in sorted(CHAPTERS) for entry in import_module(f"equal_mutants_{number:02d}").EQUAL]
 
 

@@ -73,7 +73,7 @@ def leaning_on(task_id):
 EARLY = [task for chapter in sorted(CHAPTERS) for task in tasks(chapter) if leaning_on(task.id)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("seed", SEEDS[1:])
 @pytest.mark.parametrize("chapter", sorted(CHAPTERS))
 def test_the_solution_of_a_variant_earns_everything(chapter, seed):
@@ -94,20 +94,20 @@ def lost(task, slug, seed):
     }
 
 
-def assert_costs_the_same(task, slugs):
+def assert_costs_the_same(task, slugs, seeds):
     for slug in slugs:
         public = lost(task, slug, None)
-        for seed in SEEDS[1:]:
+        for seed in seeds:
             assert lost(task, slug, seed) in (public, None), f"{slug} under {seed!r}"
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("task", EARLY, ids=lambda task: task.id)
 def test_a_mistake_in_an_early_task_costs_what_it_costs_in_variant_0(task):
-    assert_costs_the_same(task, [task.mistakes[0].slug])
+    assert_costs_the_same(task, [task.mistakes[0].slug], SEEDS[1:2])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", EARLY, ids=lambda task: task.id)
 def test_every_mistake_in_an_early_task_costs_what_it_costs_in_variant_0(task):
-    assert_costs_the_same(task, [mistake.slug for mistake in task.mistakes])
+    assert_costs_the_same(task, [mistake.slug for mistake in task.mistakes], SEEDS[1:])

@@ -253,12 +253,9 @@ def test_figure_is_drawn_in_each_themes_own_ink(drawn):
         assert written is None or (ink in written and other not in written)
 
 
-def test_figure_says_in_words_what_it_shows(drawn):
+def test_shown_figure_has_both_images_with_their_words(drawn):
     alt = drawn.figure.get_label()
     assert 40 < len(alt) < 420 and alt.endswith(".")
-
-
-def test_shown_figure_has_both_images_with_their_words(drawn):
     page = drawn.shown._repr_html_()
     images = re.findall(
         r'<img class="(only-\w+) dark-light" src="data:image/(?:svg\+xml|png;base64),[^"]+" alt="([^"]+)"',
@@ -269,6 +266,9 @@ def test_shown_figure_has_both_images_with_their_words(drawn):
     assert "<figcaption>What to see &lt;here&gt;.</figcaption>" in page
     # A caption that is a sibling of .only-dark would be hidden by the book's theme.
     assert re.search(r"</div><figcaption>", page)
+    # A drawing stands in the page as plain text.
+    kind, data = drawn.shown.dark.split(",", 1)
+    assert kind != "data:image/svg+xml" or re.search(r"[\"<>#&\n]|[^\x20-\x7e]", data) is None
 
 
 def test_wide_figure_keeps_its_letters_readable_on_a_phone(drawn):
@@ -311,11 +311,6 @@ def test_show_refuses_a_figure_without_words():
     with pytest.raises(ValueError, match="mute needs alt"):
         show(mute, alt="  \n ")
     assert show(mute, alt="An empty\n  page.").alt == "An empty page."
-
-
-def test_drawing_stands_in_the_page_as_plain_text(drawn):
-    kind, data = drawn.shown.dark.split(",", 1)
-    assert kind != "data:image/svg+xml" or re.search(r"[\"<>#&\n]|[^\x20-\x7e]", data) is None
 
 
 def test_large_figure_is_sent_as_png():
