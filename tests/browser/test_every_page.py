@@ -59,10 +59,10 @@ def findings(seen, width, home, *, axe):
 
 
 @pytest.mark.parametrize(("page", "theme", "width", "axe"), list(views()))
-def test_page_stands_whole_in_this_view(html, tour, page, theme, width, axe):
-    seen = tour(address(html, page), theme, width)
-    assert seen.requests
-    assert findings(seen, width, html.as_uri(), axe=axe) == {}
+def test_page_stands_whole_in_this_view(html, visit, page, theme, width, axe):
+    with visit(address(html, page), theme, width, formulas=True) as seen:
+        assert seen.requests
+        assert findings(seen, width, html.as_uri(), axe=axe) == {}
 
 
 @pytest.mark.parametrize("page", list(served()))

@@ -164,7 +164,7 @@ def test_pdf_of_a_chapter_leads_to_the_whole_book_and_to_no_folder(chapter):
 def test_a_dark_page_is_printed_light_and_unfolded_and_then_is_as_it_was(visit, html):
     look = """() => [document.documentElement.dataset.theme,
                      document.querySelectorAll('.bd-article details:not([open])').length]"""
-    with visit((html / f"book/{CHAPTER}.html").as_uri(), theme="dark") as seen:
+    with visit((html / f"book/{CHAPTER}.html").as_uri(), theme="dark", alone=True) as seen:
         before = seen.page.evaluate(look)
         assert before[0] == "dark" and before[1] > 3
         seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
