@@ -130,5 +130,6 @@ def _standing(html: Path, visit: Callable, request: pytest.FixtureRequest) -> It
 @pytest.fixture
 def stands(_standing: Seen) -> Seen:
     """The page ``PAGE`` of a file of tests, whose figures are made anew for each of them: to open it takes longer."""
+    _standing.page.set_viewport_size({"width": 1280, "height": 900})
     begin_again(_standing)
     return _standing

@@ -113,6 +113,7 @@ def test_readers_kernel_has_no_choice_of_kernels_and_its_text(show):
     expect(page.locator(".kpl-text")).to_contain_text("tl.store(y + at, 2 * tl.load(x + at, mask=at < n)")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe(show, theme):
     page = show(theme=theme)

@@ -81,6 +81,7 @@ def test_pdf_pages_are_a4_numbered_tagged_and_named(chapter, texts):
     assert chapter.metadata is not None and chapter.metadata.title == "Soft Lookup: From a dictionary to a soft lookup"
 
 
+@pytest.mark.slow
 def test_pdf_keeps_its_text_on_the_paper(chromium, volume, chapter, tmp_path):
     begins: list[float] = []
 

@@ -165,6 +165,7 @@ def test_what_a_message_brings_is_not_shown_where_it_cannot_be_told(show):
     assert page.locator(".rpl-cell").count() == 0 and page.locator(".rpl-rank").count() == 2
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe(show, theme, name):

@@ -31,7 +31,7 @@ def open_dialog(page: Page, query: str) -> None:
     expect(first(page)).to_be_visible()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("origin", ["disk", "server"])
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
 def test_search_page_shows_the_section_first(html, server, visit, origin, theme, width):
