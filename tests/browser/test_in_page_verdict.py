@@ -25,7 +25,6 @@ def ready(html, visit):
     with visit(f"{html.as_uri()}/{EXERCISES}") as seen:
         seen.box = opened(seen.page, "04.scores")
         yield seen
-        assert seen.complaints == []
 
 
 def record(page):
