@@ -33,6 +33,9 @@ class Page(HTMLParser):
     loads: list[str] = field(default_factory=list)
     images: list[dict[str, str]] = field(default_factory=list)
     language: str = ""
+    in_article: bool = False
+    is_slanted: bool = False
+    """Whether its article has letters that browsers show slanted."""
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -40,6 +43,9 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
+        self.in_article = self.in_article or tag == "article"
+        if self.in_article and tag in {"em", "i", "cite", "dfn", "var"}:
+            self.is_slanted |= not attributes.get("class", "").startswith("fa")  # an icon
         if "id" in attributes:
             self.ids.append(attributes["id"])
         if tag == "html":
@@ -52,6 +58,9 @@ class Page(HTMLParser):
             self.loads.append(attributes["src"])
         if tag == "link" and attributes.get("rel") not in {"canonical", "index", "search", "next", "prev"}:
             self.loads.append(attributes.get("href", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_article = self.in_article and tag != "article"
 
 
 @cache

@@ -132,7 +132,8 @@ class Figures(HTMLParser):
 def test_every_figure_has_an_alternative_that_says_what_it_shows():
     count = 0
     for path in pages():
-        for alternatives, caption in Figures(path.read_text(encoding="utf-8")).figures:
+        text = "".join(re.findall(r"<figure\b.*?</figure>", path.read_text(encoding="utf-8"), re.S))
+        for alternatives, caption in Figures(text).figures:
             words = " ".join("".join(caption).split())
             assert alternatives, f"{path.name}: a figure without a picture: {words}"
             for alternative in alternatives:

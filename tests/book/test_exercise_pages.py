@@ -3,10 +3,12 @@
 import gzip
 import json
 import re
+from functools import cache
 
 import exercise_notebooks as notebooks
 import exercise_pages as pages
 import pytest
+import yaml
 from built_book import HTML, ROOT, need_book, page_at
 
 from softlookup.checking import tasks
@@ -16,6 +18,17 @@ each = pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.
 built = pytest.mark.book
 LIGHT_BYTES = 1_000_000
 """Most that a page with all its own scripts and styles may weigh, packed as a web server packs it."""
+
+
+@cache
+def packed_bytes(file):
+    return len(gzip.compress(file.read_bytes(), 6))
+
+
+@pytest.fixture(scope="module")
+def chapters():
+    """The chapter of each page of exercises."""
+    return pages.chapters(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
 
 
 def words(html):
@@ -116,9 +129,9 @@ def test_page_says_how_much_there_is_to_do_and_brings_the_notebook(exercise):
 
 @built
 @each
-def test_page_and_its_chapter_lead_to_each_other(exercise):
+def test_page_and_its_chapter_lead_to_each_other(exercise, chapters):
     need_book()
-    above = pages.chapters(pages.yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))[exercise.docname]
+    above = chapters[exercise.docname]
     leads = {
         source: {(HTML / f"{source}.html").parent.joinpath(link.partition("#")[0]).resolve() for link in page.links}
         for source, page in ((name, page_at(HTML / f"{name}.html")) for name in (exercise.docname, above))
@@ -156,7 +169,7 @@ def test_page_is_light(exercise):
         path,
         *((path.parent / load.partition("?")[0]).resolve() for load in page_at(path).loads if "data:" not in load),
     }
-    assert sum(len(gzip.compress(file.read_bytes(), 6)) for file in files) < LIGHT_BYTES
+    assert sum(map(packed_bytes, files)) < LIGHT_BYTES
 
 
 @built

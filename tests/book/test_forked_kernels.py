@@ -35,9 +35,10 @@ print("out"); print("err", file=sys.stderr); os.write(1, b"raw"); None
 """
 
 
-@pytest.fixture
-def checkout(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
     """A checkout with a library of two modules."""
+    root = tmp_path_factory.mktemp("checkout")
     for name, text in {
         "lib/somelib/__init__.py": "",
         "lib/somelib/one.py": "number = 1\n",
@@ -45,14 +46,22 @@ def checkout(tmp_path, monkeypatch):
         "book/measured.json": "1",
         "book/folder/a.txt": "a",
     }.items():
-        path = tmp_path / name
+        path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    monkeypatch.syspath_prepend(tmp_path / "lib")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
-    monkeypatch.setenv("TOLD", "by the build")
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    return tmp_path
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(root / "lib")
+        patch.setenv("PYTHONPATH", str(root / "lib"))
+        patch.setenv("TOLD", "by the build")
+        patch.setenv("MPLBACKEND", "agg")
+        yield root
+
+
+@pytest.fixture(scope="module")
+def kernels(checkout):
+    """Kernels that are all forked from one process."""
+    with forking(checkout / "book") as forked:
+        yield forked
 
 
 def run(checkout, kernels, cells=CELLS):
@@ -77,10 +86,9 @@ def run(checkout, kernels, cells=CELLS):
     return outputs, seen
 
 
-def test_forked_kernel_gives_what_a_fresh_one_gives_and_its_record_is_as_full(checkout):
+def test_forked_kernel_gives_what_a_fresh_one_gives_and_its_record_is_as_full(checkout, kernels):
     outputs, seen = run(checkout, AsyncKernelManager)
-    with forking(checkout / "book") as kernels:
-        forked, forked_seen = run(checkout, kernels)
+    forked, forked_seen = run(checkout, kernels)
     assert forked == outputs
     for what in ("files", "folders", "started"):
         assert forked_seen[what] == seen[what]
@@ -91,26 +99,27 @@ def test_forked_kernel_gives_what_a_fresh_one_gives_and_its_record_is_as_full(ch
     assert fresh["imports"].items() <= needs["imports"].items()
 
 
-def test_page_is_stale_when_a_file_comes_that_would_stand_before_what_was_imported_beforehand(checkout):
-    with forking(checkout / "book") as kernels:
-        _, seen = run(checkout, kernels, "1")
+def test_page_is_stale_when_a_file_comes_that_would_stand_before_what_was_imported_beforehand(checkout, kernels):
+    _, seen = run(checkout, kernels, "1")
     needs = page_needs.Project(checkout, "somelib").needs(seen)
-    (checkout / "book" / "torch.py").write_text("")
-    assert page_needs.Project(checkout, "somelib").changed(needs) == "book/torch.py"
+    module = checkout / "book" / "torch.py"
+    module.write_text("")
+    try:
+        assert page_needs.Project(checkout, "somelib").changed(needs) == "book/torch.py"
+    finally:
+        module.unlink()
 
 
 @pytest.mark.slow
-def test_module_beside_the_pages_comes_before_an_installed_one(checkout):
+def test_module_beside_the_pages_comes_before_an_installed_one(checkout, kernels):
     (checkout / "book" / "anywidget.py").write_text("number = 7\n")
-    with forking(checkout / "book") as kernels:
-        outputs, seen = run(checkout, kernels, "import anywidget\nanywidget.number")
+    outputs, seen = run(checkout, kernels, "import anywidget\nanywidget.number")
     assert outputs == [[{"text/plain": "7"}]] and str(checkout / "book" / "anywidget.py") in seen["files"]
 
 
-def test_forks_draw_numbers_of_their_own(checkout):
+def test_forks_draw_numbers_of_their_own(checkout, kernels):
     draw = "import random, numpy, torch\n[random.random(), numpy.random.rand(), torch.rand(1).item()]"
-    with forking(checkout / "book") as kernels:
-        first, second = (json.loads(run(checkout, kernels, draw)[0][0][0]["text/plain"]) for _ in range(2))
+    first, second = (json.loads(run(checkout, kernels, draw)[0][0][0]["text/plain"]) for _ in range(2))
     assert all(number != other for number, other in zip(first, second, strict=True))
 
 

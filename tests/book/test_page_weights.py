@@ -2,7 +2,6 @@
 
 import gzip
 import re
-from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -61,26 +60,9 @@ def test_heavy_scripts_load_on_the_pages_that_need_them_and_on_no_other():
     assert {frozenset(names) for names in loaded.values()} >= {frozenset(), frozenset({"tex-chtml.js", "widgets.js"})}
 
 
-class Slanted(HTMLParser):
-    """Whether a page has letters that browsers show slanted, in its article."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.inside, self.any = False, False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.inside = self.inside or tag == "article"
-        icon = dict(attrs).get("class", "") or ""
-        self.any |= self.inside and tag in {"em", "i", "cite", "dfn", "var"} and not icon.startswith("fa")
-
-    def handle_endtag(self, tag):
-        self.inside = self.inside and tag != "article"
-
-
 def test_slanted_letters_come_with_the_pages_that_have_some_and_with_no_other():
     loaded = {path: any("/slanted.js" in load for load in own_loads(page_at(path))) for path in pages()}
-    assert loaded == {path: Slanted(path.read_text(encoding="utf-8")).any for path in pages()}
+    assert loaded == {path: page_at(path).is_slanted for path in pages()}
     assert {*loaded.values()} == {True, False}
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,7 @@ def test_on_every_page_answers_go_by_the_letters_that_are_shown(read_pages):
             assert answer_letters == [letters[right], *others], (page, options)
 
 
+@cache
 def questions(page):
     soup = BeautifulSoup((HTML / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
     return soup.select("form.slq"), soup.select(".slq-choice")

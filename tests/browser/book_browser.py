@@ -20,6 +20,11 @@ FORGET = """() => {
   document.querySelectorAll('.widget-area').forEach((one) => one.remove());
   scrollTo({ top: 0, behavior: 'instant' });
 }"""
+EMPTY = """() => {
+  Storage.prototype.setItem = () => {}; // some write once more when they are left
+  localStorage.clear();
+  sessionStorage.clear();
+}"""
 ALONE = """(parts) => {
   const inside = [...document.querySelectorAll(parts)];
   for (const one of document.body.querySelectorAll('*')) {
@@ -61,6 +66,18 @@ def begin_again(seen: Seen) -> None:
     page.evaluate(FORGET)
     page.evaluate(MAKE_FIGURES)
     settle(page)
+    seen.requests.clear()
+    seen.complaints.clear()
+
+
+def leave(seen: Seen) -> None:
+    """Empty a tab: what its pages stored goes, and what the last of them still asks for comes to its end."""
+    page = seen.page
+    for window in page.context.pages[1:]:
+        window.close()
+    page.evaluate(EMPTY)
+    page.goto("about:blank")
+    page.mouse.move(0, 0)
     seen.requests.clear()
     seen.complaints.clear()
 

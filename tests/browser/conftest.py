@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from book_browser import HTML, ROOT, Seen, begin_again, built_pages
+from book_browser import HTML, ROOT, Seen, begin_again, built_pages, leave
 from listening import listening
 from playwright.sync_api import Browser, Page, expect
 
@@ -74,49 +74,49 @@ def listen_to(page: Page) -> Seen:
 
 
 @pytest.fixture(scope="session")
-def visit(chromium: Browser) -> Callable:
-    """Give a context manager that opens an address and waits until figures, and formulas where asked for, stand."""
+def visit(chromium: Browser) -> Iterator[Callable]:
+    """Give a context manager that opens an address and waits until figures, and formulas where asked for, stand.
+
+    The next visit with the same options takes the same tab, emptied: its scripts are compiled once. A test that changes
+    more than the page and what it stores (routes, permissions, media) visits it ``alone``.
+    """
+    idle: dict[tuple, list[Seen]] = {}
+
+    def new_tab(theme: str, formulas: bool, options: dict) -> Seen:
+        context = chromium.new_context(**options)
+        context.add_init_script(CHOOSE.format(theme))
+        if not formulas:
+            context.add_init_script(NO_FORMULAS)
+        return listen_to(context.new_page())
 
     @contextmanager
     def opened(
-        address: str, theme: str = "light", width: int = 1280, *, formulas: bool = False, **options: object
+        address: str,
+        theme: str = "light",
+        width: int = 1280,
+        *,
+        formulas: bool = False,
+        alone: bool = False,
+        **options: object,
     ) -> Iterator[Seen]:
-        context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+        tabs = idle.setdefault((theme, formulas, repr(options)), [])
+        seen = tabs.pop() if tabs and not alone else new_tab(theme, formulas, options)
+        is_good = False
         try:
-            context.add_init_script(CHOOSE.format(theme))
-            if not formulas:
-                context.add_init_script(NO_FORMULAS)
-            seen = listen_to(context.new_page())
+            seen.page.set_viewport_size({"width": width, "height": 900})
             seen.page.goto(address, wait_until="load")
             settle(seen.page)
             yield seen
+            is_good = not alone
         finally:
-            context.close()
-
-    return opened
-
-
-@pytest.fixture(scope="module")
-def tour(chromium: Browser) -> Iterator[Callable]:
-    """Give what opens one address after another in the same tab of a theme: their scripts are compiled once."""
-    tabs: dict[str, Seen] = {}
-
-    def opened(address: str, theme: str, width: int) -> Seen:
-        if theme not in tabs:
-            context = chromium.new_context()
-            context.add_init_script("localStorage.clear(); sessionStorage.clear();" + CHOOSE.format(theme))
-            tabs[theme] = listen_to(context.new_page())
-        seen = tabs[theme]
-        seen.page.goto("about:blank")  # what the last page still asks for comes to its end
-        seen.page.set_viewport_size({"width": width, "height": 900})
-        seen.requests.clear()
-        seen.complaints.clear()
-        seen.page.goto(address, wait_until="load")
-        settle(seen.page)
-        return seen
+            if is_good:
+                leave(seen)
+                tabs.append(seen)
+            else:
+                seen.page.context.close()
 
     yield opened
-    for seen in tabs.values():
+    for seen in (seen for tabs in idle.values() for seen in tabs):
         seen.page.context.close()
 
 
@@ -130,5 +130,6 @@ def _standing(html: Path, visit: Callable, request: pytest.FixtureRequest) -> It
 @pytest.fixture
 def stands(_standing: Seen) -> Seen:
     """The page ``PAGE`` of a file of tests, whose figures are made anew for each of them: to open it takes longer."""
+    _standing.page.set_viewport_size({"width": 1280, "height": 900})
     begin_again(_standing)
     return _standing

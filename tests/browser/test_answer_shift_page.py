@@ -36,6 +36,7 @@ def test_figure_obeys_a_finger_on_a_narrow_phone(show):
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe(show, theme):
     page = show(theme=theme)

@@ -108,7 +108,7 @@ def test_report_is_copied_from_the_page_on_mistakes(html, server, visit):
 
 @pytest.mark.slow
 def test_report_link_is_not_printed(html, visit):
-    with visit((html / CHAPTER).as_uri()) as seen:
+    with visit((html / CHAPTER).as_uri(), alone=True) as seen:
         seen.page.emulate_media(media="print")
         assert not any(link.is_visible() for link in seen.page.locator(".report-link").all())
 

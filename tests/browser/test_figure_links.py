@@ -23,7 +23,7 @@ def settled(engine: Hands, name: str) -> dict[str, Any]:
     return {key: value for key, value in read(engine, name).items() if key not in ASIDE}
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize("name", NUMBERED)
 def test_link_sets_the_figure_as_it_was(visit, name):
     page = (HTML / ORACLES[name].page).as_uri()

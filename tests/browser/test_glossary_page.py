@@ -87,7 +87,7 @@ def test_a_tap_explains_and_a_second_tap_follows(visit, chapter):
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_explained_word_is_accessible_and_is_not_printed(visit, chapter, theme):
-    with visit(chapter, theme=theme) as seen:
+    with visit(chapter, theme=theme, alone=True) as seen:
         page = seen.page
         word(page, "attention weights").hover()
         expect(tip(page)).to_be_visible()

@@ -29,7 +29,7 @@ def run_cell(server, visit):
     """Run the playground's first cell with a Pyodide; give what the box says."""
 
     def run(script):
-        with visit(server + "book/playground.html") as seen:
+        with visit(server + "book/playground.html", alone=True) as seen:
             page = seen.page
             engine, scripts = pack_python.engine("_static/pyodide/")
             scripts["engine.js"] = engine

@@ -15,7 +15,15 @@ NO_FIT = "def scores(q, k):\n    return 2 * (q @ k)"
 
 @pytest.fixture
 def visited(html, visit):
-    with visit(f"{html.as_uri()}/{EXERCISES}", accept_downloads=True) as seen:
+    with visit(f"{html.as_uri()}/{EXERCISES}", alone=True) as seen:
+        yield seen
+
+
+@pytest.fixture(scope="module")
+def ready(html, visit):
+    """A page whose Python is there and whose editor is open, for tests that look at what follows one answer."""
+    with visit(f"{html.as_uri()}/{EXERCISES}") as seen:
+        seen.box = opened(seen.page, "04.scores")
         yield seen
 
 
@@ -53,9 +61,20 @@ def test_wrong_answer_shows_its_cases_the_mistake_hints_and_the_next_task(visite
     expect(code).to_contain_text("1 / 2")
 
 
-def test_shapes_that_do_not_fit_are_said_with_the_names_of_the_line(visited):
-    page = visited.page
-    box = opened(page, "04.scores")
+def test_verdict_comes_into_view_and_its_headline_is_shown_once(ready):
+    page, box = ready.page, ready.box
+    page.set_viewport_size({"width": 1280, "height": 420})
+    box.evaluate("one => one.querySelector('.slp-bar').scrollIntoView({ block: 'end' })")
+    check(page, box, SWAPPED)
+    expect(box.get_by_text("Not yet").nth(1)).to_be_in_viewport()
+    state = box.locator(".slp-state")
+    expect(state).to_contain_text("Not yet")  # for who hears the page
+    assert state.evaluate("one => one.offsetWidth * one.offsetHeight") <= 1
+    expect(box.locator(".cm-content")).to_be_focused()
+
+
+def test_shapes_that_do_not_fit_are_said_with_the_names_of_the_line(ready):
+    page, box = ready.page, ready.box
     named = check(page, box, "def scores(q, k):\n    return q @ k")
     assert "Mistake: no-transpose" in named and "Did you mean q @ np.swapaxes(k, -1, -2)?" in named
     output = check(page, box, NO_FIT)
@@ -131,15 +150,14 @@ def test_python_begins_to_load_when_a_reader_comes_near_an_editor(visited, way):
     else:
         door.focus()
     page.wait_for_function("() => globalThis.softlookupPieces && globalThis.softlookupTasks")
-    box = opened(page, "04.scores")
-    expect(box.locator(".slp-loading")).to_be_hidden(timeout=PATIENCE_MS)
-    assert "Right" in check(page, box, RIGHT)
+    expect(opened(page, "04.scores").locator(".slp-loading")).to_be_hidden(timeout=PATIENCE_MS)
     assert visited.complaints == []
 
 
-def test_bar_says_how_far_python_has_come(server, visit):
-    with visit(f"{server}{EXERCISES}") as seen:
+def test_bar_says_how_far_python_from_a_server_has_come_and_goes_when_it_is_there(server, visit):
+    with visit(f"{server}{EXERCISES}", alone=True) as seen:
         _see_the_bar(seen.page)
+        assert seen.complaints == []
 
 
 def _see_the_bar(page):
@@ -155,15 +173,15 @@ def _see_the_bar(page):
     assert [(violation["id"], violation["nodes"][0]["html"][:120]) for violation in result["violations"]] == []
     waiting[0].continue_()
     expect(bar).to_be_hidden(timeout=PATIENCE_MS)
+    assert "Right" in check(page, box, RIGHT)
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_hints_and_marks_pass_axe_at_phone_width(visited, scheme):
-    page = visited.page
+def test_hints_and_marks_pass_axe_at_phone_width(ready, scheme):
+    page, box = ready.page, ready.box
     page.set_viewport_size({"width": 390, "height": 800})
     page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
-    box = opened(page, "04.scores")
     check(page, box, RIGHT)
     check(page, box, NO_FIT)
     page.evaluate("document.querySelectorAll('.slp-box details').forEach((one) => { one.open = true; })")

@@ -57,7 +57,7 @@ def ask(chromium, html):
     context.close()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
 def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
@@ -78,7 +78,7 @@ def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
             np.testing.assert_allclose(np.reshape(row, (6, -1)), weights[0, :, t, : t + 1], **close)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
 def test_draws_are_the_librarys_with_the_same_luck(ask, writer, text, how):
@@ -112,6 +112,15 @@ def live(html, visit, request):
         assert seen.complaints == []
 
 
+@pytest.fixture(scope="module")
+def standing(html, visit):
+    """The page, opened once, for tests that set all that they look at."""
+    with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
+        seen.figure = seen.page.locator(".lvm")
+        yield seen
+        assert seen.complaints == []
+
+
 def settled(figure, tokens):
     expect(figure.get_by_role("button", name="Write on")).to_have_attribute(
         "aria-disabled", "false", timeout=PATIENCE_MS
@@ -139,7 +148,7 @@ def wrote(seen, text="ROMEO:\nWhat light is", **settings):
     return settled(seen.figure, settings.get("tokens", 20))
 
 
-@pytest.mark.parametrize("live", ["disk", "server"], indirect=True)
+@pytest.mark.parametrize("live", [pytest.param("disk", marks=pytest.mark.slow), "server"], indirect=True)
 def test_page_loads_its_own_weights_when_asked_and_writes_on(live, writer):
     def loaded():
         return [address.rsplit("/", 1)[1] for address in live.requests if "weights.js" in address]
@@ -180,8 +189,8 @@ def test_candidates_show_what_is_cut(live):
         back.click()
 
 
-def test_cell_is_computed_again_from_query_and_shared_key(live, writer):
-    figure = wrote(live)
+def test_cell_is_computed_again_from_query_and_shared_key(standing, writer):
+    figure = wrote(standing)
     figure.locator("td[data-row='9'][data-column='5']").click()
     figure.get_by_role("button", name="layer 2, head 5").click()
     prompt, trace = torch.tensor([writer.encode("ROMEO:\nWhat light is")]), Trace()
@@ -205,11 +214,11 @@ def test_rows_of_the_map_and_what_stands_before_it_sum_to_one(live):
         )
 
 
-def test_stop_ends_the_text(live):
-    wrote(live)
-    set_to(live.figure, tokens=200)
+def test_stop_ends_the_text(standing):
+    wrote(standing)
+    set_to(standing.figure, tokens=200)
     # Pressed from within the page: a press from outside may come when everything is written.
-    live.page.evaluate("""() => new Promise((done) => {
+    standing.page.evaluate("""() => new Promise((done) => {
       const button = (name) => [...document.querySelectorAll(".lvm button")].find((one) => one.textContent === name);
       const tokens = document.querySelector(".lvm-text");
       const watch = new MutationObserver(() => {
@@ -222,10 +231,10 @@ def test_stop_ends_the_text(live):
       button("Write on").click();
       watch.observe(tokens, { childList: true });
     })""")
-    expect(live.figure.get_by_role("button", name="Write on")).to_have_attribute(
+    expect(standing.figure.get_by_role("button", name="Write on")).to_have_attribute(
         "aria-disabled", "false", timeout=PATIENCE_MS
     )
-    assert 3 <= live.figure.locator(".lvm-text button").count() < 200
+    assert 3 <= standing.figure.locator(".lvm-text button").count() < 200
 
 
 @pytest.mark.slow
@@ -259,10 +268,10 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_empty_box_and_unknown_characters_get_a_sentence(live):
-    live.figure.get_by_label("How does the text begin?").fill("  ")
-    live.figure.get_by_role("button", name="Write on").click()
-    expect(live.figure.locator(".lvm-state")).to_contain_text("There is no word in the box", timeout=PATIENCE_MS)
-    figure = wrote(live, "Zoë")
+def test_empty_box_and_unknown_characters_get_a_sentence(standing):
+    standing.figure.get_by_label("How does the text begin?").fill("  ")
+    standing.figure.get_by_role("button", name="Write on").click()
+    expect(standing.figure.locator(".lvm-state")).to_contain_text("There is no word in the box", timeout=PATIENCE_MS)
+    figure = wrote(standing, "Zoë")
     assert "has never seen ë." in figure.locator(".lvm-state").inner_text()
     assert "(unknown)" in figure.locator(".lvm-text").inner_text() and "<unk>" not in figure.inner_text()

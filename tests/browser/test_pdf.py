@@ -81,6 +81,7 @@ def test_pdf_pages_are_a4_numbered_tagged_and_named(chapter, texts):
     assert chapter.metadata is not None and chapter.metadata.title == "Soft Lookup: From a dictionary to a soft lookup"
 
 
+@pytest.mark.slow
 def test_pdf_keeps_its_text_on_the_paper(chromium, volume, chapter, tmp_path):
     begins: list[float] = []
 
@@ -164,7 +165,7 @@ def test_pdf_of_a_chapter_leads_to_the_whole_book_and_to_no_folder(chapter):
 def test_a_dark_page_is_printed_light_and_unfolded_and_then_is_as_it_was(visit, html):
     look = """() => [document.documentElement.dataset.theme,
                      document.querySelectorAll('.bd-article details:not([open])').length]"""
-    with visit((html / f"book/{CHAPTER}.html").as_uri(), theme="dark") as seen:
+    with visit((html / f"book/{CHAPTER}.html").as_uri(), theme="dark", alone=True) as seen:
         before = seen.page.evaluate(look)
         assert before[0] == "dark" and before[1] > 3
         seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")

@@ -8,8 +8,9 @@ PRACTICE = "book/04_one_head_practice.html"
 COUNTING = "book/12_counting.html"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def opened(html, visit):
+    """The chapter's page, opened once: each test answers other questions."""
     with visit((html / PAGE).as_uri()) as seen:
         seen.page.wait_for_selector(".slq-progress")
         yield seen.page

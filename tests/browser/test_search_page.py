@@ -31,7 +31,7 @@ def open_dialog(page: Page, query: str) -> None:
     expect(first(page)).to_be_visible()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("origin", ["disk", "server"])
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
 def test_search_page_shows_the_section_first(html, server, visit, origin, theme, width):
@@ -51,6 +51,7 @@ def test_search_page_shows_the_section_first(html, server, visit, origin, theme,
         expect(first(page)).to_contain_text("KV cache")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("origin", ["disk", "server"])
 def test_nothing_of_the_search_is_loaded_before_somebody_searches(html, server, visit, origin):
     with visit(place(origin, html, server, CHAPTER)) as seen:

@@ -20,6 +20,7 @@ def shown(page):
     return page.eval_on_selector_all(".slf-audit article:not([hidden])", "all => all.map((one) => one.id)")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("label", ["one-head-slide-2", "roofline-sheet"])
 def test_a_sections_link_shows_its_statements_alone(html, visit, label):
     ids = [item.id for item in ITEMS if item.section.endswith(f"#{label}")]
@@ -31,6 +32,7 @@ def test_a_sections_link_shows_its_statements_alone(html, visit, label):
         assert not seen.page.get_by_role("button", name="Show all").is_visible()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("address", ["", "#slides-all", "?section=nowhere#slides-all"])
 def test_the_list_opens_on_what_is_wrong_and_folded(html, visit, address):
     with visit(f"{(html / PAGE).as_uri()}{address}") as seen:
