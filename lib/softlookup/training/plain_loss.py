@@ -98,11 +98,7 @@ def _varies(model: nn.Module) -> bool:
 def loss_on_gpu(
     model: DecoderLM | Transformer, device: torch.device | str, say: Callable[[str], None], *, epsilon: float = 0.0
 ) -> PlainLoss | None:
-    """Give the loss that a GPU is fastest with, and say so in a line.
-
-    Returns:
-        The loss, compiled where torch's compiler can write for a GPU; None on a CPU.
-    """
+    """Give the loss that a GPU is fastest with, compiled where that can be, and say so in a line; None on a CPU."""
     if torch.device(device).type != "cuda":
         return None
     compiled = find_spec("triton") is not None
