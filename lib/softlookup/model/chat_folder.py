@@ -64,9 +64,6 @@ def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, An
         content: What tokenizer.json holds.
         description: What config.json holds; it names the ids of special tokens.
 
-    Returns:
-        The tokenizer, with the file's ids.
-
     Raises:
         ValueError: If the file describes another kind of tokenizer.
 

@@ -95,9 +95,5 @@ class Transform(nn.Module):
         self.norm = norm_of(config)
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
-        """Turn states once more before they meet the vocabulary.
-
-        Returns:
-            States of the same width.
-        """
+        """Turn states once more before they meet the vocabulary."""
         return self.norm(F.gelu(x @ self.w + self.b))

@@ -21,11 +21,7 @@ from softlookup.model.trace import Trace
 
 
 def norm_of(config: Config) -> nn.Module:
-    """Make the norm that a description asks for.
-
-    Returns:
-        A LayerNorm or an RMSNorm of width D.
-    """
+    """Make the norm that a description asks for, of width D."""
     if config.norm == "rms":
         return RMSNorm(config.d_model, eps=config.norm_eps)
     return LayerNorm(config.d_model, eps=config.norm_eps, bias=_parts(config).norm_shift)

@@ -103,13 +103,7 @@ def add_lora(
 
 
 def lora_parameters(model: nn.Module) -> list[nn.Parameter]:
-    """List what is trained of a model with LoRA, for an optimizer.
-
-    Args:
-        model: A model of add_lora.
-
-    Returns:
-        A (R, I) and B (O, R) of each changed matrix, in the order of the model.
+    """List what is trained of a model of add_lora, for an optimizer: A (R, I) and B (O, R) of each changed matrix.
 
     Raises:
         ValueError: If the model has no adapters.

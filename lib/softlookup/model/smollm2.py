@@ -79,9 +79,6 @@ def load_smollm2(dtype: torch.dtype = torch.float32, *, device: torch.device | s
 def checked_file() -> Path:
     """Find the package's file without running the package, and make sure that it is the one that is known.
 
-    Returns:
-        Where it is.
-
     Raises:
         ModuleNotFoundError: If the package is not installed; the message says how to install it.
         ValueError: If the package is of another version, or its file has another SHA-256 than the one known.

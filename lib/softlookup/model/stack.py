@@ -123,11 +123,7 @@ class _Stack(nn.Module):
         self.config, self.causal = config, causal
 
     def each(self) -> Iterator[Layer]:
-        """Go through the layers, from the first to the last.
-
-        Yields:
-            Each layer.
-        """
+        """Go through the layers, from the first to the last."""
         for layer in self.layers:
             assert isinstance(layer, Layer)
             yield layer

@@ -75,10 +75,6 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
 def hold_out(examples: Sequence[TuneExample], seed: int) -> tuple[list[TuneExample], list[TuneExample]]:
     """Set a tenth of the examples apart by chance, to measure the loss on; copies of them are not learned from either.
 
-    Args:
-        examples: All of them.
-        seed: Where the choice comes from.
-
     Returns:
         The examples to learn from, and those held out: at least 1, at most 50.
 

@@ -75,14 +75,11 @@ def _stream(who: str, stream: Stream, n: int, call: Callable[[], object]) -> Poi
 
 
 def stream_points(n: int, longer: int) -> tuple[Point, list[Point]]:
-    """The streams on a CPU, the roof's own first.
+    """The streams on a CPU, the roof's own first; without a compiler both are numpy's.
 
     Args:
         n: Numbers in an array; the caller sees to it that a stream is at least four times the last cache.
         longer: Numbers in an array for some of them once more.
-
-    Returns:
-        The roof (two numbers read, one written), and the points. Without a compiler both are numpy's.
     """
     import numpy as np
     import torch

@@ -9,10 +9,7 @@ _SIGN = re.compile(rf" ?{LINE_END} ?")
 
 
 def mark_lines(text: str) -> str:
-    r"""Write each line end as a sign between spaces.
-
-    Returns:
-        The text in one line.
+    r"""Write each line end as a sign between spaces: the text in one line.
 
     >>> mark_lines("To be,\nor not")
     'To be, ↵ or not'
@@ -21,13 +18,7 @@ def mark_lines(text: str) -> str:
 
 
 def restore_lines(text: str) -> str:
-    r"""Write each sign as a line end again.
-
-    Args:
-        text: A text of mark_lines, or what a model has written.
-
-    Returns:
-        The text, without spaces at the ends of its lines.
+    r"""Write each sign of mark_lines as a line end again, without spaces at the ends of lines.
 
     >>> restore_lines("To be, ↵ or not")
     'To be,\nor not'

@@ -54,10 +54,7 @@ def split_pieces(text: str) -> list[str]:
 
 
 def count_pieces(texts: Iterable[str]) -> Counter[str]:
-    """Count how often each piece occurs, so that learning looks at each only once.
-
-    Returns:
-        Pieces and their counts, in the order in which they were met.
+    """Count how often each piece occurs, in the order in which they were met, so that learning looks at each only once.
 
     Raises:
         TypeError: If texts is one string.

@@ -113,10 +113,6 @@ class Tokenizer(ABC):
 
 
 def refuse_one_string(texts: Iterable[str]) -> None:
-    """Refuse a single text where several are wanted: its letters would pass for texts.
-
-    Raises:
-        TypeError: If it is one string.
-    """
+    """Refuse a single text where several are wanted, with a TypeError: its letters would pass for texts."""
     if isinstance(texts, str):
         raise TypeError(f"texts is one string, {texts[:30]!r}; wanted several texts, for example a list of one")

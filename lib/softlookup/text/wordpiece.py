@@ -62,13 +62,7 @@ def plain_letters(text: str, *, lower: bool = True) -> str:
 
 
 def split_marks(text: str) -> list[str]:
-    """Cut a text at its spaces, and around each punctuation mark.
-
-    Args:
-        text: A text in plain letters.
-
-    Returns:
-        Words and marks.
+    """Cut a text in plain letters at its spaces, and around each punctuation mark.
 
     >>> split_marks("it's $5")
     ['it', "'", 's', '$', '5']

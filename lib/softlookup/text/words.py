@@ -121,12 +121,7 @@ def write_json(path: str | Path, kind: str, content: dict[str, Any]) -> None:
 
 
 def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
-    """Read a file of write_json, and refuse one of another kind.
-
-    Args:
-        path: The file.
-        kind: What it has to hold.
-        names: What its content has to have.
+    """Read a file of write_json, and refuse another kind, or one without these names.
 
     Raises:
         FileNotFoundError: If there is no such file.

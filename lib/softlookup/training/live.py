@@ -51,11 +51,7 @@ class LiveCurve:
         self.notes.append(line)
 
     def html(self) -> str:
-        """Write the run so far: a bar, the loss, how long it will take, and the curve.
-
-        Returns:
-            HTML with an SVG in it; the same for the same steps.
-        """
+        """Write the run so far as HTML with an SVG in it: a bar, the loss, how long it will take, and the curve."""
         if not self.points:
             return "<p>The run begins …</p>"
         step, _ = self.points[-1]

@@ -142,15 +142,7 @@ class Recipe(RecipeFile):
             )
 
     def config(self, tokenizer: Tokenizer) -> Config:
-        """Describe the model.
-
-        Args:
-            tokenizer: Whose vocabulary the model speaks.
-
-        Returns:
-            A pre-LN encoder-decoder with sinusoidal positions and one table for both languages and the output.
-
-        """
+        """Describe the model: a pre-LN encoder-decoder with sinusoidal positions and one table for all words."""
         return Config(
             len(tokenizer),
             d_model=self.d_model,
@@ -217,14 +209,10 @@ class WriterRecipe(RecipeFile):
         self._check_sizes(least)
 
     def config(self, tokenizer: Tokenizer) -> Config:
-        """Describe the model.
+        """Describe the model: decoder-only, as they are built today.
 
-        Args:
-            tokenizer: Whose vocabulary the model speaks.
-
-        Returns:
-            A decoder-only model as they are built today: RMSNorm before each sublayer, rotary positions, SwiGLU,
-            groups of query heads that share keys and values, no biases, one table for input and output.
+        It has RMSNorm before each sublayer, rotary positions, SwiGLU, groups of query heads that share keys and values,
+        no biases, and one table for input and output.
         """
         return Config(
             len(tokenizer),
