@@ -37,9 +37,10 @@ def task_from(facts: Mapping[str, Any], prepared: Prepared | None = None) -> Tas
     Returns:
         A task that can be judged with its questions, and draws none.
     """
+    tuples: dict[str, Any] = {name: tuple(facts[name]) for name in _TUPLES}
     return Task(
         **{name: facts[name] for name in (*_NAMES, "parts", "cells")},
-        **{name: tuple(facts[name]) for name in _TUPLES},
+        **tuples,
         prepared=prepared,
         cases=_elsewhere,
         oracle=_with_parameters(facts["parameters"]),

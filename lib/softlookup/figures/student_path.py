@@ -55,8 +55,8 @@ def student_path(*, palette: Palette) -> Figure:
             draw_arrow(axes, (x + _WIDE / 2, y - 0.08), (x + _WIDE / 2, to_y + _HIGH + 0.08), palette.muted, 1.5)
             axes.text(x + _WIDE / 2 + 0.15, y - 0.55, label, ha="left", va="center", size=8.3)
         else:  # down, then to the left
-            bent, end = "angle,angleA=90,angleB=0,rad=8", (to_x + _WIDE + 0.1, to_y + 0.55)
-            draw_arrow(axes, (x + 1, y - 0.08), end, palette.muted, 1.5, connectionstyle=bent)
+            bent, head = "angle,angleA=90,angleB=0,rad=8", (to_x + _WIDE + 0.1, to_y + 0.55)
+            draw_arrow(axes, (x + 1, y - 0.08), head, palette.muted, 1.5, connectionstyle=bent)
             axes.text(x + 1.2, y - 0.75, label, ha="left", va="center", size=8.3, linespacing=1.2)
     axes.set(xlim=(-0.2, 10.0), ylim=(-6.9, 1.4))
     axes.set_axis_off()
