@@ -123,9 +123,9 @@ def source() -> nbformat.NotebookNode:
 
 @pytest.fixture(scope="session")
 def short(source: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook with solutions of four tasks and the written answer, for tests that do not judge all of it."""
-    kept = {f"04.{name}" for name in ("mix", "scale", "softmax", "weights", "uniform")}
-    return choose(source, drop={*chosen_tasks(source)} - kept)
+    """The notebook with solutions of five tasks and the written answer, for tests that do not judge all of it."""
+    chosen = {f"04.{name}" for name in ("mix", "scale", "softmax", "weights", "backward", "uniform")}
+    return choose(source, drop={*chosen_tasks(source)} - chosen)
 
 
 @pytest.fixture(scope="session")
