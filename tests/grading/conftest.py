@@ -90,12 +90,6 @@ def warm_zygotes() -> Iterator[None]:
 
 
 @pytest.fixture
-def new_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin real ones, for a test that looks at their processes or ends them."""
-    monkeypatch.setattr(zygotes, "Zygote", Zygote)
-
-
-@pytest.fixture
 def bare_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin real ones that import nothing beforehand, for a test that ends them: such are there at once."""
     monkeypatch.setattr(zygotes, "Zygote", lambda sandbox, modules, forbidden, hidden: Zygote(sandbox, hidden=hidden))
