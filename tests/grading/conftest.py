@@ -90,12 +90,6 @@ def warm_zygotes() -> Iterator[None]:
 
 
 @pytest.fixture
-def new_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin real ones, for a test that looks at their processes or ends them."""
-    monkeypatch.setattr(zygotes, "Zygote", Zygote)
-
-
-@pytest.fixture
 def bare_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin real ones that import nothing beforehand, for a test that ends them: such are there at once."""
     monkeypatch.setattr(zygotes, "Zygote", lambda sandbox, modules, forbidden, hidden: Zygote(sandbox, hidden=hidden))
@@ -123,9 +117,9 @@ def source() -> nbformat.NotebookNode:
 
 @pytest.fixture(scope="session")
 def short(source: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook with solutions of four tasks and the written answer, for tests that do not judge all of it."""
-    kept = {f"04.{name}" for name in ("mix", "scale", "softmax", "weights", "uniform")}
-    return choose(source, drop={*chosen_tasks(source)} - kept)
+    """The notebook with solutions of five tasks and the written answer, for tests that do not judge all of it."""
+    chosen = {f"04.{name}" for name in ("mix", "scale", "softmax", "weights", "backward", "uniform")}
+    return choose(source, drop={*chosen_tasks(source)} - chosen)
 
 
 @pytest.fixture(scope="session")

@@ -83,7 +83,8 @@ def test_planted_mistakes_are_named(road: Course, report: dict) -> None:
 @pytest.mark.parametrize("student", ["deep-traceback", "deleted-function"])
 def test_one_broken_answer_costs_that_task_alone(report: dict, student: str) -> None:
     broken = {name: m for name, m in report["submissions"][student]["tasks"].items() if m["verdict"] != "pass"}
-    assert [(m["verdict"], m["points"]) for m in broken.values()] == [("error", 0.0)]
+    assert [m["points"] for m in broken.values()] == [0.0]
+    assert {m["verdict"] for m in broken.values()} <= {"error", "blank"}, "the sandbox puts a deleted cell back"
 
 
 def test_printing_a_lot_costs_nothing(report: dict) -> None:

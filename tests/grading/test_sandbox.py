@@ -254,7 +254,7 @@ def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
 
 
 def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
-    zygote = Zygote("none", ["numpy"])
+    zygote = Zygote("none", ["numpy", "torch"])
     zygote.wait()
     session = SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 20)
     student_object = hold(session, "def f(a): return a + 1")

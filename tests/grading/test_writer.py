@@ -78,9 +78,9 @@ def _stock(folder: Path, source: nbformat.NotebookNode) -> None:
 
 
 @pytest.fixture(scope="session")
-def stocked(made_once: Callable, short: nbformat.NotebookNode) -> Course:
+def stocked(made_once: Callable, source: nbformat.NotebookNode) -> Course:
     """The course that stock autograde graded; all test processes share one."""
-    return Course.at(made_once("stocked-course", lambda folder: _stock(folder, short)))
+    return Course.at(made_once("stocked-course", lambda folder: _stock(folder, source)))
 
 
 @pytest.fixture
