@@ -99,9 +99,8 @@ def test_the_list_knows_the_section_of_each_statement():
 
 def test_the_list_has_a_chip_for_each_verdict_lecture_and_chapter_and_all_are_pressed_first():
     lectures = {key: key for key in ("000", "001", "002", "003", "004")}
-    html = as_html(
-        ITEMS, lectures, dict.fromkeys((item.id for item in ITEMS), ITEMS[0].work()), dict.fromkeys(WHERE, "A heading")
-    )
+    some = ITEMS[::4]
+    html = as_html(some, lectures, {item.id: item.work() for item in some}, dict.fromkeys(WHERE, "A heading"))
     groups = re.findall(r'<div class="pick" role="group" aria-label="(\w+)" data-pick="(\w+)">(.*?)</div>', html)
     assert [(name, key) for name, key, _ in groups] == [
         ("Verdict", "verdict"),
