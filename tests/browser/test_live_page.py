@@ -323,12 +323,12 @@ def test_model_says_what_it_was_trained_on_and_offers_what_it_cannot_do(standing
     figure = standing.figure
     trained = figure.locator(".lvm-trained").inner_text()
     assert "captions of photographs and nothing else: no “I”, no questions" in trained
-    figure.get_by_label("decoding", exact=True).select_option(label="greedy")
+    translated(standing)
     beyond = figure.get_by_role("group", name="Sentences that it cannot do").get_by_role("button")
     sentence = beyond.first.inner_text()
     beyond.first.click()
-    rested(standing)
-    assert figure.locator(".lvm-french").inner_text() == translator.translate(sentence, beams=1).text
+    expected = translator.translate(sentence, beams=1).text
+    expect(figure.locator(".lvm-french")).to_have_text(expected, timeout=PATIENCE_MS)
 
 
 def test_empty_box_gets_a_sentence(standing):

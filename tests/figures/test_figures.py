@@ -470,7 +470,7 @@ def test_merging_frames_what_each_merge_has_made():
     figure = figures.merging(passes, palette=LIGHT)
     words = words_of(figure)
     assert [words.count(piece) for piece in ("letters", "merge 1", "merge 2")] == [1, 1, 1]
-    filled = [patch for patch in figure.axes[0].patches if patch.get_alpha() != 1.0]
+    filled = [patch for patch in figure.axes[0].patches if patch.get_alpha() is not None]
     assert len(filled) == 2, "one new piece for each merge"
     with pytest.raises(ValueError, match="wanted the steps of one word"):
         figures.merging([["a", "b"], ["ac"]], palette=LIGHT)

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -120,8 +121,8 @@ def test_submission_on_which_grading_fails_twice_is_refused_as_at_home(shared: C
 def test_submission_that_hangs_both_workers_is_refused_and_everybody_else_is_graded(shared: Cluster) -> None:
     shared.dismiss()
     shared.hire(2, nanny=True)
-    make = shared.faked(hangs=("endless",), sleep_s=0.02, wait_s=20.0)(SETTING)
-    make._patience_s = 8.0  # a worker that is started anew takes its time
+    # A worker that is started anew takes its time.
+    make = replace(shared.faked(hangs=("endless",), sleep_s=0.02, wait_s=20.0)(SETTING), patience_s=8.0)
     students = [f"student-{number}" for number in range(12)]
     got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("endless", *students))}
     assert got["endless"].reason == "grading it took more than 8 s, twice"
@@ -211,8 +212,7 @@ def test_library_version_changes_with_the_source(tmp_path: Path, monkeypatch: py
 
 def test_worker_that_hangs_gets_no_more_work(shared: Cluster, logged: io.StringIO) -> None:
     shared.staff(3)
-    make = shared.faked(hangs=("endless",))(SETTING)
-    make._patience_s = 1.5
+    make = replace(shared.faked(hangs=("endless",))(SETTING), patience_s=1.5)
     got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("one", "endless", "two", "three"))}
     assert got["endless"].reason == "grading it took more than 1.5 s, twice"
     assert {got[student].status for student in ("one", "two", "three")} == {"graded"}

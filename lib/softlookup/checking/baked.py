@@ -80,7 +80,7 @@ def bake(
     chosen: Iterable[Task],
     *,
     turned: Callable[[Case], Case | None] = lambda case: case,
-    more: Callable[[Task], Any],
+    more: Callable[[Task], Any] = lambda task: None,
     variants: bool = True,
     pairs: bool = False,
 ) -> bytes:

@@ -238,7 +238,14 @@ class KVCache:
         return sum(cache.bytes for cache in self.layers + (self.cross or []))
 
     def select(self, rows: Int[Tensor, " M"]) -> "KVCache":
-        """Take some rows, as LayerCache.select does: beams are reordered and finished sentences dropped so."""
+        """Take some rows of the batch, in the order given: beams are reordered and finished sentences dropped so.
+
+        Args:
+            rows: Whole numbers, which rows; a row may be taken more than once.
+
+        Returns:
+            A new cache; this one stays as it was.
+        """
         chosen = KVCache(0)
         chosen.layers = [layer.select(rows) for layer in self.layers]
         chosen.cross = None if self.cross is None else [layer.select(rows) for layer in self.cross]
@@ -248,7 +255,14 @@ class KVCache:
         return chosen
 
     def cut(self, length: int) -> None:
-        """Forget what stands behind a position, in every layer: what was drafted and not accepted."""
+        """Forget what stands behind a position, in every layer: what was drafted and not accepted.
+
+        Args:
+            length: How many positions stay.
+
+        Raises:
+            ValueError: If there are fewer, or a window has let earlier ones go.
+        """
         for layer in self.layers:
             layer.cut(length)
         if self.padding is not None:

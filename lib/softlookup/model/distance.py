@@ -206,7 +206,15 @@ class T5Bias(nn.Module):
         nn.init.normal_(self.table, std=0.02)
 
     def between(self, length: int, keys: int, offset: int = 0) -> Float[Tensor, "1 N T S"]:
-        """Give the numbers to add, entries of the table in its dtype, from sizes alone, as ALiBi.between does.
+        """Give the numbers to add, from sizes alone.
+
+        Args:
+            length: T.
+            keys: S.
+            offset: The first query's position less the first key's.
+
+        Returns:
+            Entries of the table, in its dtype.
 
         Raises:
             ValueError: If a size is below 1.
@@ -225,7 +233,15 @@ class T5Bias(nn.Module):
     def forward(
         self, q: Float[Tensor, "B N T H"], k: Float[Tensor, "B K S H"], offset: int = 0
     ) -> Float[Tensor, "1 N T S"]:
-        """Give the numbers to add to the scores of q and k, as ALiBi.forward does, in the table's dtype.
+        """Give the numbers to add to the scores of q and k; only their shapes matter.
+
+        Args:
+            q: Queries.
+            k: Keys.
+            offset: The first query's position less the first key's.
+
+        Returns:
+            The same for every sequence, in the table's dtype.
 
         Raises:
             ValueError: If there are not N query heads, or the sizes do not fit.

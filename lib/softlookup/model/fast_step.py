@@ -78,7 +78,14 @@ class FastStep:
         self._turns = None if rotary is None else _Turns(rotary, config.max_length, table)
 
     def start(self, *args: Tensor) -> KVCache:
-        """Make ready to write; takes what the model's own start takes: the sources, or the prompts' mask."""
+        """Make ready to write, as the model itself does.
+
+        Args:
+            args: What the model's own start takes: the sources of an encoder-decoder, or the prompts' mask.
+
+        Returns:
+            An empty state, which the model itself would take as well.
+        """
         return self.model.start(*args)
 
     @torch.no_grad()

@@ -58,10 +58,17 @@ class QuantisedCache(LayerCache):
     def append(
         self, k: Float[Tensor, "B K T H"], v: Float[Tensor, "B K T Hv"]
     ) -> tuple[Float[Tensor, "B K S H"], Float[Tensor, "B K S Hv"]]:
-        """Add the newest keys and values, as LayerCache.append does, and round what completes a group.
+        """Add the newest keys and values, and round what completes a group.
+
+        Args:
+            k: Keys of the tokens that are new.
+            v: Their values.
 
         Returns:
             All keys and values; those of this call and of an incomplete group as they were given.
+
+        Raises:
+            ValueError: If the sizes, but for the positions, are not those of what is kept.
         """
         if self._k is not None and self._v is not None:
             if k.shape[:2] != self._k.shape[:2] or k.shape[3] != self._k.shape[3] or v.shape[3] != self._v.shape[3]:
@@ -79,7 +86,14 @@ class QuantisedCache(LayerCache):
         return all_k, all_v
 
     def select(self, rows: Int[Tensor, " M"]) -> "QuantisedCache":
-        """Take some rows of the batch, as LayerCache.select does."""
+        """Take some rows of the batch, in the order given; a row may be taken more than once.
+
+        Args:
+            rows: Whole numbers, which rows.
+
+        Returns:
+            A new cache; this one stays as it was.
+        """
         chosen = QuantisedCache(self.bits, group=self.group)
         chosen._length = self._length
         if self._k is not None and self._v is not None:
@@ -91,8 +105,11 @@ class QuantisedCache(LayerCache):
     def cut(self, length: int) -> None:
         """Forget what stands behind a position.
 
+        Args:
+            length: How many positions stay.
+
         Raises:
-            ValueError: If there are fewer positions, or this one lies in a group that was rounded.
+            ValueError: If there are fewer, or the position lies in a group that was rounded.
         """
         rounded = len(self._rounded_k) * self.group
         if not rounded <= length <= self._length:

@@ -73,7 +73,12 @@ class Translator:
         self.model, self.tokenizer = model.eval(), tokenizer
 
     def translate(self, sentence: str, *, beams: int = 4, length_penalty: float | int = 1.0) -> Translation:
-        """Translate one sentence, as translate_all does.
+        """Translate one sentence.
+
+        Args:
+            sentence: The sentence.
+            beams: How many hypotheses beam search keeps; 1 is greedy.
+            length_penalty: The exponent of the length penalty.
 
         Returns:
             The translation.

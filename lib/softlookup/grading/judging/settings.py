@@ -32,7 +32,11 @@ def settings_for(
     course.require(assignment)
     release = release_text(course, assignment)
     return RunSettings(
-        *(assignment, release, seed, sandbox, limits or Limits()),
+        assignment,
+        release,
+        seed,
+        sandbox,
+        limits or Limits(),
         hidden=hidden_tests(course, assignment, release),
         own_tasks=_own_tasks(course, assignment),
         personal=is_personal(course, assignment),
