@@ -133,3 +133,27 @@ def stands(_standing: Seen) -> Seen:
     _standing.page.set_viewport_size({"width": 1280, "height": 900})
     begin_again(_standing)
     return _standing
+
+
+@contextmanager
+def live_figure(visit: Callable, address: str) -> Iterator[Seen]:
+    """Open a page with a model at work, for a reader who wants no motion; nobody may complain."""
+    with visit(address, reduced_motion="reduce") as seen:
+        seen.figure = seen.page.locator(".lvm")
+        yield seen
+        assert seen.complaints == []
+
+
+@pytest.fixture
+def live(html: Path, visit: Callable, request: pytest.FixtureRequest) -> Iterator[Seen]:
+    """The page ``PAGE`` of a file of tests, opened for each of them, from the disk or from a server."""
+    place = request.getfixturevalue("server") if getattr(request, "param", "") == "server" else html.as_uri()
+    with live_figure(visit, f"{place.rstrip('/')}/{request.module.PAGE}") as seen:
+        yield seen
+
+
+@pytest.fixture(scope="module")
+def standing(html: Path, visit: Callable, request: pytest.FixtureRequest) -> Iterator[Seen]:
+    """The page ``PAGE``, opened once, for tests that set all that they look at."""
+    with live_figure(visit, (html / request.module.PAGE).as_uri()) as seen:
+        yield seen

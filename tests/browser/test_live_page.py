@@ -160,24 +160,6 @@ def test_sampling_draws_what_the_librarys_draws_with_the_same_luck(ask, translat
         assert int(token) == 3 or len(got["steps"]) == 2 * len(ids) + 10
 
 
-@pytest.fixture
-def live(html, visit, request):
-    place = request.getfixturevalue("server") if getattr(request, "param", "") == "server" else html.as_uri()
-    with visit(f"{place.rstrip('/')}/{PAGE}", reduced_motion="reduce") as seen:
-        seen.figure = seen.page.locator(".lvm")
-        yield seen
-        assert seen.complaints == []
-
-
-@pytest.fixture(scope="module")
-def standing(html, visit):
-    """The page, opened once, for tests that set all that they look at."""
-    with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
-        seen.figure = seen.page.locator(".lvm")
-        yield seen
-        assert seen.complaints == []
-
-
 def translated(seen, sentence=SENTENCES[0], way="greedy"):
     seen.figure.get_by_label("decoding", exact=True).select_option(label=way)
     seen.figure.get_by_label("Your English sentence").fill(sentence)

@@ -103,24 +103,6 @@ def test_writing_ends_where_the_context_is_full(ask, writer):
     assert len(got["read"]["ids"]) == most - 3 and len(got["steps"]) == 4 and got["done"]["full"]
 
 
-@pytest.fixture
-def live(html, visit, request):
-    place = request.getfixturevalue("server") if getattr(request, "param", "") == "server" else html.as_uri()
-    with visit(f"{place.rstrip('/')}/{PAGE}", reduced_motion="reduce") as seen:
-        seen.figure = seen.page.locator(".lvm")
-        yield seen
-        assert seen.complaints == []
-
-
-@pytest.fixture(scope="module")
-def standing(html, visit):
-    """The page, opened once, for tests that set all that they look at."""
-    with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
-        seen.figure = seen.page.locator(".lvm")
-        yield seen
-        assert seen.complaints == []
-
-
 def settled(figure, tokens):
     expect(figure.get_by_role("button", name="Write on")).to_have_attribute(
         "aria-disabled", "false", timeout=PATIENCE_MS

@@ -295,13 +295,15 @@ def _described(number: int) -> tuple[Description, ...]:
     """What the modules of a chapter's package describe, in the order of its notebook; nothing for another number."""
     if number not in CHAPTERS:
         return ()
-    package, cells = import_module(CHAPTERS[number]), list(published(number).named)
+    package = import_module(CHAPTERS[number])
     modules = [import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)]
     values = (value for module in (package, *modules) for value in vars(module).values())
     listed = (item for value in values for item in (value if isinstance(value, tuple) else (value,)))
     # One module may take up what another describes, and one chapter what another does.
     here = {item for item in listed if isinstance(item, Description) and item.task_id.startswith(f"{number:02d}.")}
-    return tuple(sorted(here, key=lambda description: cells.index(description.task_id.replace(".", "-"))))
+    places = {cell: place for place, cell in enumerate(published(number).named)}
+    # One without a cell comes last: what is made of it says what it lacks.
+    return tuple(sorted(here, key=lambda listed: places.get(listed.task_id.replace(".", "-"), len(places))))
 
 
 def _among(library_tasks: tuple[Any, ...], added: tuple[Any, ...], after: str) -> tuple[Any, ...]:

@@ -174,7 +174,7 @@ def glance_text(shown: ModelGlance) -> str:
     title = f"{model.model_type}: {len(model.layers):,} layers, width {model.d_model:,}"
     if model.wrapped_in is not None:
         title += f" (the text decoder of {model.wrapped_in}; nothing else of it is counted)"
-    active = "" if shown.active == shown.total else f", {_short(shown.active, _WORDS)} of them for a token"
+    active = "" if shown.active == shown.total else f", {_in_words(shown.active)} of them for a token"
     cache = "none"
     if shown.long_bytes:
         cache = f"{shown.first_bytes:,.0f} bytes for a token"
@@ -186,7 +186,7 @@ def glance_text(shown: ModelGlance) -> str:
         "",
         *diagram(model),
         "",
-        f"parameters  {_short(shown.total, _WORDS)}{active}",
+        f"parameters  {_in_words(shown.total)}{active}",
         f"cache       {cache}",
         *([f"state       {_short(shown.state_bytes)}B, however long the text is"] if shown.state_bytes else []),
         f"operations  {_short(shown.weight_flops)}FLOP with weights for a token,",
@@ -265,7 +265,12 @@ _LETTERS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
+def _in_words(parameters: int) -> str:
+    """A number of parameters, from a million on in words."""
+    return _short(parameters, _WORDS) if parameters >= _WORDS[-1][0] else f"{parameters:,}"
+
+
 def _short(number: float, units: tuple[tuple[float, str], ...] = _LETTERS) -> str:
     """A number in the largest unit that it has."""
     size, unit = next(((size, unit) for size, unit in units if number >= size), (1, ""))
-    return f"{number / size:.3g} {unit}" if unit or units is _LETTERS else f"{number:,}"
+    return f"{number / size:.3g} {unit}"

@@ -252,15 +252,17 @@ def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], head
         whole = tensor.shape == parameter.shape  # and not Adam's count of steps
         # A copy: what was read may still lie in the file, which is deleted when newer ones are there.
         state.setdefault(int(number), {})[key] = cut_like(parameter, tensor.clone()) if whole else tensor.clone()
-    groups = [
-        # JSON knows no tuples; Adam's betas were one.
-        {
-            key: tuple(value) if isinstance(now.get(key), tuple) else value
-            for key, value in (group | {key: now[key] for key in ("capturable",) if key in now}).items()
-        }
-        for group, now in zip(header["groups"], optimizer.param_groups, strict=True)
-    ]
+    groups = [_restored(group, now) for group, now in zip(header["groups"], optimizer.param_groups, strict=True)]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+def _restored(group: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a group of parameters as they were; whether its steps are recorded is this run's choice."""
+    # JSON knows no tuples; Adam's betas were one.
+    options = {key: tuple(value) if isinstance(now.get(key), tuple) else value for key, value in group.items()}
+    if "capturable" in now:
+        options["capturable"] = now["capturable"]
+    return options
 
 
 def _numpy_state() -> list[Any]:

@@ -150,6 +150,11 @@ class _Run:
         """Where the run's states are."""
         return Checkpoints(self.folder / "run", every=self.every, settings=fixed(self.recipe))
 
+    @property
+    def weights_are_cut(self) -> bool:
+        """Whether processes divide the weights among them."""
+        return self.sharded or self.tensor > 1
+
     def optimised(self, device: torch.device, on_step: Callable[[Progress], None], say: Say) -> TrainingState:
         """Train on this device, alone or as one rank of several, and leave the run's states in its folder."""
         recipe, pad_id = self.recipe, self.tokenizer.pad_id
@@ -171,9 +176,11 @@ class _Run:
         dtype = quick_dtype(device)
         where = f"{device}" if self.devices == 1 else f"{self.devices} devices ({device.type})"
         say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {dtype}, on {where}")
-        cut = self.sharded or self.tensor > 1
         plan = training_plan(
-            card_of(device), processes=self.devices, weights_are_cut=cut, consistency=recipe.consistency
+            card_of(device),
+            processes=self.devices,
+            weights_are_cut=self.weights_are_cut,
+            consistency=recipe.consistency,
         )
         if plan.sentence:
             say(plan.sentence)
@@ -224,7 +231,7 @@ class _Run:
         recipe = self.recipe
         fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
         # Weights that are cut can be read in forward methods alone, and only the plain model calls them.
-        if self.sharded or self.tensor > 1:
+        if self.weights_are_cut:
             return fast, summed_loss, True
         loss = PlainLoss(model, epsilon=recipe.epsilon, compiled=plan.compiled) if plan.plain else fast
         return fast, lambda model, batch, epsilon: loss.summed(batch), plan.plain
