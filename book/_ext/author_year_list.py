@@ -8,12 +8,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pybtex.database import Entry
-from pybtex.plugin import register_plugin
+from pybtex.plugin import find_plugin, register_plugin
 from pybtex.style.formatting.plain import Style as PlainStyle
 from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
 from sphinxcontrib.bibtex.style.referencing.basic_author_year import BasicAuthorYearParentheticalReferenceStyle
 from sphinxcontrib.bibtex.style.template import join, year
+
+
+_STYLE = BasicAuthorYearParentheticalReferenceStyle()
 
 
 def cited_as(entry: Entry) -> str:
@@ -22,9 +25,8 @@ def cited_as(entry: Entry) -> str:
     Args:
         entry: The work.
     """
-    style = BasicAuthorYearParentheticalReferenceStyle()
-    words = join(sep=style.author_year_sep)[style.person.author_or_editor_or_title(full=False), year]
-    return str(words.format_data({"entry": entry, "style": style}))
+    words = join(sep=_STYLE.author_year_sep)[_STYLE.person.author_or_editor_or_title(full=False), year]
+    return str(words.format_data({"entry": entry, "style": _STYLE}))
 
 
 class Labels(BaseLabelStyle):
@@ -48,8 +50,14 @@ class Style(PlainStyle):
     default_label_style = Labels
 
 
+FOR_EACH_CITATION = (("pybtex.backends", "plaintext"), ("pybtex.style.names", "last"))
+"""Plugins that are looked for at each citation, among the entry points of all installed packages: once is enough."""
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook it in."""
     app.setup_extension("sphinxcontrib.bibtex")
+    for group, name in FOR_EACH_CITATION:
+        register_plugin(group, name, find_plugin(group, name), force=True)
     register_plugin("pybtex.style.formatting", "author_year_list", Style)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

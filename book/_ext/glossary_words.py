@@ -8,6 +8,7 @@ words that a page links travel in it as a ``<template>``, which ``glossary.js`` 
 import html
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,8 @@ def terms(source: str) -> list[str]:
     return [line.strip() for line in inside.splitlines() if line[:1].strip()]
 
 
-def pattern(words: list[str]) -> re.Pattern[str]:
+@cache
+def pattern(*words: str) -> re.Pattern[str]:
     """What finds any of these words, longer ones first: whole, singular or plural, at a sentence's beginning too."""
     longest = sorted(words, key=lambda word: (-len(word), word))
     either = "|".join(f"(?:{_first(word)}{re.escape(word[1:])}{_plural(word)})" for word in longest)
@@ -83,7 +85,7 @@ def entry(text: str, words: list[str]) -> str:
         >>> entry("Causal masks", ["mask", "causal mask"])
         'causal mask'
     """
-    return next(word for word in words if pattern([word]).fullmatch(text))
+    return next(word for word in words if pattern(word).fullmatch(text))
 
 
 def running_text(doctree: nodes.document) -> Iterator[nodes.Text]:
@@ -106,7 +108,7 @@ def link_first_uses(doctree: nodes.document, words: list[str]) -> None:
     }
     left = [word for word in words if word not in ORDINARY and "(" not in word and word.lower() not in by_hand]
     every = sorted(words, key=len, reverse=True)
-    anything = pattern(every)
+    anything = pattern(*every)
     for text in running_text(doctree):
         parts: list[nodes.Node] = []
         at = 0

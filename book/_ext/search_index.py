@@ -186,8 +186,21 @@ def write(app: Sphinx, error: Exception | None) -> None:
     copy(modules / "minisearch/LICENSE.txt", place / "minisearch-licence.txt")
 
 
+def without_sphinxs(app: Sphinx) -> None:
+    """Have Sphinx make no index of its own: the words of all pages, stemmed, which nothing here reads."""
+    if app.builder.format == "html":
+        app.builder.search = False
+
+
+def search_page(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
+    """The page that shows what was found, which Sphinx makes beside its own index alone."""
+    return [("search", {}, "search.html")]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook into Sphinx."""
     app.add_js_file(None, body=START)
+    app.connect("builder-inited", without_sphinxs)
+    app.connect("html-collect-pages", search_page)
     app.connect("build-finished", write, priority=950)  # when other extensions have written into the pages
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

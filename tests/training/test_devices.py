@@ -19,6 +19,7 @@ from softlookup.training import command_frame
 from softlookup.training.command import TrainingRefused, train_command
 from softlookup.training.data import PlainBatches, make_batch
 from softlookup.training.devices import RankLostError, agreed, run_on_ranks, shard, share_of
+from softlookup.training.fast import quick_dtype
 from softlookup.training.loop import DivergedError, train
 
 SAME = replace(TINY, dropout=0.0, consistency=0.0)
@@ -27,8 +28,12 @@ SAME = replace(TINY, dropout=0.0, consistency=0.0)
 KILLED = "Rank 1 of 2 was killed (SIGKILL), and the others were stopped."
 
 
+ROUNDING = 1e-5 if quick_dtype("cpu") is torch.float32 else 3e-3
+"""What rounding changes in a loss where other rows are added up together; some CPUs multiply in bfloat16."""
+
+
 def close(a, b):
-    return all(abs(x - y) < 1e-5 for x, y in zip(a, b, strict=True))
+    return all(abs(x - y) < ROUNDING for x, y in zip(a, b, strict=True))
 
 
 def killing(after=6):
@@ -99,7 +104,7 @@ def test_a_run_on_one_device_goes_on_on_several(tmp_path, options):
     assert got.step == 16 and close(got.losses, alone.losses)
     states = [read_tensors(tmp_path / name / "run" / "step-00000016.safetensors")[0] for name in ("several", "one")]
     for name in states[1].keys() - {"random/torch"}:
-        torch.testing.assert_close(states[0][name], states[1][name], rtol=1e-3, atol=1e-5)
+        torch.testing.assert_close(states[0][name], states[1][name], rtol=100 * ROUNDING, atol=ROUNDING)
     assert load_translator(tmp_path / "several").translate("The dog sleeps.").tokens
 
 
@@ -109,7 +114,7 @@ def test_two_by_two_processes_have_the_losses_and_gradient_norms_of_one(tmp_path
     alone = run(tmp_path / "alone", SAME, on_step=steps["alone"].append)
     assert close(got.losses, alone.losses) and got.tokens == alone.tokens
     for step, expected in zip(steps["grid"], steps["alone"], strict=True):
-        assert step.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-4)
+        assert step.gradient_norm == pytest.approx(expected.gradient_norm, rel=10 * ROUNDING)
     assert close([loss for _, loss in got.validations], [loss for _, loss in alone.validations])
 
 

@@ -128,7 +128,10 @@ def _answers(variant: Variant, student: Student, cases: Sequence[Case], lent: tu
     """What the student's code gives for some questions; of the record of a kernel, or of ranks, results are made."""
     if any(case.world for case in cases):
         return (ranks.ask_ranks(case, student, len(variant.task.returns) - 1).answer for case in cases)
-    answers = student.answers([without_numbers(case) for case in cases], len(variant.task.returns), lent)
+    results = len(variant.task.returns)
+    if not any(case.grid for case in cases):
+        return student.answers(cases, results, lent)
+    answers = student.answers([without_numbers(case) for case in cases], results, lent)
     return (settled(case, answer, variant.input_names(case)) for case, answer in zip(cases, answers, strict=True))
 
 

@@ -1,6 +1,5 @@
 """What a graded task is: one description, read by the check at home and by the grader alike."""
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -112,6 +111,12 @@ class Task:
         notebook: Where its solution stands (a ``notebook.Notebook``), None where it is not here.
         before: The tasks that come before it in its notebook.
         prepared: What judges it where it draws no questions; None where it does.
+        chapter: The chapter's number.
+        slug: The id as nbgrader takes it, without a dot: "04-scale".
+        barred: Dotted names that an answer must not use: what the task forbids, and parts of the library that compute.
+        earlier: The tasks before this one whose functions may be lent to it. One whose values are the whole answer of
+            its task is never lent: to call it would be to read the answer.
+        parameters: What a student's function is given, as the oracle declares it: without the constants of a variant.
 
     Raises:
         ValueError: If the parts lack the core or do not sum to 1, or the difficulty is not 1, 2 or 3.
@@ -147,57 +152,39 @@ class Task:
     notebook: Any = field(default=None, repr=False)
     before: tuple["Task", ...] = field(default=(), repr=False)
     prepared: Prepared | None = field(default=None, repr=False)
+    chapter: int = field(init=False)
+    slug: str = field(init=False)
+    barred: tuple[str, ...] = field(init=False, repr=False)
+    earlier: tuple["Task", ...] = field(init=False, repr=False)
+    parameters: Mapping[str, inspect.Parameter] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if CORE not in self.parts or abs(sum(self.parts.values()) - 1) > 1e-12:
             raise ValueError(f"{self.id}: parts must hold {CORE!r} and sum to 1, got {dict(self.parts)}")
         if self.difficulty not in (1, 2, 3):
             raise ValueError(f"{self.id}: difficulty is 1, 2 or 3, got {self.difficulty}")
+        declared = inspect.signature(self.oracle).parameters
+        facts: dict[str, Any] = {
+            "chapter": int(self.id.split(".")[0]),
+            "slug": self.id.replace(".", "-"),
+            "barred": tuple(dict.fromkeys((*self.forbids, *LIBRARY))),
+            "earlier": tuple(task for task in self.before if task.lends and task.reveals),
+            "parameters": {name: value for name, value in declared.items() if name not in self.variants[0]},
+        }
         if self.varies and not self.conventions:
-            more = self._drawn()[: max(0, MOST + 1 - len(self.variants))]
-            object.__setattr__(self, "conventions", ((None,) * len(self.variants) + more))
-            object.__setattr__(self, "variants", (*self.variants, *(self.variants[0] for _ in more)))
-
-    def _drawn(self) -> tuple[Convention, ...]:
-        parameters = self.parameters.values()
-        required = sum(parameter.default is parameter.empty for parameter in parameters)
-        return conventions(
-            self.id, required, [parameter.name for parameter in parameters], len(self.returns), self.varies
-        )
-
-    @property
-    def earlier(self) -> tuple["Task", ...]:
-        """The tasks before this one whose functions may be lent to it.
-
-        A function whose values are the whole answer of its task is never lent: to call it would be to read the answer.
-        """
-        return tuple(task for task in self.before if task.lends and task.reveals)
-
-    @property
-    def chapter(self) -> int:
-        """The chapter's number."""
-        return int(self.id.split(".")[0])
-
-    @property
-    def slug(self) -> str:
-        """The id as nbgrader takes it, without a dot: "04-scale"."""
-        return self.id.replace(".", "-")
-
-    @property
-    def barred(self) -> tuple[str, ...]:
-        """Dotted names that an answer must not use: what the task forbids, and parts of the library that compute."""
-        return tuple(dict.fromkeys((*self.forbids, *LIBRARY)))
+            parameters = facts["parameters"].values()
+            required = sum(parameter.default is parameter.empty for parameter in parameters)
+            more = conventions(self.id, required, list(facts["parameters"]), len(self.returns), self.varies)
+            more = more[: max(0, MOST + 1 - len(self.variants))]
+            facts["conventions"] = (None,) * len(self.variants) + more
+            facts["variants"] = (*self.variants, *(self.variants[0] for _ in more))
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
 
     @property
     def book_url(self) -> str:
         """The section in the rendered book, relative to its first page."""
         return f"book/{self.page}.html#{self.anchor}"
-
-    @property
-    def parameters(self) -> dict[str, inspect.Parameter]:
-        """What a student's function is given, as the oracle declares it: without the constants of a variant."""
-        declared = _parameters(self.oracle)
-        return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
 
     def mistake(self, slug: str) -> Mistake:
         """The known mistake or the habit of that name.
@@ -236,8 +223,3 @@ class Task:
             "variants": len(self.variants),
             "mistakes": [{"slug": m.slug, "number": m.number, "says": m.says} for m in self.mistakes],
         }
-
-
-@functools.cache
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(function).parameters

@@ -3,7 +3,7 @@
 import inspect
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -27,21 +27,40 @@ class Variant:
     Attributes:
         task: The task.
         number: Which of its variants; number 0 is the public one.
+        constants: The constants by name.
+        convention: How the function differs from the published one; None where it does not.
+        parameters: What a student's function is given, in its order: without the constants.
+        returns: Names of the results, in the order in which they are returned.
+        properties: What every answer must fulfil.
+        cells: Sentences on cells of the published result, where it has its places under this convention, too.
     """
 
     task: Task
     number: int = 0
+    constants: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+    convention: Convention | None = field(init=False, repr=False, compare=False)
+    parameters: dict[str, inspect.Parameter] = field(init=False, repr=False, compare=False)
+    returns: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    properties: tuple[Property, ...] = field(init=False, repr=False, compare=False)
+    cells: Mapping[tuple[int, ...], str] = field(init=False, repr=False, compare=False)
 
-    @property
-    def constants(self) -> Mapping[str, Any]:
-        """The constants by name."""
-        return self.task.variants[self.number]
-
-    @property
-    def convention(self) -> Convention | None:
-        """How the function differs from the published one; None where it does not."""
-        every = self.task.conventions
-        return every[self.number] if self.number < len(every) else None
+    def __post_init__(self) -> None:
+        task, every, number = self.task, self.task.conventions, self.number
+        convention = every[number] if number < len(every) else None
+        right = convention or Convention()
+        declared = list(task.parameters.items())
+        moved = [declared[old] for old in right.order] + declared[len(right.order) :]
+        is_turned = bool(right.turned_results)
+        facts = {
+            "constants": task.variants[number],
+            "convention": convention,
+            "parameters": dict(moved),
+            "returns": tuple(task.returns[old] for old in right.results) or task.returns,
+            "properties": () if is_turned else tuple(_under(convention, prop) for prop in task.properties),
+            "cells": {} if is_turned or right.results else task.cells,
+        }
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
 
     @cached_property
     def others(self) -> tuple["Variant", ...]:
@@ -53,40 +72,9 @@ class Variant:
         return tuple(other for other in every if self.convention is not None or other.convention is None)
 
     @cached_property
-    def parameters(self) -> dict[str, inspect.Parameter]:
-        """What a student's function is given, in its order: without the constants."""
-        declared = list(self.task.parameters.items())
-        order = self.convention.order if self.convention is not None else ()
-        return dict([declared[old] for old in order] + declared[len(order) :])
-
-    @cached_property
     def signature(self) -> inspect.Signature:
-        """The same, to bind arguments to."""
+        """The parameters, to bind arguments to."""
         return inspect.Signature(list(self.parameters.values()))
-
-    @cached_property
-    def properties(self) -> tuple[Property, ...]:
-        """What every answer must fulfil."""
-        right = self.convention
-        if right is None:
-            return self.task.properties
-
-        def seen(prop: Property) -> Property:
-            return lambda case, arrays: prop(right.plain(case), right.read(arrays))
-
-        return () if right.turned_results else tuple(map(seen, self.task.properties))
-
-    @property
-    def returns(self) -> tuple[str, ...]:
-        """Names of the results, in the order in which they are returned."""
-        order = self.convention.results if self.convention is not None else ()
-        return tuple(self.task.returns[old] for old in order) or self.task.returns
-
-    @property
-    def cells(self) -> Mapping[tuple[int, ...], str]:
-        """Sentences on cells of the published result, where it has its places under this convention, too."""
-        right = self.convention
-        return {} if right is not None and (right.turned_results or right.results) else self.task.cells
 
     def input_names(self, case: Case) -> list[str]:
         """What a question's inputs are called.
@@ -145,6 +133,13 @@ class Variant:
             what = f"{convention.times} {task.varies['times']} together"
             sentences.append(f"Return {each} for {what}, which is {convention.times} times as much.")
         return f"**In your notebook.** {' '.join(sentences)} All else is as described above."
+
+
+def _under(convention: Convention | None, prop: Property) -> Property:
+    """A property of published answers, of answers under a convention."""
+    if convention is None:
+        return prop
+    return lambda case, arrays: prop(convention.plain(case), convention.read(arrays))
 
 
 def variant_at(task: Task, number: Any) -> Variant | None:
