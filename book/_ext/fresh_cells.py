@@ -126,8 +126,9 @@ def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
 
 
 def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
-    """Run pages, as many at a time as there are processors, and keep what comes out."""
-    at_once = min(AT_ONCE, processors(), len(pages))
+    """Run pages, some at a time, and keep what comes out."""
+    # One more than there are processors: a kernel that begins or ends does nothing but wait for half a second.
+    at_once = min(AT_ONCE, processors() + 1, len(pages))
     log.info("running the cells of %d pages, %d at a time", len(pages), at_once)
     # What pages are forked from has to import everything first: that pays where it is done for several.
     several = forking(pages[0].path.parent) if len(pages) > at_once else nullcontext(AsyncKernelManager)

@@ -14,8 +14,9 @@ import numpy as np
 
 from softlookup.checking.diagnose import MistakeResults, Pairs
 from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.oracle import mistaken, of_other_variant
+from softlookup.checking.oracle import of_other_variant
 from softlookup.checking.prints import printed
+from softlookup.checking.published import fit
 from softlookup.checking.questions import TaskQuestions, questions_at_home
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -102,14 +103,16 @@ def bake(
     rows = []
     for task in chosen:
         for number in range(len(task.variants) if variants else 1):
-            variant = variant_of(task, number)
-            row = _row(variant, arrays, turned) | {"more": arrays.encode(more(task))}
-            rows.append(row | ({"pairs": arrays.encode(_pairs(variant))} if pairs else {}))
+            variant, results = variant_of(task, number), MistakeResults()
+            row = _row(variant, arrays, turned, results) | {"more": arrays.encode(more(task))}
+            rows.append(row | ({"pairs": arrays.encode(_pairs(variant, results))} if pairs else {}))
     table = np.frombuffer(json.dumps(rows).encode(), np.uint8)
     return save({**arrays.by_number, _TABLE: table})
 
 
-def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None]) -> dict[str, Any]:
+def _row(
+    variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None], results: MistakeResults
+) -> dict[str, Any]:
     questions = questions_at_home(variant)
     candidates = [(case, turned(case), right) for case, right in zip(questions.cases, questions.rights, strict=True)]
     remaining = [(case, other, right) for case, other, right in candidates if other is not None]
@@ -120,7 +123,7 @@ def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None
         "variant": variant.number,
         "cases": [{name: arrays.encode(value) for name, value in vars(other).items()} for _, other, _ in remaining],
         "rights": arrays.encode([right for _, _, right in remaining]),
-        "given": {slug: arrays.encode([mistaken(variant, (slug,), case) for case in valued]) for slug in slugs},
+        "given": {slug: arrays.encode([results.by(variant, (slug,), case) for case in valued]) for slug in slugs},
         "others": {
             other.number: arrays.encode([of_other_variant(variant, other, case) for case, _, _ in remaining])
             for other in variant.others
@@ -128,7 +131,7 @@ def _row(variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None
     }
 
 
-def _pairs(variant: Variant) -> tuple[list[list[str]], np.ndarray]:
+def _pairs(variant: Variant, results: MistakeResults) -> tuple[list[list[str]], np.ndarray]:
     """The pairs of mistakes, and a row of numbers for each: one for each case that asks for values.
 
     Kernels and parallel programs have none: each pair would have to be run, and a page takes minutes longer to build.
@@ -142,10 +145,12 @@ def _pairs(variant: Variant) -> tuple[list[list[str]], np.ndarray]:
     dtype = np.float64 if counts else np.float32
     named: list[list[str]] = []
     rows: dict[bytes, np.ndarray] = {}
-    most = 1 if any(case.is_recorded for case in cases) else 2
-    for some in chain.from_iterable(combinations(slugs, size) for size in range(most + 1)):
-        results = [mistaken(variant, some, case) for case in cases]
-        row = np.array([np.nan if arrays is None else printed(arrays) for arrays in results], dtype)
+    sizes = range(0 if any(case.is_recorded for case in cases) else 3)
+    for some in chain.from_iterable(combinations(slugs, size) for size in sizes):
+        if not fit(variant, some):
+            continue
+        every = [results.by(variant, some, case) for case in cases]
+        row = np.array([np.nan if arrays is None else printed(arrays) for arrays in every], dtype)
         if row.tobytes() not in rows and not np.isnan(row).all():
             rows[row.tobytes()] = row
             named += [[*some]] if len(some) == 2 else []

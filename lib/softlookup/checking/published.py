@@ -157,6 +157,15 @@ def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
     return _made(variant.task, planted(variant, slugs), {})
 
 
+def fit(variant: Variant, slugs: tuple[str, ...]) -> bool:
+    """Whether known mistakes fit into the published solution together."""
+    try:
+        answer(variant, slugs)
+    except ValueError:
+        return False
+    return True
+
+
 def composed(variant: Variant, functions: Mapping[str, Any]) -> Any:
     """The published function of a task, made of other functions than the published ones.
 
