@@ -9,6 +9,7 @@ import { asked } from "./asked.js";
  */
 export function form({ id, label, text, lang, lines = 2, manyLines = false, about = "", examples, examplesName, beyond = [], settings = [], press, first, more = [], act }) {
   let busy = false;
+  let waiting = false;
   const box = make("textarea", { id: `${id}-text`, rows: lines, maxlength: 600, spellcheck: "false", lang });
   box.value = asked.text ?? text;
   const go = make("button", { type: "submit", class: "lvm-go" }, press);
@@ -21,18 +22,22 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
   box.onfocus = () => box.value === text && box.select(); // an example makes room for what is typed
   place.onsubmit = (event) => {
     event.preventDefault();
-    again();
+    if (!busy) again();
   };
-  /** Press the button, with another text or with that of the box; the promise ends when the work is done. */
+  /** Press the button, with another text or with that of the box. What is asked for during work is done after it, the last wish alone; the promise ends when all is done. */
   async function again(words = box.value) {
+    box.value = words;
+    waiting = true;
     if (busy) return;
     busy = true;
-    box.value = words;
     go.setAttribute("aria-disabled", "true");
-    try {
-      state.textContent = await act(box.value, (words) => { state.textContent = words; });
-    } catch (error) {
-      state.textContent = error.message;
+    while (waiting) {
+      waiting = false;
+      try {
+        state.textContent = await act(box.value, (words) => { state.textContent = words; });
+      } catch (error) {
+        state.textContent = error.message;
+      }
     }
     busy = false;
     go.setAttribute("aria-disabled", "false");
@@ -42,7 +47,7 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
   box.onkeydown = (event) => {
     if (event.key !== "Enter" || (manyLines ? !event.ctrlKey && !event.metaKey : event.shiftKey)) return;
     event.preventDefault();
-    again();
+    if (!busy) again();
   };
   return { place, again };
 }

@@ -187,6 +187,16 @@ def test_page_loads_weights_when_asked_and_translates(live, translator):
     assert len([address for address in live.requests if "weights.js" in address]) == 1
 
 
+def test_what_is_chosen_during_a_translation_is_translated_after_it(live, translator):
+    first, second = live.figure.locator(".lvm-examples").first.get_by_role("button").all()[:2]
+    words = second.inner_text()
+    live.page.evaluate(
+        "both => both.forEach((button) => button.click())", [first.element_handle(), second.element_handle()]
+    )
+    figure = rested(live)
+    assert figure.locator(".lvm-french").inner_text() == translator.translate(words, beams=1).text
+
+
 @pytest.mark.slow
 def test_chosen_token_shows_its_mean_cross_attention(live, translator):
     figure = translated(live)
