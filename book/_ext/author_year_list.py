@@ -15,7 +15,6 @@ from sphinx.application import Sphinx
 from sphinxcontrib.bibtex.style.referencing.basic_author_year import BasicAuthorYearParentheticalReferenceStyle
 from sphinxcontrib.bibtex.style.template import join, year
 
-
 _STYLE = BasicAuthorYearParentheticalReferenceStyle()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from offline import copy, node_modules
 from page_sections import Section, sections
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.errors import ExtensionError
 
 PLACE = "search"
@@ -188,7 +189,7 @@ def write(app: Sphinx, error: Exception | None) -> None:
 
 def without_sphinxs(app: Sphinx) -> None:
     """Have Sphinx make no index of its own: the words of all pages, stemmed, which nothing here reads."""
-    if app.builder.format == "html":
+    if isinstance(app.builder, StandaloneHTMLBuilder):
         app.builder.search = False
 
 
