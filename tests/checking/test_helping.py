@@ -15,6 +15,8 @@ from softlookup.checking.catalogue import UnknownTask
 from softlookup.checking.example import work_through
 from softlookup.checking.helping import HELP_MIME, SETTING, TITLES, Attempts, HelpOnTask, step_for_command
 from softlookup.checking.home import Checker
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import Answer
 from softlookup.checking.judge import ask
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge
@@ -200,6 +202,14 @@ def test_nudges_say_what_can_be_seen(task_id, obj, words):
         result = check(task_id, obj)
     assert words in result.nudge, result.nudge
     assert task.reveals
+
+
+def test_a_factor_is_looked_for_in_questions_with_and_without_a_default():
+    rounds = [
+        (Case("short", (4, 0.5), frame="plain"), Answer((np.array(8.0),)), (np.array(2.0),)),
+        (Case("long", (9, 0.5, 1.0), frame="plain"), Answer((np.array(27.0),)), (np.array(3.0),)),
+    ]
+    assert "times `head_width`" in nudge(variant_of(get_task("04.spread")), rounds)
 
 
 @pytest.mark.parametrize(

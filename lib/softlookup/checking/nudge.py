@@ -235,7 +235,8 @@ def _multiple(pairs: Pairs, names: Sequence[str]) -> Iterator[str]:
 def _numbers(case: Case, names: Sequence[str]) -> dict[str, float]:
     """The numbers of a question that a factor may come from: ranks, lengths of axes, and numbers among the inputs."""
     numbers: dict[str, float] = {"the number of ranks": float(case.world)} if case.world else {}
-    for name, arg in zip(names, case.args, strict=True):
+    # Another question may be handed fewer inputs, or more, where some have defaults.
+    for name, arg in zip(names, case.args, strict=False):
         if isinstance(arg, np.ndarray):
             numbers |= {f"`{name}.shape[{axis - arg.ndim}]`": float(n) for axis, n in enumerate(arg.shape)}
         elif isinstance(arg, int | float) and not isinstance(arg, bool) and arg > 0:
