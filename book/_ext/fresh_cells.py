@@ -38,7 +38,8 @@ CLOCK_S = 0.1
 """How far the times of files may lag behind the clock."""
 
 AT_ONCE = 4
-"""Kernels at a time, or readers and writers of pages, if there are as many processors: each holds a torch in memory."""
+"""Kernels, or readers and writers of pages, at a time at most: each holds a torch in memory. There are as many as
+processors, and one kernel more, since one that begins or ends does nothing but wait for half a second."""
 
 UNDECLARED = ("sphinx_jupyterbook_latex", "sphinx_multitoc_numbering")
 """Jupyter Book's extensions that do not say whether pages may be read side by side: each changes the page at hand, or
@@ -127,11 +128,11 @@ def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
 
 def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
     """Run pages, some at a time, and keep what comes out."""
-    # One more than there are processors: a kernel that begins or ends does nothing but wait for half a second.
-    at_once = min(AT_ONCE, processors() + 1, len(pages))
+    computing = min(AT_ONCE, processors())
+    at_once = min(AT_ONCE, computing + 1, len(pages))
     log.info("running the cells of %d pages, %d at a time", len(pages), at_once)
     # What pages are forked from has to import everything first: that pays where it is done for several.
-    several = forking(pages[0].path.parent) if len(pages) > at_once else nullcontext(AsyncKernelManager)
+    several = forking(pages[0].path.parent) if len(pages) > computing else nullcontext(AsyncKernelManager)
     with several as kernels, ThreadPoolExecutor(at_once) as pool:
         runs = [(page, pool.submit(run_page, store, page, app.config, kernels)) for page in pages]
         for page, run in runs:

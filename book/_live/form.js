@@ -47,7 +47,7 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
   box.onkeydown = (event) => {
     if (event.key !== "Enter" || (manyLines ? !event.ctrlKey && !event.metaKey : event.shiftKey)) return;
     event.preventDefault();
-    if (!busy) again();
+    place.requestSubmit();
   };
   return { place, again };
 }

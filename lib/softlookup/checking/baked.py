@@ -16,7 +16,7 @@ from softlookup.checking.diagnose import MistakeResults, Pairs
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.oracle import of_other_variant
 from softlookup.checking.prints import printed
-from softlookup.checking.published import fit
+from softlookup.checking.published import fit_together
 from softlookup.checking.questions import TaskQuestions, questions_at_home
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -143,11 +143,12 @@ def _pairs(variant: Variant, results: MistakeResults) -> tuple[list[list[str]], 
     rights = [array for right in questions_at_home(variant).rights for array in right]
     counts = all(array.dtype.kind in "iu" or array.size < 5 for array in rights)
     dtype = np.float64 if counts else np.float32
+    if any(case.is_recorded for case in cases):
+        return [], np.empty((0, len(cases)), dtype)
     named: list[list[str]] = []
     rows: dict[bytes, np.ndarray] = {}
-    sizes = range(0 if any(case.is_recorded for case in cases) else 3)
-    for some in chain.from_iterable(combinations(slugs, size) for size in sizes):
-        if not fit(variant, some):
+    for some in chain.from_iterable(combinations(slugs, size) for size in range(3)):
+        if not fit_together(variant, some):
             continue
         every = [results.by(variant, some, case) for case in cases]
         row = np.array([np.nan if arrays is None else printed(arrays) for arrays in every], dtype)

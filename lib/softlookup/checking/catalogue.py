@@ -303,7 +303,7 @@ def _described(number: int) -> tuple[Description, ...]:
     here = {item for item in listed if isinstance(item, Description) and item.task_id.startswith(f"{number:02d}.")}
     places = {cell: place for place, cell in enumerate(published(number).named)}
     # One without a cell comes last: what is made of it says what it lacks.
-    return tuple(sorted(here, key=lambda listed: places.get(listed.task_id.replace(".", "-"), len(places))))
+    return tuple(sorted(here, key=lambda each: places.get(each.task_id.replace(".", "-"), len(places))))
 
 
 def _among(library_tasks: tuple[Any, ...], added: tuple[Any, ...], after: str) -> tuple[Any, ...]:

@@ -157,8 +157,8 @@ def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
     return _made(variant.task, planted(variant, slugs), {})
 
 
-def fit(variant: Variant, slugs: tuple[str, ...]) -> bool:
-    """Whether known mistakes fit into the published solution together."""
+def fit_together(variant: Variant, slugs: tuple[str, ...]) -> bool:
+    """Whether known mistakes can be planted in the published solution together."""
     try:
         answer(variant, slugs)
     except ValueError:

@@ -68,7 +68,7 @@ class Variant:
 
         Under the published convention these are the ones with other constants; else all, the published one first.
         """
-        every = [Variant(self.task, number) for number in range(len(self.task.variants)) if number != self.number]
+        every = [variant_of(self.task, number) for number in range(len(self.task.variants)) if number != self.number]
         return tuple(other for other in every if self.convention is not None or other.convention is None)
 
     @cached_property
