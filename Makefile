@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY := PASSIVE
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help setup look course test pytest test-long book pdf gpu lab lint exercises check-exercises clean
+.PHONY: help setup look student course test pytest test-long book pdf gpu lab lint exercises check-exercises clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -24,8 +24,8 @@ help:  ## this list
 setup:  ## .venv with everything, once; costs nothing when nothing changed
 	@PATH="$(SYSTEM_PATH)" sh scripts/setup.sh
 
-look:
-	@PATH="$(SYSTEM_PATH)" sh scripts/setup.sh look
+look student:
+	@PATH="$(SYSTEM_PATH)" sh scripts/setup.sh $@
 
 course:  ## the whole course: set up, exercises, book, and a graded sample class
 	@PATH="$(SYSTEM_PATH)" $(PYTHON) scripts/course.py
@@ -52,7 +52,7 @@ gpu: look  ## what needs a GPU: tests, benchmarks, and how to run them there
 	$(BIN)/python -m benchmarks.gpu
 
 # One notebook computes at a time: where threads spin, it writes tokens at three times the speed.
-lab: look  ## JupyterLab on your own copies of the notebooks, in my_work
+lab: student  ## JupyterLab on your own copies of the notebooks, in my_work
 	@env -u OMP_WAIT_POLICY $(BIN)/softlookup lab
 
 lint: setup  ## ruff, mypy, eslint

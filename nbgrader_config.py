@@ -4,6 +4,8 @@
 commands read it too.
 """
 
+from softlookup.grading.feedback.page_head import TEMPLATE
+
 c = get_config()  # noqa: F821  (nbgrader defines it when it reads this file)
 
 c.CourseDirectory.course_id = "softlookup"
@@ -26,5 +28,14 @@ c.ExchangeFactory.release_feedback = "softlookup.grading.platforms.for_nbgrader.
 # configuration needs this line, too.
 c.ExchangeFactory.fetch_assignment = "softlookup.grading.platforms.for_nbgrader.FetchOwn"
 
-# The formgrader shows code in colours, and would take hours over some that a student may hand in.
-c.HTMLExporter.filters = {"highlight_code": "softlookup.grading.feedback.page_code.highlighted"}
+# A link in a hand-in is not followed: it could lead to what only the instructor may read.
+c.ExchangeFactory.collect = "softlookup.grading.platforms.for_nbgrader.CollectNoLinks"
+
+# The formgrader loads nothing from other machines: formulas are MathML, which needs no script. It shows code in
+# colours, and would take hours over some that a student may hand in.
+c.HTMLExporter.template_file = str(TEMPLATE)
+c.HTMLExporter.filters = {
+    "local_head": "softlookup.grading.feedback.page_head.formgrader_head",
+    "markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown",
+    "highlight_code": "softlookup.grading.feedback.page_code.highlighted",
+}

@@ -20,7 +20,7 @@ from softlookup.grading.workers.making import make_examiner
 
 INSIDE = "the student's code"
 CLOCKS = {
-    "reading the hand-in": ("grading.run.keeping:read_submission", "grading.judging.examine:rebuild"),
+    "reading the hand-in": ("grading.course.hand_ins:read_submission", "grading.judging.examine:rebuild"),
     "starting and ending the sandbox": (
         "grading.judging.forks:Forks.session",
         "grading.sandbox.outside.session:SubmissionSession.close",

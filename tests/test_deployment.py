@@ -6,6 +6,7 @@ import tomllib
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from set_address import with_address
 
 from softlookup.authoring import find_root
@@ -24,6 +25,28 @@ def test_extras_that_are_installed_exist_and_have_pinned_versions():
     }
     for extra in ("student", "instructor"):
         assert {re.split(r"[<>=]", requirement)[0].lower() for requirement in extras[extra]} <= pinned
+
+
+def test_binder_gets_a_python_that_the_project_allows():
+    (line,) = (ROOT / "binder" / "runtime.txt").read_text().split()
+    name, _, python = line.partition("-")
+    assert name == "python" and SpecifierSet(PROJECT["requires-python"]).contains(f"{python}.0")
+
+
+def test_images_name_accounts_by_number_so_that_they_are_seen_not_to_be_root():
+    stages = (ROOT / "Dockerfile").read_text().split("\nFROM ")[1:]
+    assert len(stages) == 2
+    for stage in stages:
+        *_, last = re.findall(r"^USER (.+)$", stage, re.M)
+        assert int(last) > 0 and f"--uid {last} " in stage
+
+
+def test_options_that_a_container_needs_are_the_same_wherever_they_are_written():
+    options = {"--security-opt seccomp=unconfined", "--security-opt systempaths=unconfined", "--user"}
+    page = (ROOT / "book" / "instructors_later.md").read_text()
+    for text in ((ROOT / "Dockerfile").read_text(), page):
+        (command,) = re.findall(r"docker run -it (?:.|\\\n#)*?soft-lookup-grader", text)
+        assert {option for option in options if option in command} == options
 
 
 def test_pinned_versions_are_those_that_the_project_allows():

@@ -3,10 +3,15 @@
 import os
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from softlookup.authoring import find_root
 from softlookup.grading.data import locks
@@ -54,6 +59,39 @@ def test_students_commands_need_nothing_that_windows_lacks(words: tuple[str, ...
 def test_a_notebook_is_checked_there() -> None:
     ran = run(NOT_ON_WINDOWS, "check", ROOT / "exercises" / "02_soft_lookup" / "02_soft_lookup.ipynb")
     assert "02.similarity" in ran.stdout and "Traceback" not in ran.stderr
+
+
+def installed_for(requirements: Iterable[Requirement]) -> set[str]:
+    """The packages that pip installs for some requirements, as those say that are here."""
+    waiting, seen = list(requirements), set[tuple[str, str]]()
+    while waiting:
+        requirement = waiting.pop()
+        for extra in {"", *requirement.extras}:
+            if (requirement.name, extra) not in seen:
+                seen.add((requirement.name, extra))
+                needs = [Requirement(text) for text in requires(requirement.name) or ()]
+                waiting += [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]
+    return {canonicalize_name(name) for name, _ in seen}
+
+
+def test_what_students_install_is_enough_for_their_commands(tmp_path: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    packages = installed_for(map(Requirement, [*project["dependencies"], *extras["student"]]))
+    others = installed_for(map(Requirement, [*extras["book"], *extras["train"]])) - packages
+    gone = {
+        module
+        for module, names in packages_distributions().items()
+        if {canonicalize_name(name) for name in names} <= others
+    }
+    assert {"sklearn", "scipy", "sphinx", "jupyter_book"} <= gone, "a test that hides nothing"
+    hidden = ",".join(sorted(gone))
+    notebook = tmp_path / "04_one_head.ipynb"
+    text = (ROOT / "exercises" / "04_one_head" / notebook.name).read_text()
+    notebook.write_text(text.replace("raise NotImplementedError()", "return args", 1))
+    checked = run(hidden, "check", notebook)
+    assert "04.by-hand" in checked.stdout, checked.stderr
+    assert "One head" in run(hidden, "progress", tmp_path).stdout
 
 
 @pytest.mark.parametrize("package", ["click", "numpy"])

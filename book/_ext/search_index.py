@@ -22,7 +22,7 @@ PLACE = "search"
 """Folder under ``_static`` of the built book."""
 
 KINDS = {
-    "instructors": r"book/(instructors|attacks)",
+    "instructors": r"book/(instructors|attacks|before_you_adopt)",
     "reference": r"book/(reference/|coverage|bibliography|mistakes)",
     "exercises": r"exercises/|book/exercises$",
     "glossary": r"book/(glossary|formulas|notation)$",

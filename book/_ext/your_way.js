@@ -37,7 +37,9 @@
       const named = Array.isArray(one.named) ? one.named.filter((said) => typeof said === "string").slice(0, 2) : [];
       const points = Math.min(Math.max(Number(one.points) || 0, 0), Number(tasks.get(id).dataset.points));
       const help = HELP[one.help] ?? "";
-      kept[id] = { state: one.state, points, help, named: named.map((said) => said.slice(0, 400)) };
+      const [asked, right] = ["asked", "right"].map((name) => one.questions?.[name]);
+      const questions = Number.isInteger(asked) && Number.isInteger(right) && asked > 0 ? `${right} of ${asked} questions on it right` : "";
+      kept[id] = { state: one.state, points, help, questions, named: named.map((said) => said.slice(0, 400)) };
     }
     const written = {};
     for (const [id, is] of Object.entries(record.written ?? {})) {
@@ -186,8 +188,8 @@
         li.querySelector(".way-sign").textContent = sign;
         const span = li.querySelector(".way-told");
         span.dataset.said ??= span.textContent;
-        const { named = [], help = "" } = record?.tasks[li.dataset.task] ?? {};
-        span.textContent = [span.dataset.said, words, help].filter(Boolean).join(", ") + (named.length ? `. ${named.join(" ")}` : "");
+        const { named = [], help = "", questions = "" } = record?.tasks[li.dataset.task] ?? {};
+        span.textContent = [span.dataset.said, words, help, questions].filter(Boolean).join(", ") + (named.length ? `. ${named.join(" ")}` : "");
       });
     }
     const sum = (what) => all.reduce((total, one) => total + what(one), 0);
@@ -237,7 +239,7 @@
     });
     document.getElementById("way-forget").addEventListener("click", () => {
       if (!window.confirm("Forget which pages you have read, which questions you have answered, and what your notebooks said? Your answers in pages are deleted, too.")) return;
-      for (const name of ["read", "quick", "in-page"]) write(name, {});
+      for (const name of ["read", "quick", "in-page", "last", "next"]) write(name, {});
       write("tasks", { cleared: new Date().toISOString() });
       document.getElementById("way-says").textContent = "All is forgotten.";
       show();

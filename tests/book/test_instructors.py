@@ -137,12 +137,15 @@ def test_guide_says_what_happens(tmp_path: Path):
     reader, world = checkout(tmp_path), World(tmp_path)
     reader.here = {"/srv/nbgrader/exchange": str(world.exchange), "/srv/git": str(world.server)}
     reader.before = {
-        "tail -n +2 addresses.csv": world.pushes,
-        "nbgrader collect": world.submits,
-        "mv ~/Downloads/*.zip": world.downloads_zips,
+        "softlookup collect 04_one_head addresses.csv": world.pushes,
+        "softlookup collect 04_one_head --exchange": world.submits,
+        "softlookup collect 04_one_head ~/Downloads": world.downloads_zips,
         "softlookup export 04_one_head --to moodle": world.exports,
     }
-    reader.after = {"jupyter lab": world.reads_answers, "softlookup collect": world.starts_again}
+    reader.after = {
+        "jupyter lab": world.reads_answers,
+        "softlookup collect 04_one_head addresses.csv": world.starts_again,
+    }
     reader.follow("instructors", PAGES["instructors"])
     report = json.loads((world.root / "reports" / f"{NAME}.json").read_text())["submissions"]
     scores = {student: entry["score"] for student, entry in report.items()}

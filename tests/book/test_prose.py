@@ -98,6 +98,10 @@ TYPED = {
         *{"41647", "39687", "45120", "1448", "1249"},  # threads of other projects
         "93",  # the package, as its registry says
     },
+    "before_you_adopt.md": {
+        "24.04",  # a version
+        "2.6",  # GB of the folder .venv, looked up
+    },
     "instructors.md": {"3.11"},  # a version
 }
 """Numbers that are rightly typed, by page, with the reason."""

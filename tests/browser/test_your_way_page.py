@@ -126,6 +126,15 @@ def test_a_hostile_file_is_shown_as_text_and_junk_is_refused(way):
     assert list(way.evaluate(KEPT, "tasks")["record"]["tasks"]) == ["04.mix"]
 
 
+def test_questions_answered_in_a_terminal_are_counted_at_their_task(way):
+    content = record({"04.mix": "pass", "04.scale": "wrong"})
+    content["tasks"]["04.mix"]["questions"] = {"asked": 3, "right": 2}
+    content["tasks"]["04.scale"]["questions"] = {"asked": "<b>3", "right": 2}
+    assert give(way, json.dumps(content)).endswith("is read.")
+    assert "2 of 3 questions on it right" in way.locator("[data-task='04.mix'] .way-told").text_content()
+    assert "questions" not in way.locator("[data-task='04.scale'] .way-told").text_content()
+
+
 def test_what_the_command_writes_beside_the_book_is_shown_and_kept(chromium, server):
     context = chromium.new_context()
     page = context.new_page()

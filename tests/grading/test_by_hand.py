@@ -83,7 +83,10 @@ def test_comments_that_cannot_be_made_are_told(course):
         "no comment nope is saved"
         in run("comment", NAME, "ada", "04.uniform", "--use", "nope", "--course", course.root).output
     )
-    assert "has no graded answer" in run("comment", NAME, "zoe", "04.uniform", "x", "--course", course.root).output
+    assert "has no graded answer" in run("comment", NAME, "ada", "04.nope", "x", "--course", course.root).output
+    assert (
+        "the id 'aad'; did you mean ada?" in run("comment", NAME, "aad", "04.nope", "x", "--course", course.root).output
+    )
     assert "needs a student" in run("comment", NAME, "ada", "--course", course.root).output
     (course.root / COMMENTS).write_text("[")
     with pytest.raises(CourseError, match="is damaged"):

@@ -1,273 +1,338 @@
-"""Collecting what learning platforms give: whose a file is, and what is refused."""
+"""Collecting what platforms and people give: whose a file is, which one counts, and the table at the end."""
 
-import io
-import re
-import zipfile
+import shutil
+import tracemalloc
+import unicodedata
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
-from small_class import NAME, ROOT
-from traitlets.config import Config, LoggingConfigurable
-
-from attacks import hostile_ones
-from softlookup.authoring import make_release
-from softlookup.grading.platforms import collecting
-from softlookup.grading.platforms.collecting import ByLmsNumber, CarefulExtractor
-
-FILE = f"{NAME}.ipynb"
-
-
-class Class:
-    """A gradebook with five students; two of them have the same number."""
-
-    students = [
-        SimpleNamespace(id="ada", lms_user_id="7101", email=None),
-        SimpleNamespace(id="ben", lms_user_id="7102", email="Ben@example.org"),
-        SimpleNamespace(id="7103", lms_user_id=None, email=None),
-        SimpleNamespace(id="one", lms_user_id="7104", email=None),
-        SimpleNamespace(id="two", lms_user_id="7104", email=None),
-    ]
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def __enter__(self) -> "Class":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-class App(LoggingConfigurable):
-    """What a plugin sees of zip_collect."""
-
-    downloaded_directory, extracted_directory = "downloaded", "extracted"
-    collect_directory_structure = "{downloaded}/{assignment_id}/{collect_step}"
-    coursedir = SimpleNamespace(assignment_id=NAME, root="/course", db_url="", course_id="")
-
-
-WORKSHEET = (
-    '\ufeffIdentifier,"Full name","ID number","Email address",Status,Grade\n'
-    "Participant 81,Ada Lovelace,ada,ada@example.org,Submitted,\n"
-    "Participant 82,Ben O'Banneker,,ben@example.org,Submitted,\n"
-    "Participant 83,Zo\u00eb \u5c0f\u660e,7103,,Submitted,\n"
-    "Participant 84,Ada Lovelace,7104,,Submitted,\n"
-    "Participant 85,Ada Lovelace,,ben@example.org,Submitted,\n"
-    "Participant 86,Guest,,guest@example.org,Submitted,\n"
-    "Participant 87,Twice,ada,,Submitted,\n"
-    "Participant 87,Twice,7103,,Submitted,\n"
-    "Participant 88,Two Ways,ada,ben@example.org,Submitted,\n"
-    # One who is called like the word that stands before the numbers of another assignment.
-    "Participant 7102,Mallory,7103,,Submitted,\n"
+from arriving import (
+    FILE,
+    WORKSHEET,
+    collected,
+    enter_class,
+    moodle,
+    notebook,
+    unreadable,
+    without_flag,
+    without_marks,
+    write,
+    zipped,
 )
+from click.testing import CliRunner
+from nbgrader.api import Student
+from paper_class import hand_in, in_class, paper_course
+from small_class import NAME
+
+from softlookup.authoring import read_solution
+from softlookup.authoring.build import find_root
+from softlookup.cli import main
+from softlookup.grading import Course, CourseError
+from softlookup.grading.course import collected as record
+from softlookup.grading.course.collected import COLLECTED, NOTHING, UNREADABLE, arrivals, summary
+from softlookup.grading.platforms.collecting import collect
+from softlookup.grading.platforms.sources import Ways
+
+OTHER = "05_many_heads"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """Where the instructor puts the worksheet."""
-    folder = tmp_path / "downloaded" / NAME
-    folder.mkdir(parents=True)
-    (folder / "Grades-CS1-One head-5.csv").write_text(WORKSHEET, encoding="utf-8")
-    return folder
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    made = paper_course(tmp_path_factory, source)
+    enter_class(made, "ada", "zoë", "7103", "lin-ada", ben="7102")
+    return made
 
 
 @pytest.fixture
-def whose(monkeypatch: pytest.MonkeyPatch, place: Path):
-    monkeypatch.setattr(collecting, "Gradebook", Class)
-    monkeypatch.setattr(App.coursedir, "root", str(place.parents[1]))
-    plugin = ByLmsNumber(parent=App())
-
-    def ask(name: str) -> str | None:
-        ids = plugin.collect(f"{place}/extracted/{name}")
-        assert ids is None or ids["file_id"] == NAME
-        return ids and ids["student_id"]
-
-    return ask
+def downloads(tmp_path: Path) -> Path:
+    """A folder with Moodle's grading worksheet."""
+    return write(tmp_path / "downloads", {"Grades-5.csv": WORKSHEET.encode()})
 
 
-@pytest.mark.parametrize(
-    ("name", "student"),
-    [
-        (f"all/Ada Lovelace_81_assignsubmission_file_/{FILE}", "ada"),
-        (f"all/Ada Lovelace_81_assignsubmission_file/{FILE}", "ada"),
-        (f"all/Ada Lovelace_81_assignsubmission_file_{FILE}", "ada"),
-        (f"all/Ada_LOVELACE_81_assignsubmission_file_/{NAME} (1).ipynb", "ada"),
-        # Moodle takes apostrophes away, a disk may take letters apart.
-        (f"all/Ben OBanneker_82_assignsubmission_file_/{FILE}", "ben"),
-        (f"all/Zoe\u0308  \u5c0f\u660e_83_assignsubmission_file_{FILE}", "7103"),
-        # Two people of one name: the number decides.
-        (f"all/Ada Lovelace_85_assignsubmission_file_/{FILE}", "ben"),
-        # Blind marking.
-        (f"all/Participant_82_assignsubmission_file_/{FILE}", "ben"),
-        (f"submissions/bannekerben_7102_90210_{FILE}", "ben"),
-        (f"submissions/bannekerben_LATE_7102_90210_{NAME}-2.ipynb", "ben"),
-        (f"bannekerben_7102_90210_{FILE}", "ben"),
-        (f"submissions/chenjingrun_7103_90210_{FILE}", "7103"),
-    ],
-)
-def test_file_is_known_by_the_number_of_either_platform(whose, name: str, student: str):
-    assert whose(name) == student
+@pytest.mark.parametrize("encoding", ["flag", "utf-8", "cp437", "decomposed"])
+def test_zip_names_are_read_in_every_encoding(course: Course, downloads: Path, encoding: str) -> None:
+    name = "Zoë Müller"
+    (downloads / "Grades-5.csv").write_text(f"Identifier,Full name,ID number\nParticipant 9,{name},zoë\n")
+    spelt = unicodedata.normalize("NFD" if encoding == "decomposed" else "NFC", name)
+    entries = {moodle(spelt, 9): notebook()}
+    raw = without_flag(entries, encoding) if encoding in ("utf-8", "cp437") else zipped(entries)
+    (downloads / "all.zip").write_bytes(raw)
+    done = collect(course, NAME, [downloads / "all.zip"])
+    assert collected(course) == {"zoë": notebook()} and done.summary.strangers == {}
+    assert arrivals(course, NAME).by_student["zoë"].source == moodle(name, 9)
+
+
+def test_folders_in_composed_and_decomposed_letters_are_one_student(course: Course, tmp_path: Path) -> None:
+    write(tmp_path / "a", {unicodedata.normalize("NFD", f"ZOË/{FILE}"): notebook()})
+    collect(course, NAME, [tmp_path / "a"])
+    assert set(collected(course)) == {"zoë"}
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    "name",
     [
-        (f"all/{FILE}", "names no student"),
-        (f"all/ada_7109_90210_{FILE}", "lms_user_id 7109"),
-        (f"all/one_7104_90210_{FILE}", "no single student with the lms_user_id 7104"),
-        # A participant number is no lms_user_id, whoever has that number in another place.
-        (f"all/Ada Lovelace_7101_assignsubmission_file_/{FILE}", "participant 7101 is not in the grading worksheet"),
-        (f"all/Ben Banneker_7102_assignsubmission_file_/{FILE}", "has 'Mallory' as participant 7102"),
-        (f"all/Ada Lovelace_84_assignsubmission_file_/{FILE}", "the class list has no student with the ID number"),
-        (f"all/Guest_86_assignsubmission_file_/{FILE}", "the class list has no student with the ID number"),
-        (f"all/Twice_87_assignsubmission_file_/{FILE}", "participant 87 stands twice"),
-        (f"all/Two Ways_88_assignsubmission_file_/{FILE}", "fits ada and ben"),
-        # A group of which the number is a participant's, a group without a number, and what an editor embedded.
-        (f"all/Group A_81_assignsubmission_file_/{FILE}", "it may be a group's submission"),
-        (f"Default group_assignsubmission_file_/ben_7102_90210_{FILE}", "names no student"),
-        (f"Ada Lovelace_81_assignsubmission_onlinetext_/ben_7102_90210_{FILE}", "names no student"),
-        (f"all/_81_assignsubmission_file_/{FILE}", "and the archive has ''"),
-        ("all/ada_7101_90210_05_many_heads.ipynb", "its name is not"),
-        (f"all/ada_7101_90210_not{FILE}", "its name is not"),
-        # Somebody tries to hand in as somebody else.
-        (f"all/Ada_7102_assignsubmission_file_7101_assignsubmission_file_/{FILE}", "fits 7101 and 7102"),
-        (f"all/Ada_7101_assignsubmission_file_x_7102_assignsubmission_file_{FILE}", "fits 7101 and 7102"),
-        (f"all/ada_7101_90210_x_7102_assignsubmission_file_{FILE}", "fits 7101 and 7102"),
-        (f"Ada_7101_assignsubmission_file_/ben_7102_90210_{FILE}", "fits 7101 and 7102"),
-        (f"all/Ada_7101_assignsubmission_file_/x/Ben_7102_assignsubmission_file_/{FILE}", "fits 7101 and 7102"),
+        f"{NAME}.IPYNB",
+        f"{NAME}.ipynb.txt",
+        f"{NAME}-Copy1.ipynb",
+        f"{NAME} (1).ipynb",
+        "abgabe_final_v2.ipynb",
+        "00107.ipynb",
+        "Untitled.json",
+        f"work/deep/{FILE}",
     ],
 )
-def test_doubtful_file_is_nobodys(whose, logged: io.StringIO, name: str, why: str):
-    assert whose(name) is None
-    assert why in logged.getvalue()
+def test_the_one_notebook_is_taken_whatever_it_is_called(course: Course, tmp_path: Path, name: str) -> None:
+    beside = {"ada/notes.txt": b"hello", f"ada/.ipynb_checkpoints/{NAME}-checkpoint.ipynb": notebook("return 2.0")}
+    write(tmp_path / "a", {f"ada/{name}": notebook(), "ada/05.ipynb": notebook(name=OTHER), **beside})
+    collect(course, NAME, [tmp_path / "a"])
+    assert collected(course) == {"ada": notebook()}
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
-def test_worksheet_in_another_language_is_understood(whose, place: Path, encoding: str):
-    rows = WORKSHEET.removeprefix("\ufeff").replace('"', "").replace("Participant ", "Teilnehmer/in").splitlines()
-    header = "ID;Vollst\u00e4ndiger Name;ID-Nummer;E-Mail-Adresse;Status;Bewertung"
-    text = "\n".join([header, *(row.replace(",", ";") for row in rows[1:] if row.isascii() and "Tw" not in row)])
-    (place / "Grades-CS1-One head-5.csv").write_bytes(text.encode(encoding))
-    assert whose(f"all/Ada Lovelace_81_assignsubmission_file_/{FILE}") == "ada"
-    assert whose(f"all/Teilnehmerin_82_assignsubmission_file_/{FILE}") == "ben"
-    assert whose(f"all/Guest_86_assignsubmission_file_/{FILE}") is None
+def test_a_notebook_is_known_without_the_marks_that_an_editor_lost(course: Course, tmp_path: Path) -> None:
+    files = {"ada/x.ipynb": without_marks(notebook()), "ben/x.ipynb": without_marks(notebook(name=OTHER))}
+    collect(course, NAME, [write(tmp_path / "a", files)])
+    assert set(collected(course)) == {"ada"} and "no answer cell of this assignment" in unreadable(course, "ben")
 
 
-def test_students_file_name_does_not_name_another_student(whose):
-    assert whose(f"all/Ada Lovelace_81_assignsubmission_file_/ben_7102_90210_{FILE}") == "ada"
-    assert whose(f"all/ben_7102_90210_ada_7101_1_{FILE}") == "ben"
+def test_of_two_notebooks_the_answered_one_counts_and_equal_ones_are_one(course: Course, tmp_path: Path) -> None:
+    scratch = nbformat.reads(notebook().decode(), as_version=4)
+    scratch.cells.append(nbformat.v4.new_code_cell("print('a cell that no answer needs')"))
+    write(
+        tmp_path / "a",
+        {
+            "ada/a.ipynb": notebook(""),
+            "ada/b.ipynb": notebook(),
+            "ben/a.ipynb": notebook(),
+            "ben/b.ipynb": nbformat.writes(scratch).encode(),
+            "7103/a.ipynb": notebook(""),
+            "7103/b.ipynb": notebook(""),
+        },
+    )
+    collect(course, NAME, [tmp_path / "a"])
+    assert collected(course) == {"ada": notebook(), "ben": notebook(), "7103": notebook("")}
 
 
-def test_second_notebook_of_a_student_is_left_out_and_stops_nobody(whose, logged: io.StringIO):
-    assert whose(f"all/ada_7101_1_{FILE}") == "ada"
-    assert whose(f"all/ada_7101_2_{NAME}-1.ipynb") is None
-    assert "ada handed in another one" in logged.getvalue()
-    assert whose(f"all/ben_7102_3_{FILE}") == "ben"
+def test_of_two_different_notebooks_none_is_guessed(course: Course, tmp_path: Path) -> None:
+    write(tmp_path / "a", {"ada/a.ipynb": notebook(), "ada/b.ipynb": notebook("return 2.0")})
+    collect(course, NAME, [tmp_path / "a"])
+    assert "ada/a.ipynb and ada/b.ipynb are different notebooks" in unreadable(course, "ada")
+    assert f"submitted/ada/{NAME}/{FILE}" in unreadable(course, "ada")
 
 
 @pytest.mark.parametrize(
-    ("files", "why"),
+    ("files", "says"),
     [
-        ((), "put the assignment's grading worksheet into"),
-        (("a.csv", "b.csv"), r"several CSV files \(a.csv, b.csv\)"),
-        (("class.csv",), "not a grading worksheet that Moodle gives"),
+        ({"a.html": b"<!DOCTYPE html><p>"}, "a.html is a web page (HTML), not a notebook"),
+        ({FILE: b"\n<html>"}, f"{FILE} is a web page (HTML), not a notebook"),
+        ({"a.py": b"def scale(): pass"}, "a.py is not a notebook"),
+        ({"a.pdf": b"%PDF-1.7"}, "a.pdf is a PDF file, not a notebook"),
+        ({FILE: b""}, f"{FILE} is empty"),
+        ({FILE: b"{"}, f"{FILE} is not a notebook: it is not JSON"),
+        ({"a.rar": b"Rar!\x1a"}, "a.rar is an archive that is not opened"),
+        ({FILE: b"version https://git-lfs.github.com/spec/v1"}, "is a pointer of Git LFS"),
+        ({"05.ipynb": notebook(name=OTHER)}, "05.ipynb is the notebook of"),
+        ({"a.zip": zipped({"a.txt": b"x"})}, "a.zip is a zip without a notebook"),
+        ({"a.zip": zipped({FILE: notebook()})[:-40]}, "a.zip is a broken zip"),
+        ({"a.zip": zipped({"x/b.ipynb": zipped({FILE: notebook()})})}, "b.ipynb is a zip inside of a zip"),
+        ({"a.zip": zipped({"a.ipynb": notebook(), "b.ipynb": notebook("return 2.0")})}, "are different notebooks"),
     ],
 )
-def test_without_one_worksheet_moodles_files_are_nobodys_and_canvass_are_known(
-    whose, place: Path, logged: io.StringIO, files: tuple[str, ...], why: str
-):
-    for path in place.glob("*.csv"):
-        path.unlink()
-    for name in files:
-        (place / name).write_text("id,email\nada,ada@example.org\n")
-    assert whose(f"all/Ada Lovelace_81_assignsubmission_file_/{FILE}") is None
-    assert re.search(why, logged.getvalue())
-    assert whose(f"submissions/bannekerben_7102_90210_{FILE}") == "ben"
+def test_who_handed_in_no_notebook_of_the_assignment_is_unreadable(
+    course: Course, tmp_path: Path, files: dict[str, bytes], says: str
+) -> None:
+    write(tmp_path / "a" / "ada", files)
+    write(tmp_path / "a" / "ben", {FILE: notebook()})
+    done = collect(course, NAME, [tmp_path / "a"])
+    assert says in unreadable(course, "ada") and set(collected(course)) == {"ben"}
+    assert done.summary.by_student["ada"].state == UNREADABLE
 
 
-def extract(archives: Path, target: Path, **limits: int) -> list[str]:
-    """Unpack, and list what came out."""
-    CarefulExtractor(parent=App(), config=Config(CarefulExtractor=limits)).extract(str(archives), str(target))
-    return sorted(str(path.relative_to(target)) for path in target.rglob("*") if not path.is_dir())
+def test_a_zip_that_a_student_handed_in_gives_its_only_notebook(course: Course, downloads: Path) -> None:
+    inner = zipped({f"__MACOSX/._{FILE}": b"\0", f"mine/{FILE}": notebook(), "mine/05.ipynb": notebook(name=OTHER)})
+    (downloads / "all.zip").write_bytes(zipped({moodle("Ada Lovelace", 81, "work.zip"): inner}))
+    write(tmp := downloads / "more", {"ben_7102_90210_work.zip": zipped({"a.ipynb": notebook("return 2.0")})})
+    collect(course, NAME, [downloads / "all.zip", tmp])
+    assert collected(course) == {"ada": notebook(), "ben": notebook("return 2.0")}
+    sources = {student: about.source for student, about in arrivals(course, NAME).by_student.items()}
+    assert sources["ada"] == f"{moodle('Ada Lovelace', 81, 'work.zip')}/mine/{FILE}"
+    assert sources["ben"].startswith("ben_7102_90210_work.zip/")
 
 
-def test_notebooks_are_unpacked_and_nothing_else(tmp_path: Path, logged: io.StringIO):
-    archives = tmp_path / "archive"
-    archives.mkdir()
-    (archives / f"ada_7101_1_{FILE}").write_text("{}")
-    (archives / "notes.txt").write_text("x")
-    (archives / "link.ipynb").symlink_to("notes.txt")
-    with zipfile.ZipFile(archives / "all.zip", "w") as archive:
-        archive.writestr(f"Ben_7102_assignsubmission_file_/{FILE}", "{}")
-        archive.writestr("Ben_7102_assignsubmission_file_/own.zip", b"PK")
-    paths = extract(archives, tmp_path / "out")
-    assert paths == [f"ada_7101_1_{FILE}", f"all/Ben_7102_assignsubmission_file_/{FILE}"]
-    assert "own.zip' is not a notebook" in logged.getvalue() and "link.ipynb is not a file" in logged.getvalue()
-    assert "notes.txt is neither a zip nor a notebook" in logged.getvalue()
+def test_a_folder_holds_zips_or_what_was_in_them_or_peoples_folders(course: Course, downloads: Path) -> None:
+    write(
+        downloads,
+        {
+            "canvas.zip": zipped({f"submissions/ben_LATE_7102_90210_{FILE}": notebook()}),
+            f"unpacked/{moodle('Ada Lovelace', 81)}": notebook("return 2.0"),
+            f"lin-ada@example.org/{FILE}": notebook("return 3.0"),
+            "7103.ipynb": notebook("return 4.0"),
+            "class.csv": b"id,email\nada,a@example.org\n",
+            unicodedata.normalize("NFD", "Übung.zip"): zipped({f"zoë/{FILE}": notebook("return 5.0")}),
+        },
+    )
+    done = collect(course, NAME, [downloads])
+    answers = {"ben": "return 1.0", "ada": "return 2.0", "lin-ada": "return 3.0", "7103": "return 4.0"} | {
+        "zoë": "return 5.0"
+    }
+    assert collected(course) == {student: notebook(text) for student, text in answers.items()}
+    assert done.summary.strangers == {}
 
 
-def test_too_much_is_not_unpacked(tmp_path: Path, logged: io.StringIO, monkeypatch: pytest.MonkeyPatch):
-    archives = tmp_path / "archive"
-    archives.mkdir()
-    with zipfile.ZipFile(archives / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(4):
-            archive.writestr(f"{number}.ipynb", "0" * 1000 * (number + 1))
-    monkeypatch.setattr(collecting, "MAX_BYTES", 2500)
-    assert extract(archives, tmp_path / "a", most_bytes=2000) == ["all/0.ipynb"]
-    assert extract(archives, tmp_path / "b", most_entries=1) == ["all/0.ipynb"]
-    assert extract(archives, tmp_path / "c") == ["all/0.ipynb", "all/1.ipynb"]
-    assert "would make it more than 2,000 bytes" in logged.getvalue()
-    assert "has 4 entries, more than 1" in logged.getvalue()
-    assert "'2.ipynb' has more than 2,500 bytes" in logged.getvalue()
+def test_a_repacked_zip_may_have_one_folder_around_all(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(zipped({f"CS1 One head/{name}/{FILE}": notebook() for name in ("ada", "ben")}))
+    (tmp_path / "b.zip").write_bytes(zipped({f"guest/{FILE}": notebook()}))
+    done = collect(course, NAME, [tmp_path / "a.zip", tmp_path / "b.zip"])
+    assert set(collected(course)) == {"ada", "ben"} and list(done.summary.strangers) == ["guest"]
 
 
-def test_one_entry_in_anothers_way_costs_nobody_else(tmp_path: Path, logged: io.StringIO):
-    archives = tmp_path / "archive"
-    archives.mkdir()
-    with zipfile.ZipFile(archives / "all.zip", "w") as archive:
-        archive.writestr(f"Ada_81_assignsubmission_file_/{FILE}", "{}")
-        archive.writestr(f"Ada_81_assignsubmission_file_/{FILE}/{FILE}", "{}")
-        archive.writestr(f"Zo\u00eb_83_assignsubmission_file_/{FILE}", "{}")
-        archive.writestr(f"Zoe\u0308_83_assignsubmission_file_/{FILE}", "[]")
-        archive.writestr(f"Ben_82_assignsubmission_file_/{FILE}", "{}")
-        damaged = archive.getinfo(f"Ben_82_assignsubmission_file_/{FILE}")
-        archive.writestr(f"Cy_84_assignsubmission_file_/{FILE}", "{}")
-    raw = bytearray((archives / "all.zip").read_bytes())
-    raw[damaged.header_offset + 30 + len(damaged.filename)] ^= 1
-    (archives / "all.zip").write_bytes(raw)
-    assert extract(archives, tmp_path / "out") == [
-        f"all/{who}_assignsubmission_file_/{FILE}" for who in ("Ada_81", "Cy_84", "Zo\u00eb_83")
+def test_worksheet_is_found_beside_the_zip_or_among_what_is_given(course: Course, downloads: Path) -> None:
+    (downloads / "all.zip").write_bytes(zipped({moodle("Ada Lovelace", 81): notebook()}))
+    sheet = downloads / "Grades-5.csv"
+    elsewhere = shutil.move(sheet, downloads.parent / "sheet.csv")
+    with_none = collect(course, NAME, [downloads / "all.zip"])
+    assert "with --worksheet" in with_none.summary.strangers["Ada Lovelace_81_assignsubmission_file_"]
+    assert collect(course, NAME, [downloads / "all.zip", Path(elsewhere)]).summary.strangers == {}
+    assert set(collected(course)) == {"ada"}
+    shutil.rmtree(course.submitted)
+    done = collect(course, NAME, [downloads / "all.zip"], Ways(worksheet=Path(elsewhere)))
+    assert set(collected(course)) == {"ada"} and "'Identifier' is the identifier" in done.understood[0]
+    with pytest.raises(CourseError, match=r"class.csv: the file is not a grading worksheet"):
+        collect(course, NAME, [], Ways(worksheet=write(downloads, {"class.csv": b"id,email\na,b\n"}) / "class.csv"))
+
+
+def test_worksheets_of_two_courses_explain_a_zip_each(course: Course, downloads: Path) -> None:
+    write(
+        downloads,
+        {
+            "b.csv": b"Identifier;Full name;ID number\nParticipant 181;Ben Banneker;ben\n",
+            "a.zip": zipped({moodle("Ada Lovelace", 81): notebook()}),
+            "b.zip": zipped({moodle("Ben Banneker", 181): notebook()}),
+        },
+    )
+    collect(course, NAME, [downloads])
+    assert set(collected(course)) == {"ada", "ben"}
+
+
+def test_what_was_there_is_kept_unless_asked(course: Course, tmp_path: Path) -> None:
+    hand_in(course, "ben", {"04-mix": "def mix(w, v):\n    return w @ v"})
+    before = course.notebook("submitted", "ben", NAME).read_bytes()
+    write(tmp_path / "a", {f"ben/{FILE}": notebook(), f"ada/{FILE}": notebook()})
+    done = collect(course, NAME, [tmp_path / "a"])
+    assert done.notes == ["ben has another notebook already, which was kept: --force replaces it"]
+    assert collected(course) == {"ben": before, "ada": notebook()}
+    assert collect(course, NAME, [tmp_path / "a"], Ways(force=True)).notes == []
+    assert collect(course, NAME, [tmp_path / "a"]).notes == [], "the same content is no clash"
+    assert collected(course)["ben"] == notebook()
+
+
+def test_an_unreadable_file_does_not_take_an_earlier_notebook_away(course: Course, tmp_path: Path) -> None:
+    write(tmp_path / "a", {f"ada/{FILE}": notebook()})
+    write(tmp_path / "b", {"ada/a.html": b"<html>", f"ben/{FILE}": notebook()})
+    collect(course, NAME, [tmp_path / "a"])
+    done = collect(course, NAME, [tmp_path / "b"], Ways(force=True))
+    assert set(collected(course)) == {"ada", "ben"} and "a.html is a web page" in done.notes[0]
+    assert {about.state for about in arrivals(course, NAME).by_student.values()} == {COLLECTED}
+
+
+def test_later_collects_add_to_the_record_and_mend_it(course: Course, downloads: Path) -> None:
+    write(downloads / "one", {"ada/a.html": b"<html>", f"guest/{FILE}": notebook()})
+    collect(course, NAME, [downloads / "one"])
+    write(downloads / "two", {f"ada/{FILE}": notebook()})
+    done = collect(course, NAME, [downloads / "two"])
+    assert done.summary.by_student["ada"].state == COLLECTED and set(done.summary.strangers) == {"guest"}
+    in_class(course, "guest")
+    assert collect(course, NAME, [downloads / "one"], Ways(force=True)).summary.strangers == {}
+    assert set(collected(course)) == {"ada", "guest"}
+
+
+def test_the_table_at_the_end_names_everybody_who_is_not_in(course: Course, downloads: Path) -> None:
+    entries = {
+        moodle("Ada Lovelace", 81): notebook(),
+        moodle("Ben OBanneker", 82, "a.html"): b"<html>",
+        moodle("Group A", 84): notebook(),
+        "../../gradebook.db": b"not yours",
+    }
+    (downloads / "all.zip").write_bytes(zipped(entries))
+    hand_in(course, "zoë", {})
+    done = CliRunner().invoke(main, ["collect", NAME, str(downloads / "all.zip"), "--course", str(course.root)])
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[1:] == [
+        "5 in class: 2 collected, 1 unreadable, 2 nothing",
+        "ben: unreadable, a.html is a web page (HTML), not a notebook",
+        "7103: nothing",
+        "lin-ada: nothing",
+        "nobody's: ../../gradebook.db: is a path that leads outside, and was refused",
+        "nobody's: Group A_84_assignsubmission_file_: the grading worksheet has 'Ada Lovelace' as participant 84, and "
+        "the archive has 'Group A': it may be a group's submission or the worksheet of another assignment; hand it in "
+        "by hand",
     ]
-    assert "cannot be unpacked (Bad CRC-32" in logged.getvalue() and "is there twice" in logged.getvalue()
+    assert list(summary(course, NAME).lines()) == done.output.splitlines()[1:]
 
 
-def test_hostile_zips_are_refused_with_a_sentence(source: nbformat.NotebookNode, tmp_path: Path, logged: io.StringIO):
-    ones = [hand_in for hand_in in hostile_ones(source, make_release(source), NAME) if hand_in.archive]
-    assert len(ones) >= 8
-    for hand_in in ones:
-        archives, target = tmp_path / hand_in.student / "archive", tmp_path / hand_in.student / "out"
-        archives.mkdir(parents=True)
-        for name, content in hand_in.archive.items():
-            (archives / name).write_bytes(content)
-        logged.seek(0)
-        logged.truncate()
-        paths = extract(archives, target)
-        assert set(paths) <= {f"{hand_in.student}/{FILE}"}
-        assert "refused" in logged.getvalue(), hand_in.student
-    outside = [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in (FILE, *_names(ones))]
-    assert outside == []
+def test_members_of_a_group_that_is_in_are_in(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "ada", {})
+    monkeypatch.setattr(record, "groups_of", lambda *_: (("ada", "ben"), ("7103", "zoë")))
+    standing = summary(course, NAME).by_student
+    assert (standing["ben"].state, standing["ben"].why) == (COLLECTED, "with ada")
+    assert standing["ada"].why == "" and standing["7103"].state == standing["zoë"].state == NOTHING
 
 
-def _names(ones: list) -> set[str]:
-    return {name for hand_in in ones for name in hand_in.archive}
+def test_what_is_given_has_to_be_of_a_kind_that_is_collected(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    table = write(tmp_path, {"class.csv": b"id,email\nada,a@example.org\n"}) / "class.csv"
+    with pytest.raises(CourseError, match="class.csv is none of the files that can be collected.*'id', 'email'"):
+        collect(course, NAME, [table])
+    with pytest.raises(CourseError, match="empty is empty"):
+        collect(course, NAME, [tmp_path / "empty"])
+    with pytest.raises(CourseError, match="softlookup release 05_many_heads"):
+        collect(course, OTHER, [tmp_path])
+    done = CliRunner().invoke(main, ["collect", NAME, "--course", str(course.root)])
+    assert done.exit_code == 2 and "say what to collect" in done.output
 
 
-def test_config_can_name_the_plugins():
-    from traitlets.utils.importstring import import_item
+def test_without_a_class_list_nothing_is_collected(tmp_path_factory: pytest.TempPathFactory, source: object) -> None:
+    with pytest.raises(CourseError, match="class list is empty.*softlookup students"):
+        collect(paper_course(tmp_path_factory, source), NAME, [])
 
-    guide = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
-    for plugin in (CarefulExtractor, ByLmsNumber):
-        name = f"softlookup.grading.platforms.collecting.{plugin.__name__}"
-        assert f'"{name}"' in guide and import_item(name) is plugin
+
+def test_nothing_is_written_through_a_link_in_submitted(course: Course, tmp_path: Path) -> None:
+    for name in ("ada", "ben", "zoë"):
+        write(tmp_path / "a", {f"{name}/{FILE}": notebook()})
+    (tmp_path / "elsewhere").mkdir()
+    course.submitted.mkdir()
+    (course.submitted / "ada").symlink_to(tmp_path / "elsewhere")
+    course.notebook("submitted", "ben", NAME).mkdir(parents=True)
+    collect(course, NAME, [tmp_path / "a"], Ways(force=True))
+    assert list((tmp_path / "elsewhere").iterdir()) == [] and set(collected(course)) == {"zoë"}
+    states = arrivals(course, NAME).by_student
+    assert "is a link or a file" in states["ada"].why and "is a folder" in states["ben"].why
+
+
+def test_notebooks_of_another_assignment_are_named_where_both_are_released(course: Course, tmp_path: Path) -> None:
+    course.release({OTHER: read_solution(find_root() / "solutions" / f"{OTHER}.py")})
+    write(tmp_path / "a", {"ada/x.ipynb": notebook(name=OTHER, cell="05-split")})
+    collect(course, NAME, [tmp_path / "a"])
+    assert unreadable(course, "ada") == f"x.ipynb is the notebook of {OTHER}"
+
+
+def test_a_large_class_is_collected_one_notebook_at_a_time(
+    course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    students = [f"s{n:03d}" for n in range(40)]
+    with course.gradebook() as book:
+        book.db.add_all([Student(id=name) for name in students])
+        book.db.commit()
+    rows = "".join(f"Participant {1000 + n},Student {n},{name}\n" for n, name in enumerate(students))
+    (downloads / "Grades-5.csv").write_text("Identifier,Full name,ID number\n" + rows)
+    entries = {moodle(f"Student {n}", 1000 + n): notebook(f"return {n}.5 #" + "x" * 1_000_000) for n in range(40)}
+    (downloads / "all.zip").write_bytes(zipped(entries))
+    size = sum(map(len, entries.values()))
+    del entries
+    monkeypatch.setattr(record, "groups_of", lambda *_: ())
+    tracemalloc.start()
+    done = collect(course, NAME, [downloads / "all.zip"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert done.summary.count(COLLECTED) == 40 and peak < size / 4
+    assert course.notebook("submitted", "s007", NAME).read_bytes().count(b"return 7.5 #") == 1

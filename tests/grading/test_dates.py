@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.grading import CourseError
-from softlookup.grading.data.dates import naive_utc, read_time, shown_time, zone_named
+from softlookup.grading.data.dates import naive_utc, read_time, shown_time, time_since, zone_named
 
 BERLIN = zone_named("Europe/Berlin")
 SIX = datetime(2026, 12, 1, 17)  # six in the evening in Berlin, in UTC
@@ -28,6 +28,8 @@ SIX = datetime(2026, 12, 1, 17)  # six in the evening in Berlin, in UTC
         "2026-12-01 18:00 UTC+1",
         "2026-12-01 18:00 GMT+0100",
         "2026-12-01 18:00 CET",
+        "2026-12-01 18:00 MEZ",
+        "1. Dezember 2026, 18:00 Uhr MEZ",
         "2026-12-01 12:00 America/New_York",
         "Tuesday 2026-12-01 18:00 Europe/Berlin (UTC+01:00)",
         "2026/12/1 6 pm",
@@ -51,6 +53,33 @@ def test_a_form_with_one_reading_is_read(text: str) -> None:
     assert naive_utc(read_time(text, BERLIN)).replace(microsecond=0) == SIX
 
 
+@pytest.mark.parametrize(
+    ("zone", "winter", "summer"),
+    [("Europe/Berlin", "MEZ", "MESZ"), ("Europe/Helsinki", "OEZ", "OESZ"), ("Europe/Lisbon", "WEZ", "WESZ")],
+)
+def test_german_names_of_time_zones_are_read_like_the_english_ones(zone: str, winter: str, summer: str) -> None:
+    for day, name in (("2026-12-01", winter), ("2026-07-01", summer)):
+        assert read_time(f"{day} 18:00 {name}", zone_named(zone)) == read_time(f"{day} 18:00 {zone}")
+
+
+@pytest.mark.parametrize(
+    ("days", "says"),
+    [
+        (0, ""),
+        (-1, ""),
+        (1 / 48, "less than an hour ago"),
+        (1 / 24, "1 hour ago"),
+        (2.5, "2 days ago"),
+        (250, "8 months ago"),
+        (370, "1 year ago"),
+    ],
+)
+def test_how_long_ago_something_was_is_said_in_its_largest_unit(days: float, says: str) -> None:
+    now = datetime(2026, 11, 29, 12)
+    assert time_since(now - timedelta(days=days), now) == says
+    assert time_since((now - timedelta(days=days)).replace(tzinfo=UTC).astimezone(BERLIN), now) == says
+
+
 @pytest.mark.parametrize(("text", "day"), [("13.02.2026", 13), ("2/13/2026", 13), ("2.2.2026", 2), ("2026-02-13", 13)])
 def test_figures_are_read_where_one_alone_can_be_the_month(text: str, day: int) -> None:
     assert read_time(text) == datetime(2026, 2, day, tzinfo=UTC)
@@ -66,6 +95,12 @@ def test_figures_are_read_where_one_alone_can_be_the_month(text: str, day: int) 
         ("2026-10-25 02:30", r"comes twice in Europe/Berlin.*02:30\+02:00 or 2026-10-25 02:30\+01:00"),
         ("2026-03-29 02:30", "a time that Europe/Berlin skips"),
         ("2026-07-01 18:00 CET", "because of 'cet'"),
+        ("2026-07-01 18:00 MEZ", "because of 'mez'"),
+        ("2026-12-01 18:00 MESZ", "because of 'mesz'"),
+        ("1 Feb", "'1 Feb' is not an unambiguous date, because the year is missing"),
+        ("29. Februar 18:00", "because the year is missing"),
+        ("Monday 1/2", "because the year is missing"),
+        ("12-31", "because the year is missing"),
         ("2026-12-01 18:00 EST", "because of 'est'"),
         ("2026-12-01 18:00 Europe/London UTC+3", "an offset that is not its own"),
         ("2026-12-01 18:00 Europe/London Asia/Tokyo", "several time zones"),
@@ -106,7 +141,8 @@ def test_a_zone_by_name_or_offset(name: str, hours: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("CET", "not one time zone for sure"), ("EST", "for sure"), ("../x", "no time zone")]
+    ("name", "says"),
+    [("CET", "not one time zone for sure"), ("MEZ", "for sure"), ("CEST", "for sure"), ("../x", "no time zone")],
 )
 def test_a_zone_with_two_meanings_or_none_is_refused(name: str, says: str) -> None:
     with pytest.raises(CourseError, match=says):

@@ -1,5 +1,8 @@
 """Due dates and extensions: what nbgrader then makes of them."""
 
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import pytest
@@ -8,14 +11,45 @@ from small_class import NAME
 
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course import deadlines as module
-from softlookup.grading.course.deadlines import Deadlines, as_text, as_time, deadlines, deadlines_text, extend, in_words
+from softlookup.grading.course.deadlines import (
+    Deadlines,
+    as_text,
+    as_time,
+    deadlines,
+    deadlines_text,
+    extend,
+    in_words,
+    settle,
+    understood,
+)
 from softlookup.grading.course.grade_sheet import read_sheet
+from softlookup.grading.course.terms import Extension
 
 DUE = datetime(2026, 12, 1, 18)
 
 
 def set_due(course: Course, assignment: str, text: str) -> Deadlines:
-    return module.set_due(course, assignment, as_time(text, course.zone))
+    return module.set_due(course, assignment, as_time(text, course.zone)[0])
+
+
+def column(course: Course, student: str) -> timedelta | None:
+    """What nbgrader itself holds."""
+    with course.gradebook() as book:
+        return book.find_submission(NAME, student).extension
+
+
+def through_nbgrader(course: Course, student: str, **more: float) -> None:
+    with course.gradebook() as book:
+        book.update_or_create_student(student)
+        with book.db.no_autoflush:
+            book.update_or_create_submission(NAME, student)
+        book.grant_extension(NAME, student, **more)
+
+
+def berlin(course: Course) -> Course:
+    with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write('c.NbGraderAPI.timezone = "Europe/Berlin"\n')
+    return Course.at(course.root)
 
 
 @pytest.fixture
@@ -31,7 +65,8 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
         ("2026-12-01 18:00", DUE),
         ("2026-12-01T18:00", DUE),
         ("1 Dec 2026 18:00", DUE),
-        ("1 Dec 2026", datetime(2026, 12, 1)),
+        ("1 Dec 2026", datetime(2026, 12, 1, 23, 59)),
+        ("2026-12-01 Europe/Paris", datetime(2026, 12, 1, 22, 59)),
         ("2026-12-01 19:00 Europe/Paris", DUE),
         ("2026-07-01 20:00 Europe/Paris", datetime(2026, 7, 1, 18)),
         ("2026-12-01 18:00 UTC", DUE),
@@ -58,10 +93,21 @@ def test_an_unknown_time_zone_is_refused(course: Course) -> None:
         set_due(course, NAME, "2026-12-01 18:00 Europe/Nowhere")
 
 
+def test_a_date_without_a_time_is_the_end_of_the_day_and_says_so(course: Course) -> None:
+    when, words = as_time("2026-02-01", berlin(course).zone, now=DUE)
+    assert when == datetime(2026, 2, 1, 22, 59)
+    assert words == (
+        "Sunday 2026-02-01 23:59 Europe/Berlin (UTC+01:00), the end of that day, since no time is named. "
+        "Note: that was 9 months ago"
+    )
+    assert "no time" not in as_time("2026-02-01 18:00", now=DUE)[1]
+    assert "ago" not in as_time("2026-12-01 18:01", now=DUE)[1]
+
+
 def test_an_extension_is_nbgraders_for_who_has_handed_in_nothing_yet(course: Course) -> None:
     set_due(course, NAME, "2026-12-01 18:00")
-    dates = extend(course, NAME, "ada", timedelta(days=2, hours=3))
-    assert dates.due_for("ada") == datetime(2026, 12, 3, 21) and dates.due_for("bo") == DUE
+    dates = extend(course, NAME, "ada", Extension(2, 3))
+    assert dates.due_for("ada") == datetime(2026, 12, 3, 21) == dates.last and dates.due_for("bo") == DUE
     with course.gradebook() as book:
         row = book.find_submission(NAME, "ada")
         assert row.duedate == datetime(2026, 12, 3, 21) and len(row.notebooks[0].grades) == 15
@@ -70,16 +116,123 @@ def test_an_extension_is_nbgraders_for_who_has_handed_in_nothing_yet(course: Cou
 
 def test_an_extension_takes_the_place_of_the_earlier_and_can_be_ended(course: Course) -> None:
     set_due(course, NAME, "2026-12-01 18:00")
-    extend(course, NAME, "ada", timedelta(days=2))
-    assert extend(course, NAME, "ada", timedelta(hours=5)).extensions == {"ada": timedelta(hours=5)}
-    assert extend(course, NAME, "ada", timedelta()).extensions == {}
+    extend(course, NAME, "ada", Extension(days=2))
+    assert extend(course, NAME, "ada", Extension(hours=5)).extensions == {"ada": timedelta(hours=5)}
+    assert extend(course, NAME, "ada", None).extensions == {} and column(course, "ada") is None
 
 
 def test_an_extension_keeps_the_grades_that_are_there(course: Course) -> None:
     set_due(course, NAME, "2026-12-01 18:00")
     enter(course, "ada", {"04-mix-check": 2.0}, written=1.5)
-    extend(course, NAME, "ada", timedelta(days=1))
+    extend(course, NAME, "ada", Extension(days=1))
     assert read_sheet(course, NAME)[0].raw == 3.5
+
+
+def test_days_keep_the_clock_on_the_wall_and_hours_are_elapsed(course: Course) -> None:
+    there = berlin(course)
+    set_due(there, NAME, "2026-10-24 23:59")
+    dates = extend(there, NAME, "ada", Extension(days=2))
+    assert dates.due_for("ada") == datetime(2026, 10, 26, 22, 59) and column(there, "ada") == timedelta(hours=49)
+    assert deadlines_text(dates).splitlines()[1:] == [
+        "  ada: Monday 2026-10-26 23:59 Europe/Berlin (UTC+01:00) (2 days on the calendar, 49 hours)"
+    ]
+    dates = extend(there, NAME, "ada", Extension(hours=48))
+    assert deadlines_text(dates).splitlines()[1:] == [
+        "  ada: Monday 2026-10-26 22:59 Europe/Berlin (UTC+01:00) (48 hours)"
+    ]
+
+
+def test_an_end_as_given_is_the_end_whatever_the_due_date(course: Course) -> None:
+    set_due(course, NAME, "2026-12-01 18:00")
+    end = datetime(2026, 12, 4, 12)
+    assert extend(course, NAME, "ada", Extension(until=end)).due_for("ada") == end
+    assert column(course, "ada") == timedelta(days=2, hours=18)
+    assert set_due(course, NAME, "2026-12-03 12:00").due_for("ada") == end and column(course, "ada") == timedelta(1)
+    assert set_due(course, NAME, "2026-12-08 12:00").due_for("ada") == datetime(2026, 12, 8, 12), "never before"
+    assert column(course, "ada") is None
+    assert set_due(course, NAME, "2026-12-01 18:00").due_for("ada") == end, "it is remembered all the same"
+
+
+def test_extensions_move_with_the_due_date_in_their_own_terms(course: Course) -> None:
+    there = berlin(course)
+    set_due(there, NAME, "2026-10-20 18:00")
+    extend(there, NAME, "ada", Extension(days=2))
+    assert column(there, "ada") == timedelta(hours=48)
+    set_due(there, NAME, "2026-10-24 18:00")
+    assert column(there, "ada") == timedelta(hours=49), "over the end of summer time"
+
+
+def test_understood_says_an_extension_before_anything_is_written(course: Course) -> None:
+    there = berlin(course)
+    dates = set_due(there, NAME, "2026-10-24 23:59")
+    at = "until Monday 2026-10-26 23:59 Europe/Berlin (UTC+01:00)"
+    assert understood(dates, Extension(days=2)) == f"{at} (2 days on the calendar, 49 hours)"
+    assert understood(dates, Extension(until=datetime(2026, 10, 26, 22, 59))) == f"{at} (as given, 49 hours more)"
+    assert understood(dates, Extension(2, 1)).endswith("(2 days on the calendar and 1 hour, 50 hours in all)")
+    assert deadlines(there, NAME).ends == {}
+
+
+@pytest.mark.parametrize("through", [timedelta(hours=5), timedelta(minutes=1), -timedelta(hours=1)])
+def test_an_extension_through_nbgrader_is_left_alone(course: Course, through: timedelta) -> None:
+    set_due(course, NAME, "2026-12-01 18:00")
+    through_nbgrader(course, "ada", minutes=through.total_seconds() / 60)
+    assert deadlines(course, NAME).extensions == {"ada": through}
+    for text in ("2026-12-03 18:00", "2026-12-01 18:00"):
+        set_due(course, NAME, text)
+        settle(course, NAME)
+        assert column(course, "ada") == through
+    through_nbgrader(course, "ada")
+    assert settle(course, NAME).ends == {} and column(course, "ada") is None, "and its end, too"
+
+
+def test_an_extension_through_nbgrader_takes_the_place_of_ours_and_ours_of_it(course: Course) -> None:
+    set_due(course, NAME, "2026-12-01 18:00")
+    extend(course, NAME, "ada", Extension(days=2))
+    through_nbgrader(course, "ada", hours=5)
+    assert settle(course, NAME).ends["ada"].why == "5 hours, given through nbgrader"
+    assert column(course, "ada") == timedelta(hours=5)
+    assert extend(course, NAME, "ada", Extension(days=1)).extensions == {"ada": timedelta(days=1)}
+    assert settle(course, NAME).ends["ada"].why == "1 day on the calendar, 24 hours"
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("killed_at", [1, 2, 3])
+def test_a_kill_at_any_step_leaves_what_the_same_call_finishes(
+    course: Course, monkeypatch: pytest.MonkeyPatch, killed_at: int
+) -> None:
+    """Written are the file, the gradebook and the file again."""
+    there = berlin(course)
+    set_due(there, NAME, "2026-10-20 18:00")
+    extend(there, NAME, "ada", Extension(days=2))
+    steps = itertools.count(1)
+
+    def until_killed(step: Callable) -> Callable:
+        def taken(*args: object) -> None:
+            if next(steps) == killed_at:
+                raise Killed
+            step(*args)
+
+        return taken
+
+    changing = module._changing
+
+    @contextmanager
+    def killed(course: Course) -> Iterator:
+        with changing(course) as (book, granted):
+            book.db.commit = until_killed(book.db.commit)
+            yield book, granted
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(module, "keep_granted", until_killed(module.keep_granted))
+        patch.setattr(module, "_changing", killed)
+        set_due(there, NAME, "2026-10-24 18:00")
+    assert settle(there, NAME).ends["ada"].why.startswith("2 days on the calendar"), "nobody takes it for nbgrader's"
+    dates = set_due(there, NAME, "2026-10-24 18:00")
+    assert column(there, "ada") == timedelta(hours=49) == dates.extensions["ada"]
+    assert dates.ends["ada"].why == "2 days on the calendar, 49 hours"
 
 
 def test_who_came_late_is_told_with_extensions_counted(course: Course) -> None:
@@ -89,47 +242,79 @@ def test_who_came_late_is_told_with_extensions_counted(course: Course) -> None:
         with course.gradebook() as book:
             late = timedelta(hours=30) if student != "cy" else timedelta(hours=-1)
             book.update_or_create_submission(NAME, student, timestamp=DUE + late)
-    dates = extend(course, NAME, "ada", timedelta(days=1))
+    dates = extend(course, NAME, "ada", Extension(days=1))
     assert dates.late == {"ada": 6 * 3600, "bo": 30 * 3600}
     with course.gradebook() as book:
         assert {s: book.find_submission(NAME, s).total_seconds_late for s in dates.late} == dates.late
     text = deadlines_text(dates)
-    assert "ada: Wednesday 2026-12-02 18:00 UTC (1 day more)" in text and "bo came late by 1 day 6 hours" in text
+    assert "ada: Wednesday 2026-12-02 18:00 UTC (1 day on the calendar, 24 hours)" in text
+    assert "bo came late by 1 day 6 hours" in text
 
 
 @pytest.mark.parametrize(
-    ("student", "days", "says"),
+    ("student", "extension", "says"),
     [
-        ("adda", 1, "nobody in the class is called 'adda'; did you mean ada?"),
-        ("zzz", 1, "nobody in the class is called 'zzz'$"),
-        ("ada", -1, "an extension must give more time, but this is 1 day less"),
-        ("ada", 1, "has no due date yet: give it one first, with --due"),
+        ("adda", Extension(1), "nobody in the class has the id 'adda'; did you mean ada?"),
+        ("zzz", Extension(1), "nobody in the class has the id 'zzz': ids are those of the class list"),
+        ("ada", Extension(1), "has no due date yet: give it one first, with --due"),
     ],
 )
-def test_an_extension_that_cannot_be_is_one_sentence(course: Course, student: str, days: int, says: str) -> None:
+def test_an_extension_that_cannot_be_is_one_sentence(
+    course: Course, student: str, extension: Extension, says: str
+) -> None:
     with pytest.raises(CourseError, match=says):
-        extend(course, NAME, student, timedelta(days=days))
+        extend(course, NAME, student, extension)
     with course.gradebook() as book:
         assert [row.id for row in book.students] == ["ada"]
 
 
+@pytest.mark.parametrize(
+    ("extension", "says"),
+    [
+        (Extension(-1), "an extension must give more time, and this gives less"),
+        (Extension(), r"must give more time: 04_one_head is due Tuesday 2026-12-01 18:00 UTC$"),
+        (Extension(until=datetime(2026, 12, 1, 17)), "and Tuesday 2026-12-01 17:00 UTC is not later"),
+        (Extension(days=3_000_000), "beyond the end of the calendar"),
+    ],
+)
+def test_an_extension_that_gives_nothing_is_refused_and_leaves_the_earlier(
+    course: Course, extension: Extension, says: str
+) -> None:
+    set_due(course, NAME, "2026-12-01 18:00")
+    extend(course, NAME, "ada", Extension(days=1))
+    with pytest.raises(CourseError, match=says):
+        extend(course, NAME, "ada", extension)
+    assert deadlines(course, NAME).extensions == {"ada": timedelta(days=1)} == {"ada": column(course, "ada")}
+
+
 def test_a_due_date_with_extensions_cannot_be_taken_away(course: Course) -> None:
     set_due(course, NAME, "2026-12-01 18:00")
-    extend(course, NAME, "ada", timedelta(days=1))
+    extend(course, NAME, "ada", Extension(days=1))
     with pytest.raises(CourseError, match=r"there are extensions of it \(ada\)"):
         set_due(course, NAME, "none")
     assert deadlines(course, NAME).due == DUE
 
 
+def test_a_damaged_record_of_dates_is_named(course: Course) -> None:
+    (course.root / ".dates.json").write_text('{"extensions": 3}')
+    with pytest.raises(CourseError, match=r"\.dates\.json is damaged: put a backup in its place"):
+        deadlines(course, NAME)
+
+
+def test_the_record_of_dates_is_the_owners_alone(course: Course) -> None:
+    set_due(course, NAME, "2026-12-01 18:00")
+    assert not (course.root / ".dates.json").exists(), "nobody has more time"
+    extend(course, NAME, "ada", Extension(days=1))
+    assert (course.root / ".dates.json").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_course_has_a_time_zone_of_its_own(course: Course) -> None:
-    with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
-        file.write('c.NbGraderAPI.timezone = "Europe/Berlin"\n')
-    there = Course.at(course.root)
+    there = berlin(course)
     assert set_due(there, NAME, "2026-07-01 18:00").due == datetime(2026, 7, 1, 16)
-    dates = extend(there, NAME, "ada", timedelta(days=150))
+    dates = extend(there, NAME, "ada", Extension(days=150))
     assert deadlines_text(dates).splitlines()[:2] == [
         f"{NAME}: Wednesday 2026-07-01 18:00 Europe/Berlin (UTC+02:00)",
-        "  ada: Saturday 2026-11-28 17:00 Europe/Berlin (UTC+01:00) (150 days more)",
+        "  ada: Saturday 2026-11-28 18:00 Europe/Berlin (UTC+01:00) (150 days on the calendar, 3601 hours)",
     ]
 
 
@@ -139,7 +324,7 @@ def test_a_time_zone_of_two_meanings_is_refused(course: Course, name: str, says:
     with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
         file.write(f"c.NbGraderAPI.timezone = {name!r}\n")
     with pytest.raises(CourseError, match=says):
-        deadlines(Course.at(course.root), NAME)
+        set_due(Course.at(course.root), NAME, "2026-12-01 18:00")
 
 
 def test_an_unknown_assignment_is_one_sentence(course: Course) -> None:

@@ -1,15 +1,20 @@
 """Feedback pages show formulas without a script, allow none, and are there even where they cannot be made in time."""
 
+import re
+
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
-from traitlets.config import Config
+from nbgrader.server_extensions.formgrader.handlers import template_path
+from small_class import ROOT
+from traitlets.config import Config, PyFileConfigLoader
 
 from attacks.markup import PAYLOADS
 from softlookup.checking.result import BOOK
 from softlookup.grading.course.folder import Course
 from softlookup.grading.data.records import HandMark, Record, TaskMark
-from softlookup.grading.feedback.pages import finish_page, page_of, points_page, refused_page
+from softlookup.grading.feedback.pages import feedback_converter, finish_page, page_of, points_page, refused_page
+from softlookup.grading.judging.cleaning import POLICY
 
 FILTER = {"markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown"}
 
@@ -56,16 +61,53 @@ def course(tmp_path):
     return Course(tmp_path)
 
 
-def test_finished_page_has_its_policy_first_and_no_script(course):
-    page = page_of(course, "a1", "ada")
-    page.parent.mkdir(parents=True)
-    mathjax = '<!-- Load mathjax -->\n<script src="https://a.b/c"> </script>\n<!-- End of mathjax configuration -->'
-    page.write_text(f"<!DOCTYPE html>\n<html>\n<head>\n<meta charset='utf-8' />{mathjax}</head><body>x</body></html>")
-    finish_page(course, page)
-    text = page.read_text()
-    head = text.split("<head>", 1)[1].strip()
-    assert head.startswith('<meta http-equiv="Content-Security-Policy" content="default-src \'none\';')
-    assert "<script" not in text and "<body>x</body>" in text
+def rendered(template, config):
+    """A page of nbgrader's templates, of a notebook whose student asks for pictures and scripts of another machine."""
+    asks = '![x](https://spy.example/a.png) <img src="//spy.example/b.png"> <script src="https://spy.example/c.js"></script>'
+    cell = nbformat.v4.new_markdown_cell(f"So $a_i$. {asks}")
+    cell.metadata.nbgrader = {
+        "solution": True,
+        "grade": True,
+        "points": 1,
+        "score": 1,
+        "grade_id": "a",
+        "comment": "Good.",
+    }
+    config.HTMLExporter.template_name, config.HTMLExporter.extra_template_basedirs = template, [template_path]
+    resources = {
+        "nbgrader": {"score": 1, "max_score": 2, "late_penalty": 0},
+        "base_url": "/user/grace",
+        "index": 0,
+        "total": 1,
+    }
+    return HTMLExporter(config=config).from_notebook_node(nbformat.v4.new_notebook(cells=[cell]), resources)[0]
+
+
+def loads(page):
+    """What a page loads: addresses in elements that load by themselves, and in styles."""
+    addresses = re.findall(
+        r"""<(?:script|img|link|iframe|source|video|audio|object|embed)\b[^>]*?(?:src|href|data)=["']?([^"'\s>]+)""",
+        page,
+    )
+    return addresses + re.findall(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')]+)""", page)
+
+
+def policy_of(page):
+    """The content security policy, which holds for what comes after it: it has to be the first element of the head."""
+    first = page.split("<head>", 1)[1].split(">", 1)[0].strip()
+    assert first.startswith("<meta ") and 'http-equiv="Content-Security-Policy"' in first
+    return re.search(r'content="([^"]*)"', first)[1]
+
+
+def test_page_of_the_formgrader_loads_from_its_own_server_alone():
+    page = rendered("formgrade", PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config())
+    assert "<math" in page and policy_of(page).startswith("default-src 'self' ")
+    assert loads(page) and {address.split("static/")[0] for address in loads(page)} == {"/user/grace/formgrader/"}
+
+
+def test_feedback_page_has_its_policy_first_and_loads_nothing(course):
+    page = rendered("feedback", feedback_converter(course).config)
+    assert "<math" in page and policy_of(page) == POLICY and "<script" not in page and loads(page) == []
 
 
 def test_plain_pages_have_the_policy_and_escape_what_they_tell(course):

@@ -7,11 +7,12 @@ import nbformat
 import pytest
 from paper_class import enter, full, hand_in, paper_course
 from small_class import NAME
-from test_collecting import WORKSHEET
 
 from softlookup.grading import Course, CourseError
+from softlookup.grading.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, arrivals, keep
 from softlookup.grading.data.records import Record, Report
-from softlookup.grading.platforms.feedback_zips import feedback_zips
+from softlookup.grading.forgetting import forget, kept_of
+from softlookup.grading.platforms.feedback_zips import feedback_zips, zips_with
 
 FILE = f"{NAME}.ipynb"
 LOCAL = '<p><a href="../../../../_build/html/book/04_one_head.html#x" target="_blank">Read this</a></p>'
@@ -37,16 +38,13 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
         path = made.notebook("autograded", student, NAME)
         path.parent.mkdir(parents=True)
         nbformat.write(graded, path)
-    (made.root / "downloaded" / NAME).mkdir(parents=True)
-    (made.root / "downloaded" / NAME / "Grades-5.csv").write_text(WORKSHEET, encoding="utf-8")
     return made
 
 
-def came(course: Course, name: str) -> None:
-    """A file that zip_collect has unpacked."""
-    path = course.root / "downloaded" / NAME / "extracted" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("{}")
+def came(course: Course, **sources: str) -> None:
+    """Files that were collected."""
+    arrived = {**arrivals(course, NAME).by_student, **{who: Arrival(COLLECTED, at) for who, at in sources.items()}}
+    keep(course, NAME, Arrivals(arrived))
 
 
 def inside(path: Path) -> dict[str, str]:
@@ -55,11 +53,11 @@ def inside(path: Path) -> dict[str, str]:
 
 
 def test_moodle_gets_pages_in_folders_that_name_the_participant(course: Course) -> None:
-    came(course, f"moodle/Ada Lovelace_81_assignsubmission_file_/{FILE}")
-    came(course, f"moodle/Ben_OBanneker_82_assignsubmission_file_{FILE}")
+    came(course, ada=f"Ada Lovelace_81_assignsubmission_file_/work/{FILE}")
+    came(course, ben=f"Ben_OBanneker_82_assignsubmission_file_{FILE}")
     done = feedback_zips(course, NAME)
     (path,) = done.zips
-    assert (path.name, done.zips[path]) == ("feedback-moodle.zip", 2)
+    assert (path.name, done.zips[path]) == (f"{NAME}-feedback-moodle.zip", 2)
     pages = inside(path)
     assert list(pages) == [
         f"Ada Lovelace_81_assignsubmission_file_/{NAME}.html",
@@ -69,15 +67,15 @@ def test_moodle_gets_pages_in_folders_that_name_the_participant(course: Course) 
         # As Moodle reads it: at most five parts between underscores, the second is a number, then the plugin.
         assert name.split("/")[0].split("_", 4)[1:4] == [name.split("_")[1], "assignsubmission", "file"]
         assert f"feedback of {student}<" in page and REMOTE in page and "_build" not in page and "Read this" in page
-    assert done.notes == ["these students' notebooks came in no archive, so no zip has their feedback: 7103, zoe"]
+    assert done.notes == ["these students' notebooks came from no platform, so no zip has their feedback: 7103, zoe"]
 
 
 def test_canvas_gets_notebooks_under_the_names_that_it_gave(course: Course) -> None:
     name = f"bannekerben_LATE_7102_90210_{NAME}-2.ipynb"
-    came(course, f"canvas/{name}")
+    came(course, ben=name)
     done = feedback_zips(course, NAME)
     (path,) = done.zips
-    assert path.name == "feedback-canvas.zip"
+    assert path.name == f"{NAME}-feedback-canvas.zip"
     notebook = nbformat.reads(inside(path)[name], as_version=4)
     nbformat.validate(notebook)
     head = notebook.cells[0].source
@@ -91,7 +89,7 @@ def test_canvas_gets_notebooks_under_the_names_that_it_gave(course: Course) -> N
 
 
 def test_refused_notebook_comes_back_with_the_reason(course: Course) -> None:
-    came(course, f"c/bannekerben_7102_90210_{FILE}")
+    came(course, ben=f"bannekerben_7102_90210_{FILE}")
     course.notebook("autograded", "ben", NAME).unlink()
     report = Report(NAME, 1, (Record("ben", "refused", 0.0, 39.0, reason="it is not a notebook <b>"),))
     (path,) = feedback_zips(course, NAME, report).zips
@@ -101,22 +99,42 @@ def test_refused_notebook_comes_back_with_the_reason(course: Course) -> None:
     ]
 
 
+def test_a_notebook_in_a_zip_comes_back_under_the_name_of_the_zip(course: Course) -> None:
+    came(course, ben="bannekerben_7102_90210_work.zip/mine/a.ipynb")
+    (path,) = feedback_zips(course, NAME).zips
+    assert list(inside(path)) == ["bannekerben_7102_90210_work.zip.ipynb"]
+
+
+def test_names_that_students_chose_lead_to_nobody(course: Course) -> None:
+    came(course, ada=f"one-head-ada/bannekerben_7102_90210_{FILE}", ben=f"bannekerben_7102_90210_{FILE}")
+    (path,) = feedback_zips(course, NAME).zips
+    assert feedback_zips(course, NAME).zips[path] == 1
+
+
 def test_who_gets_nothing_is_named(course: Course) -> None:
-    came(course, f"c/bannekerben_7102_90210_{FILE}")
-    came(course, f"c/bannekerben_7102_90211_{FILE}")
-    came(course, f"c/someone_999_90210_{FILE}")
-    came(course, f"c/chen_7103_90210_{FILE}")
+    came(course, ben=f"bannekerben_7102_90210_{FILE}")
+    arrived = {**arrivals(course, NAME).by_student, "7103": Arrival(UNREADABLE, "chen_7103_90210_a.html", "it is HTML")}
+    keep(course, NAME, Arrivals(arrived))
     course.notebook("feedback", "7103", NAME).with_suffix(".html").unlink()
-    notes = " ".join(feedback_zips(course, NAME).notes)
-    assert "ben handed in another one" in notes and "lms_user_id 999" in notes
-    assert "7103 has no feedback page: 'softlookup grade 04_one_head' makes it" in notes
+    notes = feedback_zips(course, NAME).notes
+    assert notes[0] == "7103 got no feedback: there is no feedback page, which 'softlookup grade 04_one_head' makes"
 
 
 def test_nothing_collected_is_an_error_and_an_old_zip_goes(course: Course) -> None:
-    with pytest.raises(CourseError, match="zip_collect 04_one_head"):
+    came(course, ben=f"one-head-ben/{FILE}")
+    with pytest.raises(CourseError, match="softlookup collect 04_one_head ZIP"):
         feedback_zips(course, NAME)
-    came(course, f"c/bannekerben_7102_90210_{FILE}")
-    old = course.root / "downloaded" / NAME / "feedback-moodle.zip"
+    came(course, ben=f"bannekerben_7102_90210_{FILE}")
+    old = course.root / "reports" / f"{NAME}-feedback-moodle.zip"
+    old.parent.mkdir(exist_ok=True)
     old.write_bytes(b"old")
     feedback_zips(course, NAME)
-    assert not old.exists() and not list(old.parent.glob(".feedback*"))
+    assert not old.exists() and not list(old.parent.glob(".*feedback*"))
+
+
+def test_the_zips_of_a_student_are_found_to_be_forgotten(course: Course) -> None:
+    came(course, ben=f"bannekerben_7102_90210_{FILE}")
+    (path,) = feedback_zips(course, NAME).zips
+    assert zips_with(course, "ben") == [path] and zips_with(course, "ada") == []
+    forget(course, "ben")
+    assert not path.exists() and kept_of(course, "ben") == []

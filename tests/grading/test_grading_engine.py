@@ -253,7 +253,7 @@ def test_a_time_that_arrives_after_the_first_grading_counts_at_the_next(course: 
 def test_a_notebook_of_another_name_is_named_in_the_table(course: Course) -> None:
     folder = course.root / "submitted" / "half-done" / NAME
     (folder / f"{NAME}.ipynb").rename(folder / "final version.ipynb")
-    assert f"half-done: there is no file {NAME}.ipynb (there is 'final version.ipynb')" in as_text(grade(course))
+    assert f"half-done: refused, there is no file {NAME}.ipynb, only 'final version.ipynb'" in as_text(grade(course))
 
 
 def test_a_folder_with_an_impossible_name_is_told_and_left_out(course: Course) -> None:

@@ -70,6 +70,21 @@ def test_sample_leaves_other_peoples_folders_alone(tmp_path: Path, source: nbfor
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_sample_that_was_broken_off_is_made_by_the_same_command(
+    tmp_path: Path, short: nbformat.NotebookNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    parts = tmp_path / "course", {NAME: short}, ROOT / "nbgrader_config.py"
+    for name in ("new_course", "hand_ins"):
+        with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+            broken.setattr(f"softlookup.grading.samples.sample_class.{name}", stop)
+            write_sample(*parts)
+    assert write_sample(*parts).has_submissions()
+    assert (tmp_path / "course").stat().st_mode & 0o777 == 0o700
+
+
 def test_what_never_comes_back_is_waited_for_once(tmp_path: Path, short: nbformat.NotebookNode) -> None:
     course = write_sample(tmp_path, {NAME: short, "05_other": short}, ROOT / "nbgrader_config.py")
     folders = [course.folder("submitted", "endless-loop", name).is_dir() for name in (NAME, "05_other")]

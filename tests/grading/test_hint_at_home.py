@@ -11,8 +11,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from softlookup.authoring import find_root, read_solution
 from softlookup.checking import get_task, tasks
-from softlookup.checking.helping import HELP_FILE, SETTING, HelpOnTask, help_lines, read_help
+from softlookup.checking.helping import SETTING
 from softlookup.checking.home import kernel_checker
+from softlookup.checking.kept import KEPT_FILE, OLDER_FILE, TaskKept, read_kept
 from softlookup.checking.result import HELP_MIME
 from softlookup.cli import main
 from softlookup.grading.samples.handins import answers, filled
@@ -53,7 +54,7 @@ class Desk:
         self.write({CELL: f"{head.rstrip()}\n    return {expression}"})
 
     def steps(self) -> int:
-        return read_help(self.path.parent).get(TASK, HelpOnTask()).steps
+        return read_kept(self.path.parent).tasks.get(TASK, TaskKept()).help.steps
 
 
 def run_here(notebook: nbformat.NotebookNode, folder: Path, timeout_s: float, done: object) -> None:
@@ -136,7 +137,7 @@ def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk: Desk) -> None
     desk.write({CELL: "def hard_lookup(:"})
     step = as_json("hint", TASK)
     assert step["heading"] == "What the check says" and "SyntaxError" in step["paragraphs"][0]
-    assert not (desk.path.parent / HELP_FILE).exists()
+    assert desk.steps() == 0
 
 
 def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
@@ -144,7 +145,7 @@ def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
     step = as_json("hint", TASK)
     assert list(step) == documented("hint")
     assert step["heading"] == "No help is needed" and step["task"]["verdict"] == "pass" and step["steps"] == 0
-    assert "return " not in json.dumps(step) and not (desk.path.parent / HELP_FILE).exists()
+    assert "return " not in json.dumps(step) and desk.steps() == 0
 
 
 def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +163,8 @@ def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk, monkeypatch: p
     ("words", "says"),
     [
         (["02.hard-lokup"], "did you mean 02.hard-lookup"),
-        (["hard"], "unknown task 'hard'"),
+        (["hard"], "hard is neither a notebook nor a task (did you mean "),
+        ([TASK, "02.weights"], "one notebook and one task of it can be named"),
         (["04.scale"], "there is no notebook of 04.scale in "),
         (["04.scale", f"{NAME}/{NAME}.ipynb"], "does not ask the task 04.scale: it asks 02.hard-lookup"),
         ([TASK, "nothing.ipynb"], "there is no file nothing.ipynb"),
@@ -179,15 +181,13 @@ def test_bad_input_is_refused_in_a_sentence(desk: Desk, words: list[str], says: 
         assert refused.exit_code == 2 and says in refused.stderr and refused.stdout == ""
 
 
-def test_a_damaged_list_of_hints_counts_nothing(tmp_path: Path) -> None:
-    assert read_help(tmp_path) == {}
-    for text in ("", "[]", "{", '{"02.x": 3}', '{"02.x": {"steps": 9, "answer": ""}}', '{"02.x": {"steps": true}}'):
-        (tmp_path / HELP_FILE).write_text(text)
-        assert read_help(tmp_path) == {}
-    (tmp_path / HELP_FILE).write_bytes(b"\xff\xfe")
-    assert read_help(tmp_path) == {}
-    (tmp_path / HELP_FILE).write_text(help_lines({"02.x": HelpOnTask(2, "abc")}))
-    assert read_help(tmp_path) == {"02.x": HelpOnTask(2, "abc")}
+def test_help_that_an_older_version_kept_counts_and_moves_into_the_new_file(desk: Desk) -> None:
+    folder = desk.path.parent
+    (folder / OLDER_FILE).write_text(json.dumps({TASK: {"steps": 2, "answer": "another"}}))
+    assert desk.steps() == 2
+    desk.tries("-1")
+    assert as_json("hint", TASK)["heading"] == "A worked example"
+    assert desk.steps() == 3 and not (folder / OLDER_FILE).exists() and (folder / KEPT_FILE).exists()
 
 
 def test_check_as_json_holds_what_the_page_says(desk_with_kernels: Desk) -> None:

@@ -2,7 +2,6 @@
 
 import datetime
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -170,11 +169,16 @@ def test_submitted_may_be_a_link_of_the_instructors(course: Course) -> None:
     assert read_submission(course, NAME, "ada").content == b"honest"
 
 
-def test_no_file_is_missing_and_a_look_alike_is_told(course: Course) -> None:
+def test_no_file_is_missing_and_another_file_is_refused_by_its_name(course: Course) -> None:
     assert read_submission(course, NAME, "bo").status == "missing"
-    (place(course) / "One Head.ipynb").write_text("{}")
+    (place(course) / "timestamp.txt").write_text("2026-01-01 10:00:00 UTC")
+    (place(course) / ".DS_Store").write_text("")
+    assert read_submission(course, NAME, "ada").status == "missing", "nothing of this was handed in"
+    for name in ("one_head.html", "One Head.ipynb", "a.py", "b.py"):
+        (place(course) / name).write_text("{}")
     came = read_submission(course, NAME, "ada")
-    assert came.status == "missing" and re.search(r"there is 'One Head.ipynb'", came.reason)
+    assert came.status == "refused"
+    assert came.reason == f"there is no file {FILE}, only 'One Head.ipynb', 'a.py', 'b.py' and 1 more"
 
 
 def test_no_descriptor_stays_open(course: Course) -> None:

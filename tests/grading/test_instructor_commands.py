@@ -43,6 +43,14 @@ def refused(result: Result) -> str:
     return result.output
 
 
+def refused_after_reading(result: Result) -> str:
+    """The refusal of a command that first says how it reads a date."""
+    assert result.exit_code == 2
+    read, refusal = result.output.splitlines()
+    assert read.startswith("read '") and refusal.startswith("softlookup: ")
+    return refusal
+
+
 def test_report_shows_the_class_and_writes_json(run: Run, tmp_path: Path) -> None:
     result = run("report", NAME, "--json", str(tmp_path / "new" / "class.json"))
     assert result.exit_code == 0 and "graded 2, refused 0, missing 1" in result.output
@@ -93,14 +101,36 @@ def test_export_refuses_in_one_sentence(run: Run, words: tuple[str, ...], says: 
 def test_extension_shows_what_then_holds(run: Run) -> None:
     assert run("extension", NAME).output == f"{NAME}: no due date\n"
     assert "due date yet" in refused(run("extension", "cy", NAME, "--days", "2"))
-    due = "Tuesday 2026-12-01 18:00 UTC"
-    assert run("extension", NAME, "--due", "2026-12-01 18:00").output == (
-        f"read '2026-12-01 18:00' as: {due}\n{NAME}: {due}\n"
+    due = "Sunday 2126-12-01 18:00 UTC"
+    assert run("extension", NAME, "--due", "2126-12-01 18:00").output == (
+        f"read '2126-12-01 18:00' as: {due}\n{NAME}: {due}\n"
     )
     assert "write 2026-02-01 or 2026-01-02" in refused(run("extension", NAME, "--due", "01.02.2026"))
-    more = run("extension", "cy", NAME, "--days", "2", "--hours", "1").output
-    assert more.endswith("cy: Thursday 2026-12-03 19:00 UTC (2 days 1 hour more)\n")
+    assert "because the year is missing" in refused(run("extension", NAME, "--due", "1 Feb"))
+    end = "Tuesday 2126-12-03 19:00 UTC (2 days on the calendar and 1 hour, 49 hours in all)"
+    assert run("extension", "cy", NAME, "--days", "2", "--hours", "1").output == (
+        f"the extension: until {end}\n{NAME}: {due}\n  cy: {end}\n"
+    )
     assert "cy" not in run("extension", "cy", NAME, "--end").output
+
+
+def test_extension_until_a_date_and_a_date_that_is_past_say_so(run: Run) -> None:
+    day = "the end of that day, since no time is named"
+    assert re.match(
+        rf"read '2020-02-01' as: Saturday 2020-02-01 23:59 UTC, {day}\. Note: that was \d+ years ago\n",
+        run("extension", NAME, "--due", "2020-02-01").output,
+    )
+    until = run("extension", "cy", NAME, "--until", "3 Dec 2126").output
+    assert until.startswith(f"read '3 Dec 2126' as: Tuesday 2126-12-03 23:59 UTC, {day}\nthe extension: until Tuesday")
+    assert until.endswith(" hours more)\n") and "ago" not in until
+    assert "is not later" in refused_after_reading(run("extension", "cy", NAME, "--until", "2020-02-01"))
+
+
+def test_extension_of_nobody_names_who_may_be_meant(run: Run, course: Course) -> None:
+    in_class(course, "00123")
+    for words in (("extension", "123", NAME, "--hours", "3"), ("explain", "123", NAME)):
+        assert "nobody in the class has the id '123'; did you mean 00123?" in refused(run(*words))
+    assert run("forget", "123").output == "the course holds no data of 123; did you mean 00123?\n"
 
 
 @pytest.mark.parametrize(
@@ -109,6 +139,9 @@ def test_extension_shows_what_then_holds(run: Run) -> None:
         ((NAME, "--days", "2"), "an extension is for one student"),
         (("cy", NAME), "the length of the extension is missing"),
         (("cy", NAME, "--days", "2", "--end"), "--end removes the extension"),
+        (("cy", NAME, "--days", "2", "--until", "2126-12-01"), "--until says when the extension ends"),
+        (("cy", NAME, "--hours", "3", "--due", "2126-12-01"), "--due and --start are for everybody"),
+        (("cy", NAME, "--start", "2126-12-01"), "--due and --start are for everybody"),
         (("a", "b", NAME), "got 3 names"),
         (("cy", NAME, "--days", "-2"), "Invalid value for '--days'"),
         ((), "Missing argument"),

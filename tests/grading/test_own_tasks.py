@@ -152,6 +152,42 @@ def test_command_tries_own_tasks_and_refuses_without_any(course: Course, tmp_pat
     assert done.exit_code == 2 and "there are no own tasks" in done.output
 
 
+def with_case(argument: str) -> str:
+    """The descriptions of 04.colder, with another first argument of its first case."""
+    return "import numpy as np\n" + TEXTS["04_one_head_tasks.py"].replace("normal(rng, 3, 5)", argument)
+
+
+def test_a_tensor_in_a_case_is_an_array():
+    catalogue = Catalogue(own_texts(f04_one_head_tasks_py=with_case("torch.from_numpy(normal(rng, 3, 5))")))
+    (task,) = catalogue.own_tasks(4)
+    assert problems(task) == []
+    baked = catalogue.for_students(4, [task.id])
+    assert baked == Catalogue(own_texts()).for_students(4, [task.id]), "as from arrays"
+
+
+@pytest.mark.parametrize(
+    ("argument", "says"),
+    [
+        ("torch.ones(3, 5, dtype=torch.bfloat16)", "holds a tensor that numpy cannot hold"),
+        ("np.ones((3, 5)), {1, 2}", "students cannot be given the questions of 04.colder: a set cannot be written"),
+    ],
+)
+def test_a_case_that_students_cannot_be_given_is_refused_in_a_sentence(tmp_path: Path, argument: str, says: str):
+    texts = {**TEXTS, "04_one_head_tasks.py": with_case(argument)}
+    if "{1" in argument:  # the answer and its oracle take it, and make nothing of it
+        texts["04_one_head_tasks.py"] = texts["04_one_head_tasks.py"].replace("5)), {1, 2}, 0.5", "5)), 0.5, {1, 2}")
+        texts["04_one_head_tasks.py"] = texts["04_one_head_tasks.py"].replace("tau: float)", "tau: float, more=None)")
+        texts["04_one_head.py"] = texts["04_one_head.py"].replace("(scores, tau)", "(scores, tau, more=None)")
+    (tmp_path / "tasks").mkdir()
+    for name, text in texts.items():
+        (tmp_path / "tasks" / name).write_text(text)
+    tried = CliRunner().invoke(main, ["tasks", "--test", "--course", str(tmp_path)])
+    assert tried.exit_code == 1 and says in " ".join(tried.output.split())
+    refused = CliRunner().invoke(main, ["release", "04_one_head", "--course", str(tmp_path)])
+    assert refused.exit_code == 2 and says.partition(":")[0] in refused.output
+    assert [path.name for path in tmp_path.iterdir()] == ["tasks"], "nothing was written"
+
+
 def test_students_get_neither_solutions_nor_oracles(course: Course):
     for name in WRONG:
         folder = course.root / "release" / name

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -20,6 +20,7 @@ from sqlalchemy import create_engine, text
 from softlookup.grading import Course, CourseError, Report, new_course
 from softlookup.grading.course.deadlines import extend, set_due
 from softlookup.grading.course.grade_sheet import read_sheet
+from softlookup.grading.course.terms import Extension
 from softlookup.grading.forgetting import forget
 from softlookup.grading.platforms.exports import plain_table
 from softlookup.grading.run.engine import grade_assignment
@@ -185,8 +186,8 @@ def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> Non
     assert reports[0].as_json() == reports[1].as_json()
     assert len(same(pair)["grades"]) > 10
     for course in pair:
-        set_due(course, NAME, "2026-12-01 18:00")
-        extend(course, NAME, "half-done", timedelta(days=1, hours=2))
+        set_due(course, NAME, datetime(2026, 12, 1, 18))
+        extend(course, NAME, "half-done", Extension(days=1, hours=2))
         by_hand(course, "half-done", 1.5)
         stamp = course.folder("submitted", "half-done", NAME) / "timestamp.txt"
         stamp.write_text("2026-12-03 18:00:00 UTC\n")

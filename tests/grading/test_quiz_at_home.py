@@ -6,6 +6,7 @@ from click.testing import CliRunner
 from small_class import NAME, ROOT
 
 from softlookup.authoring import read_solution
+from softlookup.checking.kept import read_kept
 from softlookup.cli import main
 from softlookup.grading.quiz_at_home import home_questions
 from softlookup.grading.samples.handins import answers, filled
@@ -24,6 +25,7 @@ def notebook(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_questions_are_on_answers_that_pass_and_the_same_for_a_seed(notebook, capsys):
     questions = home_questions(notebook, 3, 5)
     assert questions == home_questions(notebook, 3, 5) and len({question.task for question in questions}) == 3
@@ -32,24 +34,71 @@ def test_questions_are_on_answers_that_pass_and_the_same_for_a_seed(notebook, ca
     assert "printed" not in capsys.readouterr().out
 
 
-def test_the_command_asks_one_at_a_time_and_gives_the_reason(notebook):
-    first, *_ = questions = home_questions(notebook, 2, 5)
+def test_the_command_asks_one_at_a_time_gives_the_reason_and_keeps_what_was_answered(notebook, monkeypatch):
+    first, *_ = questions = home_questions(notebook, 2, 5, "04.softmax")
     wrong = next(letter for letter in LETTERS if letter != first.letter)
-    command = ["quiz", "--mine", str(notebook), "--seed", "5", "--questions", "2"]
-    result = CliRunner().invoke(main, command, input=f"x\n{wrong}\n{questions[1].letter.lower()}\n")
-    assert result.exit_code == 0, result.output
-    assert f"It is {first.letter}: {first.why}" in result.output and f"Right: {questions[1].why}" in result.output
-    assert "1 of 2 right" in result.output and result.output.index(first.why) < result.output.index("2 of 2  (")
+    calls = []
+    monkeypatch.setattr("softlookup.grading.quiz_at_home.home_questions", lambda *a: calls.append(a[:4]) or questions)
+    for ways in ([], ["--mine"]):
+        command = ["quiz", "04.softmax", str(notebook), "--seed", "5", "--questions", "2", *ways]
+        result = CliRunner().invoke(main, command, input=f"x\n{wrong}\n{questions[1].letter.lower()}\n")
+        assert result.exit_code == 0, result.output
+        assert calls.pop() == (notebook, 2, 5, "04.softmax")
+        assert f"It is {first.letter}: {first.why}" in result.output and f"Right: {questions[1].why}" in result.output
+        assert "1 of 2 right" in result.output and result.output.index(first.why) < result.output.index("2 of 2  (")
+        keys = read_kept(notebook.parent).tasks["04.softmax"].questions
+        assert sorted(keys.values()) == [False, True], "the same question again is no other one"
 
 
-def test_the_command_refuses_in_one_sentence(notebook, tmp_path):
+def test_the_command_refuses_in_one_sentence(notebook, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.ipynb").write_text("no notebook")
-    release = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
     for arguments, words in (
-        ([str(notebook)], "--mine"),
-        (["--mine", "77_nothing"], "there is no 77_nothing"),
-        (["--mine", str(tmp_path / "bad.ipynb")], "bad.ipynb"),
-        (["--mine", str(release)], "they are on answers that pass"),
+        (["77_nothing"], "there is no 77_nothing"),
+        (["bad.ipynb"], "bad.ipynb"),
+        (["--mine", str(notebook), "04.scores"], "no questions on 04.scores: they are on answers that pass"),
     ):
         result = CliRunner().invoke(main, ["quiz", *arguments])
         assert result.exit_code == 2 and words in result.output and "Traceback" not in result.output, result.output
+
+
+ENDS = """
+import os
+def softmax(x):
+    n = 0
+    while n < 3:
+        n = n + 1
+    if n > 3:
+        os._exit(3)
+    e = torch.exp(x - x.max(dim=-1, keepdim=True).values)
+    return e / e.sum(dim=-1, keepdim=True)
+"""
+HANGS = """
+def softmax(x):
+    n = 0
+    while True:
+        try:
+            while n < 3:
+                n = n + 1
+            break
+        except BaseException:
+            n = 0
+    e = torch.exp(x - x.max(dim=-1, keepdim=True).values)
+    return e / e.sum(dim=-1, keepdim=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [(ENDS, "ended the process"), pytest.param(HANGS, "was still running after", marks=pytest.mark.slow)],
+    ids=["ends", "hangs"],
+)
+def test_an_edit_that_does_not_come_back_costs_its_task_and_a_sentence(tmp_path, source, says):
+    right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
+    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    path = tmp_path / f"{NAME}.ipynb"
+    nbformat.write(filled(release, {"04-softmax": source, "04-scale": right["04-scale"]}), path)
+    sentences = []
+    assert {question.task for question in home_questions(path, 1, 5, say=sentences.append)} == {"04.scale"}
+    [sentence] = sentences
+    assert sentence.startswith(f"04.softmax is left out: your answer, or a copy of it with one line changed, {says}")

@@ -7,10 +7,15 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner, Result
+from failing import differences, snapshot_of
+from fake_grader import here
 
 from softlookup.authoring import draw_variants, find_root
 from softlookup.cli import main
+from softlookup.grading import Course, GradeRequest, grade_assignment
+from softlookup.grading.course import staging
 from softlookup.grading.course.releasing import RECORD, REPLACED
+from softlookup.grading.data.locks import lock
 
 ROOT = find_root()
 NAME, OTHER = "02_soft_lookup", "04_one_head"
@@ -200,3 +205,161 @@ def test_what_an_instructor_wrote_for_assistants_stays(public: Path) -> None:
     assert "because it was changed" in done.output
     refused = release(NAME, "--assistants", "on")
     assert refused.exit_code == 2 and "'tutor', 'off'" in refused.stderr
+
+
+def everything() -> dict[str, str]:
+    return snapshot_of(Path("c"))
+
+
+@pytest.fixture(scope="module")
+def after_grading(courses: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The public course with two submissions that were graded."""
+    folder = tmp_path_factory.mktemp("graded") / "c"
+    course = Course.at(Path(shutil.copytree(courses / "public", folder)))
+    for student in ("ada", "ben"):
+        path = course.notebook("submitted", student, NAME)
+        path.parent.mkdir(parents=True)
+        shutil.copyfile(course.notebook("release", ".", NAME), path)
+    graded(course)
+    return folder
+
+
+def graded(course: Course) -> dict[str, tuple[float, float]]:
+    """Grade a class, and give what the gradebook holds then: score and maximum of each student."""
+    grade_assignment(course, GradeRequest(NAME, seed=3, feedback=False), executor=here())
+    with course.gradebook() as book:
+        return {row.student.id: (row.score, row.max_score) for row in book.assignment_submissions(NAME)}
+
+
+@pytest.fixture
+def again(checkout: Path, after_grading: Path) -> Path:
+    """The checkout, and in it a course that was graded."""
+    shutil.copytree(after_grading, checkout / "c")
+    return checkout
+
+
+OWN_TASK = {
+    "02_soft_lookup.py": """# %% [markdown]
+# [[task 02.twice]]
+
+# %% 02-twice
+def twice(x):
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+""",
+    "02_soft_lookup.toml": """[tasks]
+"02.twice" = { name = "twice", title = "Twice", points = 1, minutes = 2, difficulty = 1, anchor = "", returns = ["y"] }
+""",
+    "02_soft_lookup_tasks.py": '''"""Twice."""
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.draws import normal
+
+TASKS = (described("02.twice", cases=lambda rng: [Case("one", (normal(rng, 3),))], oracle=lambda x: x + x),)
+''',
+}
+
+
+@pytest.mark.parametrize("what", ["dropped", "own task", "among others"])
+def test_a_release_that_nbgrader_would_refuse_writes_nothing(again: Path, what: str) -> None:
+    if what == "own task":
+        Path("c", "tasks").mkdir()
+        for name, text in OWN_TASK.items():
+            Path("c", "tasks", name).write_text(text)
+    before = everything()
+    refused = release(*([] if what == "own task" else ["--drop", "02.limit"]), *([NAME] * (what != "among others")))
+    assert refused.exit_code == 2 and "was graded already" in refused.stderr
+    sentence = "02.twice would be new" if what == "own task" else "--points 02.limit=0"
+    assert sentence in refused.stderr.replace("\n", " "), refused.stderr
+    assert not differences(everything(), before)
+    shutil.rmtree(Path("c", "tasks"), ignore_errors=True)
+    assert f"released {NAME}" in release(NAME).output, "nobody has changed the source"
+
+
+def test_points_change_after_grading_and_the_class_is_counted_again(again: Path) -> None:
+    course = Course.at(Path("c"))
+    before = graded(course)
+    done = release(NAME, "--points", "02.limit=0", "--points", "02.mix=10")
+    assert done.exit_code == 0 and f"'softlookup grade {NAME}' grades the class again" in done.output
+    after = graded(course)
+    fresh = release("--course", "d", NAME, "--points", "02.limit=0", "--points", "02.mix=10")
+    assert fresh.exit_code == 0
+    shutil.copytree(Path("c", "submitted"), Path("d", "submitted"))
+    assert after == graded(Course.at(Path("d"))) and after != before
+    assert f"grade {NAME}" not in release(NAME).output, "nothing changed"
+
+
+def test_a_live_release_is_finished_by_nobody_else(public: Path) -> None:
+    root, target = Path("c").resolve(), Path("c", "new.txt")
+    with staging.staged(root) as stage:
+        (stage.folder / "cells").mkdir()
+        stage.add(b"new", root / "new.txt")
+        stage.decide()
+        with open(root / staging.LOCK) as handle, pytest.raises(BlockingIOError):
+            lock(handle.fileno(), wait=False)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(staging, "lock", lambda fd: lock(fd, wait=False))
+            with pytest.raises(BlockingIOError):  # where it would wait otherwise
+                Course.at(root)
+        assert not target.exists()
+    Course.at(root)
+    assert target.read_bytes() == b"new" and not staging.is_decided(root)
+
+
+def test_what_was_not_decided_is_gone(public: Path) -> None:
+    root = Path("c").resolve()
+    with pytest.raises(ZeroDivisionError), staging.staged(root) as stage:
+        stage.add(b"new", root / "new.txt")
+        raise ZeroDivisionError
+    assert not (root / staging.BEGUN).exists() and not (root / "new.txt").exists()
+
+
+def test_a_new_course_is_its_owners_alone(checkout: Path) -> None:
+    assert release(NAME).exit_code == 0
+    assert Path("c").stat().st_mode & 0o777 == 0o700
+    Path("shared").mkdir(mode=0o750)
+    Path("shared", "mine.txt").touch()
+    release("--course", "shared", NAME)
+    assert Path("shared").stat().st_mode & 0o777 == 0o750, "a folder that holds something keeps its permissions"
+
+
+def test_a_secret_word_leaves_the_solution_out_of_the_help(seeded: Path) -> None:
+    assert any("SOFTLOOKUP_HELP" in cell.source and "example" in cell.source for cell in notebook("release").cells)
+    assert "ends with a worked example" in release(NAME, "--course-seed", WORD).output
+    assert "ends with one solution" in release(NAME, "--course-seed", WORD, "--last-help", "solution").output
+    assert "ends with one solution" in release(NAME, "--course-seed", WORD).output, "a choice holds"
+    assert "ends with a worked example" in release(OTHER, "--course-seed", WORD).output
+
+
+def test_without_a_secret_word_all_help_is_given(public: Path) -> None:
+    assert "ends with one solution" in release(NAME).output
+    assert "SOFTLOOKUP_HELP" not in str(notebook("release"))
+
+
+def test_addresses_of_the_course_count_before_those_of_the_checkout(public: Path) -> None:
+    assert "links to the book lead to ../../_build/html" in release(NAME).output
+    places = (
+        "sphinx: {config: {softlookup_launch: {book: 'https://course.example/', install: 'git+https://lib.example'}}}"
+    )
+    Path("c", "_config.yml").write_text(places)
+    done = release(NAME)
+    assert done.exit_code == 0 and "links to the book" not in done.output
+    text = str(notebook("release"))
+    assert "https://course.example/book/02_soft_lookup.html" in text and "git+https://lib.example" in text
+    assert "../../_build/html" not in text
+
+
+@pytest.mark.parametrize("config", ["a: [", "sphinx: {config: {softlookup_launch: [1]}}", "- a\n"])
+def test_a_damaged_config_of_the_course_is_told(public: Path, config: str) -> None:
+    Path("c", "_config.yml").write_text(config)
+    before = everything()
+    refused = release(NAME)
+    assert refused.exit_code == 2 and "_config.yml" in refused.stderr and not differences(everything(), before)
+
+
+def test_release_without_names_keeps_to_the_chapters_of_a_part(public: Path) -> None:
+    Path("c", ".pages.json").write_text("{}")
+    done = release()
+    assert f"released {NAME}" in done.output and OTHER not in done.output
+    assert f"released {OTHER}" in release(OTHER).output and f"released {OTHER}" in release().output

@@ -1,95 +1,31 @@
-"""A folder of repositories is a way to collect: whose each is, and what is left out."""
+"""Repositories are a way to collect: cloned from a table of addresses, or side by side in a folder."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from paper_class import hand_in, paper_course
+from arriving import FILE, collected, enter_class, notebook, unreadable, write
+from paper_class import paper_course
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError
-from softlookup.grading.course.notebooks import MAX_BYTES
+from softlookup.grading.course.collected import arrivals
 from softlookup.grading.data.tables import Table
-from softlookup.grading.platforms.repositories import collect_repositories
+from softlookup.grading.platforms import cloning
+from softlookup.grading.platforms.cloning import address_trouble, takes_addresses, without_secret
+from softlookup.grading.platforms.collecting import collect
+from softlookup.grading.platforms.sources import Ways
 
-FILE = f"{NAME}.ipynb"
-ROSTER = Table("identifier,github_username\nada@example.org,Countess\nben,bb-1\nnobody,zed\n")
+ROSTER = "identifier,github_username\nada@example.org,Countess\nben,bb-1\nnobody,zed\n"
 
 
 @pytest.fixture
 def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
     made = paper_course(tmp_path_factory, source)
-    with made.gradebook() as book:
-        for student in ("ada", "ben", "lin-ada", "7103"):
-            book.update_or_create_student(student, email=f"{student}@example.org")
+    enter_class(made, "ada", "ben", "lin-ada", "7103")
     return made
-
-
-def repository(folder: Path, name: str, *paths: str, content: bytes = b"{}") -> Path:
-    for path in paths or (FILE,):
-        place = folder / name / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
-    return folder / name
-
-
-def collected(course: Course) -> set[str]:
-    return {student for student in course.students() if course.notebook("submitted", student, NAME).is_file()}
-
-
-def test_names_of_repositories_end_in_a_students_name(course: Course, tmp_path: Path) -> None:
-    repository(tmp_path, "one-head-ben", content=b"ben's")
-    repository(tmp_path, "7103", f"exercises/{NAME}/{FILE}")
-    repository(tmp_path, "one-head-guest")
-    done = collect_repositories(course, NAME, tmp_path)
-    assert set(done.students) == collected(course) == {"ben", "7103"}
-    assert course.notebook("submitted", "ben", NAME).read_bytes() == b"ben's"
-    assert len(done.notes) == 1 and done.notes[0].startswith("one-head-guest was left out: its name ends in no id")
-
-
-def test_name_that_fits_two_needs_a_prefix(course: Course, tmp_path: Path) -> None:
-    repository(tmp_path, "one-head-lin-ada")
-    done = collect_repositories(course, NAME, tmp_path)
-    assert done.students == () and "fits ada and lin-ada" in done.notes[0]
-    assert collect_repositories(course, NAME, tmp_path, prefix="one-head-").students == ("lin-ada",)
-
-
-def test_roster_says_whose_a_repository_is(course: Course, tmp_path: Path) -> None:
-    for name in ("a1-countess", "a1-bb-1", "a1-zed", "a1-7103"):
-        repository(tmp_path, name)
-    done = collect_repositories(course, NAME, tmp_path, roster=ROSTER)
-    assert set(done.students) == {"ada", "ben"} and len(done.notes) == 2
-    with pytest.raises(CourseError, match="the roster needs a column"):
-        collect_repositories(course, NAME, tmp_path, roster=Table("a,b\n1,2\n"))
-
-
-def test_what_cannot_be_taken_is_named_and_the_others_are_taken(course: Course, tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("the instructor's")
-    place = tmp_path / "repositories"
-    linked = repository(place, "x-ada", "README.md")
-    os.symlink(secret, linked / FILE)
-    repository(place, "x-ben", FILE, f"copy/{FILE}")
-    repository(place, "x-7103", content=b" " * (MAX_BYTES + 1))
-    os.symlink(linked, place / "x-lin-ada")
-    repository(place, "y-ben", f".git/{FILE}")
-    notes = " ".join(collect_repositories(course, NAME, place, prefix="x-").notes)
-    assert "x-ada was left out: it holds no 04_one_head.ipynb" in notes and "several files" in notes
-    assert "more than" in notes and "its name does not begin with x-" in notes
-    assert collected(course) == set()
-    with pytest.raises(CourseError, match="holds no folders"):
-        collect_repositories(course, NAME, linked)
-
-
-def test_what_was_collected_is_replaced_only_if_asked(course: Course, tmp_path: Path) -> None:
-    hand_in(course, "ben", {"04-mix": "def mix(w, v):\n    return w @ v"})
-    before = course.notebook("submitted", "ben", NAME).read_bytes()
-    repository(tmp_path, "r-ben")
-    assert "--force replaces it" in collect_repositories(course, NAME, tmp_path).notes[0]
-    assert course.notebook("submitted", "ben", NAME).read_bytes() == before
-    assert collect_repositories(course, NAME, tmp_path, force=True).students == ("ben",)
-    assert course.notebook("submitted", "ben", NAME).read_bytes() == b"{}"
 
 
 def git(folder: Path, *words: str) -> None:
@@ -97,34 +33,185 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
-def test_copies_of_a_template_on_any_server_are_cloned_and_collected(course: Course, tmp_path: Path) -> None:
-    """What is left without a platform: a template, a private copy for each student, and a table of their addresses."""
-    server, clones = tmp_path / "server", tmp_path / "clones"
-    template = repository(server, "template", f"work/{FILE}", content=b"blank")
-    git(template, "init", "-q")
-    git(template, "add", ".")
-    git(template, "commit", "-qm", "Template")
-    clones.mkdir()
-    for student, name in (("ada", "countess"), ("ben", "ben"), (None, "zed")):
-        git(server, "clone", "-q", "--bare", "template", f"{name}/transformers-{name}.git")
-        git(server, "clone", "-q", f"{name}/transformers-{name}.git", f"{name}/here")
-        (server / name / "here" / "work" / FILE).write_bytes(f"{student}'s".encode())
-        git(server / name / "here", "commit", "-qam", "Answers")
-        git(server / name / "here", "push", "-q")
-        git(clones, "clone", "-q", str(server / name / f"transformers-{name}.git"))
-    addresses = "E-mail;Gruppe;Address\n" + "".join(
-        f"{mail};{at};git@host:{at}/transformers-{at}.git\n"
-        for mail, at in (("ada@example.org", "countess"), ("ben@example.org", "ben"), ("zed@example.org", "zed"))
+def on_server(server: Path, name: str, files: dict[str, bytes]) -> Path:
+    """A repository as a server has it."""
+    work = write(server / f"{name}-work", files)
+    work.mkdir(exist_ok=True)
+    git(work, "init", "-q")
+    if files:
+        git(work, "add", "-A")
+        git(work, "commit", "-qm", "Answers")
+    git(server, "clone", "-q", "--bare", f"{name}-work", f"{name}.git")
+    shutil.rmtree(work)
+    return server / f"{name}.git"
+
+
+def test_names_of_repositories_end_in_a_students_name(course: Course, tmp_path: Path) -> None:
+    write(tmp_path, {f"one-head-ben/{FILE}": notebook(), f"7103/exercises/{NAME}/{FILE}": notebook("")})
+    write(
+        tmp_path, {f"one-head-guest/{FILE}": notebook(), "one-head-ben/.git/HEAD": b"", "one-head-guest/.git/HEAD": b""}
     )
-    done = collect_repositories(course, NAME, clones, roster=Table(addresses))
-    assert set(done.students) == collected(course) == {"ada", "ben"}
-    assert course.notebook("submitted", "ada", NAME).read_bytes() == b"ada's"
-    assert [note.partition(" was left out")[0] for note in done.notes] == ["transformers-zed"]
+    done = collect(course, NAME, [tmp_path])
+    assert collected(course) == {"ben": notebook(), "7103": notebook("")}
+    assert list(done.summary.strangers) == ["one-head-guest"]
 
 
-def test_roster_that_names_nobody_of_the_class_is_refused(course: Course, tmp_path: Path) -> None:
-    repository(tmp_path, "a1-zed")
-    with pytest.raises(
-        CourseError, match="names nobody of the class list; it was read 1 row .*'github_username' is the rep"
-    ):
-        collect_repositories(course, NAME, tmp_path, roster=Table("identifier,github_username\nnobody,zed\n"))
+def test_name_that_fits_two_needs_a_prefix(course: Course, tmp_path: Path) -> None:
+    write(tmp_path, {f"one-head-lin-ada/{FILE}": notebook()})
+    done = collect(course, NAME, [tmp_path])
+    assert collected(course) == {} and "fits ada and lin-ada" in done.summary.strangers["one-head-lin-ada"]
+    done = collect(course, NAME, [tmp_path], Ways(prefix="one-head-"))
+    assert set(collected(course)) == {"lin-ada"} and done.summary.strangers == {}
+    other = write(tmp_path / "other", {f"two-ada/{FILE}": notebook(), f"one-head-zed/{FILE}": notebook()})
+    strangers = collect(course, NAME, [other], Ways(prefix="one-head-")).summary.strangers
+    assert "does not begin with one-head-" in strangers["two-ada"] and "zed is no student" in strangers["one-head-zed"]
+
+
+def test_roster_says_whose_a_repository_is(course: Course, tmp_path: Path) -> None:
+    for name in ("a1-countess", "a1-bb-1", "a1-zed", "a1-7103"):
+        write(tmp_path, {f"{name}/{FILE}": notebook()})
+    done = collect(course, NAME, [tmp_path], Ways(roster=Table(ROSTER)))
+    assert set(collected(course)) == {"ada", "ben"} and set(done.summary.strangers) == {"a1-zed", "a1-7103"}
+    assert "the roster: read 3 rows" in done.understood[0]
+    with pytest.raises(CourseError, match="the roster needs a column"):
+        collect(course, NAME, [tmp_path], Ways(roster=Table("a,b\n1,2\n")))
+    with pytest.raises(CourseError, match="names nobody of the class list; it was read 1 row .*github_username"):
+        collect(course, NAME, [tmp_path], Ways(roster=Table("identifier,github_username\nnobody,zed\n")))
+
+
+@pytest.mark.parametrize(("separator", "end"), [(",", "\n"), (";", "\r\n"), ("\t", "\r\n")])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_repositories_are_cloned_from_a_table_in_any_form(
+    course: Course, tmp_path: Path, separator: str, end: str, encoding: str
+) -> None:
+    addresses = {
+        "ADA@example.org": str(on_server(tmp_path, "countess", {f"work/{FILE}": notebook()})),
+        "ben@example.org": on_server(tmp_path, "b", {"final.ipynb": notebook("return 2.0")}).as_uri(),
+    }
+    rows = [["E-Mail", "Gruppe", "Adresse"], *([mail, "1", address] for mail, address in addresses.items())]
+    text = end.join(separator.join(row) for row in rows) + end
+    (tmp_path / "list.csv").write_bytes(text.encode(encoding))
+    done = collect(course, NAME, [tmp_path / "list.csv"])
+    assert collected(course) == {"ada": notebook(), "ben": notebook("return 2.0")}
+    assert "'Adresse' is the repository" in done.understood[0]
+    assert arrivals(course, NAME).by_student["ada"].source == f"{addresses['ADA@example.org']}/work/{FILE}"
+
+
+def test_each_repository_that_cannot_be_cloned_is_named(course: Course, tmp_path: Path) -> None:
+    good = on_server(tmp_path, "good", {FILE: notebook()})
+    empty = on_server(tmp_path, "empty", {})
+    rows = f"ada,{tmp_path}/none.git\nben,ext::sh -c id\n7103,{empty}\nlin-ada,{good}\nguest,{good}\n"
+    (tmp_path / "list.csv").write_text("id,address\n" + rows)
+    done = collect(course, NAME, [tmp_path / "list.csv"])
+    assert set(collected(course)) == {"lin-ada"}
+    assert f"{tmp_path}/none.git could not be cloned (" in unreadable(course, "ada")
+    assert (
+        "is no address of a repository" in unreadable(course, "ben")
+        and unreadable(course, "7103") == "the repository is empty"
+    )
+    assert list(done.summary.strangers) == ["guest"]
+
+
+def test_a_column_of_ids_that_is_not_known_is_named(course: Course, tmp_path: Path) -> None:
+    good = on_server(tmp_path, "good", {FILE: notebook()})
+    (tmp_path / "list.csv").write_text(f"Wer?,nr,url\nada,ben,{good}\nzed,zed,{good}\nyan,yan,{good}\n")
+    with pytest.raises(CourseError, match="no column of ids.*--id"):
+        collect(course, NAME, [tmp_path / "list.csv"])
+    collect(course, NAME, [tmp_path / "list.csv"], Ways(ids="Wer?"))
+    assert set(collected(course)) == {"ada"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["--upload-pack=touch x", "-x", "ext::sh -c touch% x", "http://example.org/a.git", "ftp://h/a", "a\nb", "fd::17"],
+)
+def test_addresses_that_are_no_repositories_do_not_reach_git(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "refused" in address_trouble(address)
+    monkeypatch.setattr(cloning, "_clone", None)
+    people = [cloning.Person("ada")]
+    table = Table("id,address\nada,x\n")
+    table.rows[0][1] = address
+    (clone,) = cloning.clones(table, 1, people, None, Path("nowhere"))
+    assert "refused" in clone.why
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "https://example.org/ada/x.git",
+            "https://me:pass@example.org/x",
+            "ssh://git@h/x",
+            "git://h/x",
+            "file:///srv/x",
+        ),
+        *("git@host:ada/x.git", "host:x.git", "/srv/git/ada.git", "../ada", "~/my repos/ada.git"),
+    ],
+)
+def test_addresses_of_repositories_are_known(address: str) -> None:
+    assert address_trouble(address) == ""
+    assert takes_addresses(Table(f"id,x\nada,{address}\nben,{address}\n")) == 1
+
+
+def test_tables_without_addresses_are_no_lists_of_repositories() -> None:
+    for text in ("id,address\nada,a@x.org\n", "id,date\nada,2026/12/01\n", "Identifier,b\nTeilnehmer/in81,-\n"):
+        assert takes_addresses(Table(text)) is None
+
+
+def test_git_may_use_no_transport_that_runs_a_command(tmp_path: Path) -> None:
+    why_not = cloning._clone("ext::sh -c touch% " + str(tmp_path / "x"), tmp_path / "clone")
+    assert "could not be cloned" in why_not and "not allowed" in why_not and not (tmp_path / "x").exists()
+
+
+def test_a_repository_runs_and_writes_nothing(course: Course, tmp_path: Path) -> None:
+    work = write(tmp_path / "r-work", {FILE: notebook(), ".gitattributes": b"* filter=evil", "x/a.txt": b"x"})
+    os.symlink("/etc/passwd", work / "other.ipynb")
+    git(work, "init", "-q")
+    git(work, "add", "-A")
+    git(work, "commit", "-qm", "x")
+    git(tmp_path, "clone", "-q", "--bare", "r-work", "r.git")
+    template = tmp_path / "template" / "hooks"
+    template.mkdir(parents=True)
+    for hook in ("post-checkout", "post-update"):
+        (template / hook).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (template / hook).chmod(0o755)
+    shutil.copytree(template, tmp_path / "r.git" / "hooks", dirs_exist_ok=True)
+    (tmp_path / "list.csv").write_text(f"id,address\nada,{tmp_path}/r.git\n")
+    collect(course, NAME, [tmp_path / "list.csv"])
+    assert collected(course) == {"ada": notebook()} and not (tmp_path / "ran").exists()
+
+
+def test_a_tree_that_unfolds_without_end_stops_nobody(course: Course, tmp_path: Path) -> None:
+    work = write(tmp_path / "bomb", {"a": b"x"})
+    git(work, "init", "-q")
+    blob = subprocess.run(["git", "hash-object", "-w", "a"], cwd=work, check=True, capture_output=True, text=True)
+    kind, name = "100644 blob", blob.stdout.strip()
+    for _ in range(12):
+        lines = "".join(f"{kind} {name}\tf{n}\n" for n in range(10))
+        tree = subprocess.run(["git", "mktree"], cwd=work, input=lines, check=True, capture_output=True, text=True)
+        kind, name = "040000 tree", tree.stdout.strip()
+    made = subprocess.run(
+        ["git", "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", name, "-m", "x"],
+        cwd=work,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    git(work, "update-ref", "HEAD", made.stdout.strip())
+    good = on_server(tmp_path, "good", {FILE: notebook()})
+    (tmp_path / "list.csv").write_text(f"id,address\nada,{work}\nben,{good}\n")
+    collect(course, NAME, [tmp_path / "list.csv"])
+    assert set(collected(course)) == {"ben"} and "f0 is not a notebook" in unreadable(course, "ada")
+
+
+def test_a_clone_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(cloning, "CLONE_S", 0.05)
+    assert cloning._clone("/srv/x.git", tmp_path / "x") == "could not be cloned within 0.05 seconds"
+
+
+def test_passwords_in_addresses_are_not_shown() -> None:
+    assert without_secret("https://me:secret@example.org/a.git") == "https://example.org/a.git"
+    assert without_secret("git@host:a.git") == "git@host:a.git"

@@ -47,6 +47,41 @@ def test_rows_that_cannot_be_used_are_named_and_the_others_are_read() -> None:
     assert "has no id" in roster.notes[0] and "'*'" in roster.notes[1] and "stands in an earlier row" in roster.notes[2]
 
 
+@pytest.mark.parametrize(
+    "title", "Matrikel Matrikel-Nr. Benutzername Kennung Nutzername Login uid identifiant usuario логин 学号".split()
+)
+def test_usual_titles_of_ids_are_known(title: str) -> None:
+    assert set(read_roster(Table(f"{title};Vorname\nada;Ada\n")).students) == {"ada"}
+
+
+@pytest.mark.parametrize("title", ["Student ID", "SIS ID", "SIS User ID", "nom d'utilisateur", "número de matrícula"])
+def test_usual_titles_of_several_words_are_known(title: str) -> None:
+    assert set(read_roster(Table(f"{title},x\nada,Ada\n")).students) == {"ada"}
+
+
+@pytest.mark.parametrize("cell", ["1,23E+06", "1.23E+06", "1E+06", "1,2345e+11"])
+def test_ids_that_a_spreadsheet_rounded_are_refused_with_the_cure(cell: str) -> None:
+    roster = read_roster(Table(f"Matrikel;lms_user_id\n{cell};1\nada;{cell}\n"))
+    assert roster.students == {"ada": {}}
+    assert "row 2 was left out" in roster.notes[0] and "format the column as text" in roster.notes[0]
+    assert "the lms_user_id" in roster.notes[1] and cell in roster.notes[1]
+
+
+def test_ids_that_differ_in_zeros_at_the_front_are_named() -> None:
+    roster = read_roster(Table("id\n123\n00123\n0124\n"))
+    assert len(roster.notes) == 1 and roster.notes[0].startswith("00123 and 123 differ in zeros")
+    (note,) = read_roster(Table("id\n456\n"), before=["00456", "7", "007"]).notes
+    assert note.startswith("00456 and 456 differ")
+
+
+def test_ids_that_are_shorter_than_the_others_are_named() -> None:
+    (note,) = read_roster(Table("id\n1234567\n2345678\n3456789\n45678\n")).notes
+    assert note.startswith("1 of 4 ids has fewer digits than the 7 of the others (45678)")
+    whole = ("1234567", "2345678", "0034567"), ("1234567", "12345", "123"), ("123", "123456", "4567890"), ("ada", "bo")
+    for ids in whole:
+        assert read_roster(Table("id\n" + "\n".join(ids) + "\n")).notes == ()
+
+
 def test_a_column_of_ids_that_is_not_known_is_asked_for() -> None:
     text = "Kürzel;Vorname\nada;Ada\n"
     with pytest.raises(CourseError, match="no column that is known to hold ids.*'Kürzel', 'Vorname'.*--id"):

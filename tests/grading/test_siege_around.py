@@ -2,24 +2,20 @@
 
 import csv
 import io
-import logging
 import os
 import platform
 import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from softlookup.grading.course.notebooks import MAX_BYTES, MAX_ITEMS, BadNotebook, notebook_json
+from softlookup.grading.course.notebooks import MAX_ITEMS, BadNotebook, notebook_json
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.tables import Table
 from softlookup.grading.judging.rebuild import MAX_SOURCE
-from softlookup.grading.platforms import collecting
-from softlookup.grading.platforms.collecting import CarefulExtractor
 from softlookup.grading.reports.similarity import MAX_CHARACTERS, alike, code_tokens
 from softlookup.grading.sandbox.inside import filter as calls
 from softlookup.grading.sandbox.outside import stages
@@ -41,60 +37,6 @@ def test_notebooks_quotes_that_nobody_closes_are_counted_at_once(end: bytes) -> 
 def test_notebooks_items_within_text_do_not_count() -> None:
     text = "," * (MAX_ITEMS + 1) + '\\"'
     assert notebook_json(f'{{"nbformat":4,"cells":["{text}"]}}'.encode(), "a.ipynb")["nbformat"] == 4
-
-
-def _unpacked(tmp_path: Path, entries: dict[str, bytes], **limits: int) -> tuple[list[str], list[str]]:
-    """Names of what was unpacked of a zip, and what was said."""
-    archive = tmp_path / "archive"
-    archive.mkdir()
-    with zipfile.ZipFile(archive / "all.zip", "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in entries.items():
-            file.writestr(name, content)
-    handler = _LogLines()
-    log = logging.Logger("unpacking")
-    log.addHandler(handler)
-    CarefulExtractor(log=log, **limits).extract(str(archive), str(tmp_path / "extracted"))
-    return sorted(path.name for path in (tmp_path / "extracted").rglob("*.ipynb")), handler.lines
-
-
-class _LogLines(logging.Handler):
-    """Keeps what is logged."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
-
-
-def test_collecting_large_notebooks_leave_room_for_small_ones(tmp_path: Path) -> None:
-    entries = {f"aaa_1_{n}_a.ipynb": b"\0" * 1_000 for n in range(5)} | {"ben_2_9_b.ipynb": b"{}" + b" " * 598}
-    names, messages = _unpacked(tmp_path, entries, most_bytes=2_500)
-    assert names == ["aaa_1_0_a.ipynb", "ben_2_9_b.ipynb"]
-    assert sum("more than 2,500 bytes" in message for message in messages) == 4
-
-
-def test_collecting_other_files_do_not_use_up_the_entries(tmp_path: Path) -> None:
-    entries = {f"aaa_1_{n}_a.txt": b"" for n in range(9)} | {"ben_2_9_b.ipynb": b"{}"}
-    names, _ = _unpacked(tmp_path, entries, most_entries=3)
-    assert names == ["ben_2_9_b.ipynb"]
-
-
-def test_collecting_a_notebook_that_is_too_large_is_not_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-    usual = collecting._read
-
-    def read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-        opened.append(entry.filename)
-        return usual(archive, entry)
-
-    monkeypatch.setattr(collecting, "_read", read)
-    names, messages = _unpacked(tmp_path, {"aaa_1_1_a.ipynb": b"\0" * (MAX_BYTES + 1), "ben_2_9_b.ipynb": b"{}"})
-    assert names == opened == ["ben_2_9_b.ipynb"]
-    assert any(f"more than {MAX_BYTES:,} bytes" in message for message in messages)
 
 
 def test_lms_sheet_a_long_answer_of_one_student_costs_nobody_the_file() -> None:

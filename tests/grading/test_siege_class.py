@@ -87,7 +87,7 @@ def test_report_is_whole_or_not_written(tmp_path: Path, monkeypatch: pytest.Monk
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fchmod", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(CourseError, match="no room left"):
         Report(NAME, 2, ()).write(path)
     assert path.read_bytes() == before

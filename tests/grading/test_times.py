@@ -7,6 +7,7 @@ from paper_class import in_class, paper_course
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError
+from softlookup.grading.course.collected import UNREADABLE, Arrival, Arrivals, keep
 from softlookup.grading.course.inbox import handed_in_at
 from softlookup.grading.data.dates import zone_named
 from softlookup.grading.data.tables import Table
@@ -88,6 +89,13 @@ def test_a_column_of_times_is_known_by_usual_titles_or_by_what_is_in_it(course: 
 def test_a_table_of_which_no_row_can_be_used_is_refused(course: Course) -> None:
     with pytest.raises(CourseError, match=r"no row of the table can be used.*row 2 was left out: it names zoe"):
         write_times(course, NAME, "id,time\nzoe,2026-12-01 18:00\n")
+
+
+def test_who_handed_in_what_cannot_be_graded_has_not_handed_in_nothing(course: Course) -> None:
+    keep(course, NAME, Arrivals({"chen": Arrival(UNREADABLE, "x", "a.html is a web page")}))
+    done = write_times(course, NAME, "Kennung,time\nada,2026-12-01 18:00\nchen,2026-12-01 18:00\n")
+    assert set(done.came) == {"ada"} and "Kennung' is the student" in done.understood
+    assert done.notes == ("row 3 was left out: chen has handed in what cannot be graded: a.html is a web page",)
 
 
 def test_times_are_shown_in_the_courses_zone(course: Course) -> None:

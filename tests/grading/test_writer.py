@@ -178,17 +178,17 @@ def test_what_fails_halfway_leaves_no_trace(course: Course) -> None:
         assert len(book.students) == before
 
 
-def test_refused_is_zero_and_missing_invents_nothing(course: Course) -> None:
+def test_writer_gives_no_points_to_what_cannot_be_graded_or_is_missing(course: Course) -> None:
     with GradebookWriter(course, NAME) as writer:
         writer.enter_all([(Graded("mistake-2", "refused", reason="it is empty"), None)])
         writer.enter_all([(Graded("never-there", "missing", reason="there is no file"), None)])
         writer.enter_all([(Graded("new", "refused", reason="it is empty"), None)])
-    assert {g[0] for g in rows(course, "mistake-2")["grades"].values()} == {0.0}
+    assert {g[0] for g in rows(course, "mistake-2")["grades"].values()} == {None}
     assert rows(course, "mistake-2")["score"] == 2.0, "what a person gave stays"
-    assert rows(course, "new")["score"] == 0 and not any(g[2] for g in rows(course, "new")["grades"].values())
     with course.gradebook() as book:
-        assert "never-there" not in [s.student.id for s in book.assignment_submissions(NAME)]
-        assert book.find_student("never-there")
+        known = [s.student.id for s in book.assignment_submissions(NAME)]
+        assert "never-there" not in known and "new" not in known
+        assert book.find_student("never-there") and book.find_student("new")
 
 
 def test_an_extension_counts_and_is_noticed_later(course: Course) -> None:
@@ -229,7 +229,7 @@ def test_autograded_holds_what_nbgrader_would_leave_there(graded_course: Course)
     folder = graded_course.folder("autograded", "half-done", NAME)
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
     assert files == {f"{NAME}.ipynb", "data/numbers.txt", "timestamp.txt"}
-    assert {p.stat().st_mode & 0o777 for p in folder.rglob("*") if p.is_file()} == {0o444}
+    assert {p.stat().st_mode & 0o777 for p in folder.rglob("*") if p.is_file()} == {0o400}
     cells = nbformat.read(folder / f"{NAME}.ipynb", as_version=4).cells
     assert any(is_solution(c) and grade_id(c) == "04-scale" for c in cells)
     assert not graded_course.folder("autograded", "broken-file", NAME).exists()

@@ -1,6 +1,7 @@
 """A part of the chapters in a lecturer's own folder."""
 
 import json
+import re
 from pathlib import Path
 
 from softlookup.part import chapters_of, contents, keep_to_notebook, left_out_sentence, schedule_page, write_pages
@@ -28,6 +29,18 @@ def test_left_out_sentence_names_what_is_needed() -> None:
 def test_schedule_page_leaves_out_dropped_tasks() -> None:
     assert "`02.mix`" in schedule_page(ROOT / "book", [2], 45)
     assert "`02.mix`" not in schedule_page(ROOT / "book", [2], 45, {"02.mix"})
+
+
+def test_schedule_begins_a_chapter_with_a_session_and_says_what_each_takes() -> None:
+    page = schedule_page(ROOT / "book", [4, 5, 6, 18], 90)
+    first, second = page.split("## Session ")[1:3]
+    assert "**One head**" in first and "**Many heads**" not in first and "**Many heads**" in second
+    for session in page.split("## Session ")[1:]:
+        stated = re.search(r"About (\d+) of 90 minutes: (\d+) for quest\D+(\d+) for the \D+(\d+) for tasks", session)
+        assert stated
+        whole, *parts = map(int, stated.groups())
+        in_class = re.search(r"Tasks in class \((\d+) min\)", session)
+        assert whole == sum(parts) <= 90 and parts[2] == int(in_class[1] if in_class else 0)
 
 
 def test_write_pages_keeps_what_was_changed(tmp_path: Path) -> None:

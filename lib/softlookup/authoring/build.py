@@ -89,7 +89,11 @@ def ungraded(root: Path) -> list[Path]:
 
 
 def read_solution(
-    path: Path, variants: Mapping[str, int] | None = None, last_help: str = "", catalogue: Catalogue = STANDARD
+    path: Path,
+    variants: Mapping[str, int] | None = None,
+    last_help: str = "",
+    catalogue: Catalogue = STANDARD,
+    places: Mapping[str, str] | None = None,
 ) -> NotebookNode:
     """Read a hand-written solution as the notebook that nbgrader calls the source.
 
@@ -101,12 +105,13 @@ def read_solution(
         variants: Which variant of each task; the public ones if None.
         last_help: The last step of help that the course allows; empty for all.
         catalogue: The tasks that there are.
+        places: Where the library and the book are (see ``addresses``); as the checkout says if None.
 
     Returns:
         The notebook: no outputs, cell ids from grade ids or positions, nothing of jupytext's in it. Before its first
         code stands the cell that looks for the library.
     """
-    places = addresses(path.resolve().parents[1])
+    places = addresses(path.resolve().parents[1]) if places is None else places
     chosen = draw_variants(None, catalogue=catalogue) if variants is None else dict(variants)
     chapter = int(path.stem.split("_")[0])
     tasks = catalogue.tasks(chapter)
@@ -209,16 +214,17 @@ def read_ungraded(path: Path) -> NotebookNode:
     return notebook
 
 
-def make_release(source: NotebookNode) -> NotebookNode:
+def make_release(source: NotebookNode, config: Any = None) -> NotebookNode:
     """Take the solutions out with nbgrader's own preprocessors.
 
     Args:
         source: The notebook with solutions; it is left as it is.
+        config: A course's nbgrader configuration, which may say what stands in the place of an answer.
     """
     notebook = copy.deepcopy(source)
     resources: dict[str, Any] = {"nbgrader": {"assignment": "", "notebook": "", "student": "."}}
     for step in STEPS:
-        notebook, resources = step().preprocess(notebook, resources)
+        notebook, resources = step(config=config).preprocess(notebook, resources)
     return notebook
 
 

@@ -64,24 +64,40 @@ _ = os.environ.setdefault("SOFTLOOKUP_BOOK", {book!r})  # where the checks' link
 """
 
 
+PLACES = ("install", "book")
+
+
 class BadSetting(ValueError):
     """An address in ``_config.yml`` is of no use; the message names it."""
 
 
-def addresses(root: Path) -> dict[str, str]:
-    """Read where the library and the book are, as a course's ``_config.yml`` says.
+def addresses(root: Path, course: Path | None = None) -> dict[str, str]:
+    """Read where the library and the book are, as ``_config.yml`` says: the checkout's, and over it a course's own.
+
+    Args:
+        root: The checkout.
+        course: A course's folder.
 
     Returns:
         "install", what pip installs the library from, and "book", the rendered book on the web; "" where not set.
 
     Raises:
-        BadSetting: If ``softlookup_launch`` is no mapping, or an address is none.
+        BadSetting: If a file is no YAML, ``softlookup_launch`` is no mapping, or an address is none.
     """
-    path = root / "_config.yml"
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
+    places = dict.fromkeys(PLACES, "")
+    for folder in filter(None, (root, course)):
+        places |= _addresses_in(folder / "_config.yml")
+    return places
+
+
+def _addresses_in(path: Path) -> dict[str, str]:
     try:
-        launch = ((content or {}).get("sphinx") or {}).get("config", {}).get("softlookup_launch") or {}
-        places = {key: str(launch.get(key) or "").strip() for key in ("install", "book")}
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
+    try:
+        launch = (((content or {}).get("sphinx") or {}).get("config") or {}).get("softlookup_launch") or {}
+        places = {key: str(address or "").strip() for key, address in launch.items() if key in PLACES}
     except AttributeError as error:
         raise BadSetting(f"{path}: softlookup_launch is no list of `name: address`") from error
     for key, address in places.items():

@@ -47,7 +47,10 @@ class _Arrays:
             return {type(value).__name__: [self.encode(item) for item in value]}
         if isinstance(value, dict):
             return {"dict": [[self.encode(key), self.encode(item)] for key, item in value.items()]}
-        return value.item() if isinstance(value, np.generic) else value
+        plain = value.item() if isinstance(value, np.generic) else value
+        if not isinstance(plain, str | int | float | None):
+            raise TypeError(f"a {type(value).__name__} cannot be written down: use arrays, numbers, text, lists")
+        return plain
 
     def decode(self, recorded: Any) -> Any:
         """The value again."""

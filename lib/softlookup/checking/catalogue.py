@@ -150,6 +150,9 @@ class Catalogue:
 
         Returns:
             A safetensors file; nothing if the notebook asks no own task.
+
+        Raises:
+            OwnTasksError: If a case of one, or an answer to it, holds what cannot be written down.
         """
         added, ids = self.course_tasks.assignments.get(number), set(task_ids)
         chosen = [task for task in self.own_tasks(number) if task.id in ids]
@@ -160,7 +163,11 @@ class Catalogue:
             formula = added.help.get(task.id, {}).get("formula", "")
             return {**facts_of(task), "after": added.after, "formula": formula}
 
-        return bake(chosen, more=more)
+        try:
+            return bake(chosen, more=more)
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            where, which = f"{self.course_tasks.place}/{added.name}_tasks.py", ", ".join(task.id for task in chosen)
+            raise OwnTasksError(f"{where}: students cannot be given the questions of {which}: {error}") from error
 
     def _tasks(self, number: int) -> tuple[Task, ...]:
         if number in self.prepared:

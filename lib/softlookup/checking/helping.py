@@ -4,10 +4,9 @@ How often a task failed and how much of its help was shown is known for as long 
 each step carries it in its record, so that it stays in the saved notebook.
 """
 
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from textwrap import indent
@@ -18,6 +17,7 @@ from softlookup.checking.example import work_through
 from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.probe import TimeIsUp, time_limit
 from softlookup.checking.judge import ask
+from softlookup.checking.kept import HelpOnTask, TaskKept, read_kept
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
 from softlookup.checking.protocols import Student
@@ -45,50 +45,6 @@ NUDGE_AFTER = 2
 """After so many answers that were not right, the verdict itself brings the nudge."""
 
 _NUDGE_TIME_S = 5.0
-
-HELP_FILE = ".softlookup_help.json"
-"""Help that was asked for on the command line, in the folder of the notebook, which is where its kernel runs.
-
-It is the student's file, as the notebook is: whoever deletes it has asked for nothing.
-"""
-
-_MOST_BYTES = 1_000_000
-"""A larger file is nobody's list of hints."""
-
-
-@dataclass(frozen=True)
-class HelpOnTask:
-    """How far the help on one task went.
-
-    Attributes:
-        steps: How many steps were shown.
-        answer: A hash of the answer that the last one was about.
-    """
-
-    steps: int = 0
-    answer: str = ""
-
-
-def read_help(folder: Path) -> dict[str, HelpOnTask]:
-    """What the file of a folder says, by task; nothing where there is none, or where it is damaged."""
-    path = folder / HELP_FILE
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            return {}
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    help_by_task = {}
-    for task, line in content.items() if isinstance(content, dict) else ():
-        steps, answer = (line.get("steps"), line.get("answer")) if isinstance(line, dict) else (None, None)
-        if type(steps) is int and 0 < steps <= len(HELP_STEPS) and isinstance(answer, str):
-            help_by_task[str(task)] = HelpOnTask(steps, answer)
-    return help_by_task
-
-
-def help_lines(help_by_task: dict[str, HelpOnTask]) -> str:
-    """The text of the file."""
-    return json.dumps({task: asdict(shown) for task, shown in sorted(help_by_task.items())}, indent=1) + "\n"
 
 
 @dataclass
@@ -267,7 +223,7 @@ def _give(step: str, variant: Variant, attempts: Attempts, then: str) -> Hint:
 
 def _steps_outside(task: Task) -> int:
     """How many steps were shown on the command line, where that stands beside this notebook."""
-    return read_help(Path()).get(task.id, HelpOnTask()).steps
+    return read_kept(Path()).tasks.get(task.id, TaskKept()).help.steps
 
 
 def _give_nudge(variant: Variant, attempts: Attempts) -> Iterator[str]:

@@ -8,12 +8,13 @@ from functools import cache
 from typing import Any
 
 from softlookup.checking.catalogue import Catalogue, UnknownTask, here
-from softlookup.checking.helping import Attempts, HelpOnTask, Hint, next_step, step_for_command, take_note
+from softlookup.checking.helping import Attempts, Hint, next_step, step_for_command, take_note
 from softlookup.checking.inside.calling import inputs_for
 from softlookup.checking.inside.calm import calm_torch
 from softlookup.checking.inside.probe import Clock, TimeIsUp
 from softlookup.checking.inside.source import cell_hash, shortcut
 from softlookup.checking.judge import judge
+from softlookup.checking.kept import HelpOnTask
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError
 from softlookup.checking.questions import questions_at_home

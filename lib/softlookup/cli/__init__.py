@@ -32,6 +32,12 @@ class Commands(click.Group):
             raise
         except PermissionError as error:
             refuse(f"there is no permission to use {error.filename}: change its permissions, or name another file")
+        except OSError as error:
+            from softlookup.grading.data.disk import disk_sentence, is_full
+
+            if not is_full(error):
+                raise
+            refuse(disk_sentence(error.filename or "a file", error))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by audience."""

@@ -82,7 +82,7 @@ def tasks(task_id: str | None, as_json: bool, test: bool, folder: Path | None) -
 
 def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
     from softlookup.authoring import read_solution
-    from softlookup.checking.own import FOLDER
+    from softlookup.checking.own import FOLDER, OwnTasksError
     from softlookup.checking.trial import problems
 
     assignments = catalogue.course_tasks.assignments
@@ -99,6 +99,11 @@ def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if page.parent.is_dir() and task.anchor and f"({task.anchor})=" not in text:
             sentences.append(f"it links to {task.book_url}, and book/{task.page}.md has no section ({task.anchor})=.")
+        if not sentences:
+            try:
+                catalogue.for_students(task.chapter, [task.id])  # as a release does
+            except OwnTasksError as error:
+                sentences.append(f"{error}.")
         failed += bool(sentences)
         many = "1 known mistake is" if len(task.mistakes) == 1 else f"{len(task.mistakes)} known mistakes are"
         click.echo(

@@ -3,10 +3,12 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from softlookup.cli.shared import EXISTING_FOLDER, FOLDER, checkout, refuse
+from softlookup.cli.releasing import ASSISTANTS, LAST_HELP, PER_STUDENT
+from softlookup.cli.shared import EXISTING_FOLDER, FOLDER, checkout, keep_private, refuse
 
 MINUTES = 75
 TITLE = "Transformers"
@@ -18,13 +20,16 @@ def course() -> None:
 
 
 @course.command()
-@click.argument("folder", type=FOLDER)
+@click.argument("folder", type=FOLDER, callback=keep_private)
 @click.option("--chapters", required=True, metavar="LIST", help="Such as 4-8, or 0,2,4-8,90: 90 is the capstone.")
 @click.option("--drop", multiple=True, metavar="TASK", help="Leave this task out. Repeatable.")
 @click.option("--points", "points", multiple=True, metavar="TASK=NUMBER", help="Points for this task. Repeatable.")
 @click.option("--title", help=f"Title of the course and its book. Default: {TITLE}.")
 @click.option("--course-seed", "secret", help="A secret word, from which the variants of the tasks are drawn.")
 @click.option("--minutes", type=click.IntRange(min=1), help=f"Minutes of a session. Default: {MINUTES}.")
+@LAST_HELP
+@PER_STUDENT
+@ASSISTANTS
 def new(
     folder: Path,
     chapters: str,
@@ -33,6 +38,7 @@ def new(
     title: str | None,
     secret: str | None,
     minutes: int | None,
+    **how: Any,
 ) -> None:
     """Make a course of some chapters in FOLDER.
 
@@ -68,9 +74,8 @@ def new(
     except ValueError as error:
         refuse(f"{error} with --minutes")
     names = [name for name in all_of(root) if number_of(name) in requested]
-    release_into(
-        root, folder, names, secret=secret, last_help=None, drop=drop, points=points, all_tasks=False, force=False
-    )
+    options = {"secret": secret, "drop": drop, "points": points, "all_tasks": False, "force": False, **how}
+    release_into(root, folder, names, **options, class_later=True)
     dropped = Released(Course.at(folder)).dropped
     done = write_pages(root, folder, requested | there, title, minutes, dropped)
     if there - requested:

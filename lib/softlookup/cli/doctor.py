@@ -6,11 +6,15 @@ import tempfile
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from softlookup.browser import NAMES
 from softlookup.cli.shared import COURSE, course_in, default_course
+
+if TYPE_CHECKING:
+    from softlookup.grading.course.folder import Course
 
 OK, NOTE, MISSING = "ok", "note", "MISSING"
 GRADING_NEEDS_MB = 500
@@ -44,7 +48,7 @@ def _looked_at(folder: Path | None) -> Iterator[tuple[str, str]]:
     course = folder or default_course()
     if folder is not None or (course / "nbgrader_config.py").exists():
         yield _room(course)
-        yield _gradebook(course)
+        yield from _course(course)
     if not any(map(shutil.which, NAMES)):
         yield NOTE, "Chromium is not there: only 'make pdf' and tests of the rendered book need it"
 
@@ -86,22 +90,44 @@ def _room(folder: Path) -> tuple[str, str]:
     return OK, f"{folder} can be written to and has {free_mb:,} MB left"
 
 
-def _gradebook(course: Path) -> tuple[str, str]:
-    """Whether the gradebook of a course can be written to at this moment; nothing is changed in it."""
-    from sqlalchemy import text
-
+def _course(folder: Path) -> Iterator[tuple[str, str]]:
+    """Whether a course is a private one, and its gradebook a sound one."""
     from softlookup.grading import CourseError
+    from softlookup.grading.course.exposure import exposure_sentence
 
     try:
-        there = course_in(course)
-        if not (there.root / "gradebook.db").exists() and there.directory.db_url.startswith("sqlite"):
-            return NOTE, f"{course} has no gradebook yet: 'softlookup release' makes one"
-        with there.gradebook() as book:
-            book.db.execute(text("DELETE FROM student WHERE 1 = 0"))  # asks for the right to write
-            book.db.rollback()
+        course = course_in(folder)
+        trouble = exposure_sentence(course, folder)
+        yield (
+            (NOTE, trouble)
+            if trouble
+            else (OK, f"other accounts of this machine can read no files of the course in {folder}")
+        )
+        yield from _gradebook(course, folder)
     except CourseError as error:
-        return MISSING, str(error)
-    return OK, f"the gradebook can be written to: {there.gradebook_place()}"
+        yield MISSING, str(error)
+
+
+def _gradebook(course: "Course", shown: Path) -> Iterator[tuple[str, str]]:
+    """Whether the gradebook can be written to at this moment, and lies where it may; nothing is changed in it."""
+    from sqlalchemy import text
+
+    from softlookup.grading.data.file_systems import file_system_of, is_far
+
+    file = course.gradebook_file()
+    if file is not None and is_far(kind := file_system_of(file)):
+        yield (
+            NOTE,
+            f"the gradebook {course.gradebook_place()} lies on a network file system ({kind}), on which SQLite's locks "
+            "cannot be trusted: move the course to a local disk, or keep the gradebook in PostgreSQL",
+        )
+    if file is not None and not file.exists():
+        yield NOTE, f"{shown} has no gradebook yet: 'softlookup release' makes one"
+        return
+    with course.gradebook() as book:
+        book.db.execute(text("DELETE FROM student WHERE 1 = 0"))  # asks for the right to write
+        book.db.rollback()
+    yield OK, f"the gradebook can be written to: {course.gradebook_place()}"
 
 
 COMMANDS = (doctor,)

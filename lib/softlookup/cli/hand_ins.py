@@ -1,10 +1,10 @@
-"""What comes in for an instructor: the class list, notebooks from repositories, and when they came."""
+"""What comes in for an instructor: the class list, notebooks, and when they came."""
 
 from pathlib import Path
 
 import click
 
-from softlookup.cli.shared import COURSE, EXISTING_FILE, EXISTING_FOLDER, FILE, course_in, show_notes
+from softlookup.cli.shared import COURSE, EXISTING_FILE, course_in, refuse, show_notes
 
 
 @click.command()
@@ -46,7 +46,9 @@ def students(table: Path, folder: Path | None, ids: str | None) -> None:
     from softlookup.grading.platforms.roster import enter, read_roster
 
     course = course_in(folder)
-    roster = read_roster(read_table(table, "class list"), ids)
+    with course.gradebook() as book:
+        before = [student.id for student in book.students]
+    roster = read_roster(read_table(table, "class list"), ids, before)
     click.echo(roster.understood)
     show_notes(roster.notes)
     new = enter(course, roster.students)
@@ -55,26 +57,48 @@ def students(table: Path, folder: Path | None, ids: str | None) -> None:
 
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
-@click.argument("repositories", type=EXISTING_FOLDER, metavar="DIR")
+@click.argument("what", type=click.Path(exists=True, path_type=Path), nargs=-1, metavar="[WHAT]...")
 @COURSE
-@click.option("--roster", type=FILE, help="CSV: whose a repository is, by its name, address or user.")
-@click.option("--prefix", default="", help="What stands in front of the student's part of the repositories' names.")
+@click.option("--worksheet", type=EXISTING_FILE, help="Moodle's grading worksheet, if it does not lie beside the zip.")
+@click.option("--roster", type=EXISTING_FILE, help="CSV: whose a folder is, by its name, address or user.")
+@click.option("--prefix", default="", help="What stands in front of the student's part of the folders' names.")
+@click.option("--id", "ids", metavar="COLUMN", help="The column of the ids in a table, if it is not recognised.")
+@click.option("--exchange", is_flag=True, help="Collect from nbgrader's exchange.")
 @click.option("--force", is_flag=True, help="Replace notebooks that were collected before.")
 def collect(
-    assignment: str, repositories: Path, folder: Path | None, roster: Path | None, prefix: str, force: bool
+    assignment: str,
+    what: tuple[Path, ...],
+    folder: Path | None,
+    worksheet: Path | None,
+    roster: Path | None,
+    prefix: str,
+    ids: str | None,
+    exchange: bool,
+    force: bool,
 ) -> None:
-    """Collect notebooks from a folder of git repositories.
+    """Collect the notebooks of an assignment, and say who is in.
 
-    DIR holds one clone for each student, side by side. What is checked out counts. Times of commits are not used, since
-    students set them: give the times with 'softlookup times'.
+    WHAT is any of: a zip of Moodle's or Canvas's; a folder with such zips, with what was in them, with a folder for
+    each person, or with clones side by side; a table with an id and the address of a repository in each row. In what
+    came from one person, the notebook with this assignment's tasks is taken, whatever it is called.
+
+    Times of commits are not used, since students set them: give the times with 'softlookup times'.
     """
+    from softlookup.grading.data.plain_text import plain
     from softlookup.grading.data.tables import read_table
-    from softlookup.grading.platforms.repositories import collect_repositories
+    from softlookup.grading.platforms.collecting import Ways
+    from softlookup.grading.platforms.collecting import collect as collect_notebooks
 
+    if not what and not exchange:
+        refuse("say what to collect: a zip, a folder, a table of addresses, or --exchange")
     table = read_table(roster, "roster") if roster else None
-    done = collect_repositories(course_in(folder), assignment, repositories, roster=table, prefix=prefix, force=force)
+    ways = Ways(table, prefix, worksheet, ids, exchange, force)
+    done = collect_notebooks(course_in(folder), assignment, what, ways)
+    for line in done.understood:
+        click.echo(line)
     show_notes(done.notes)
-    click.echo(f"collected from {len(done.students)} of {len(done.students) + len(done.notes)} repositories")
+    for line in done.summary.lines():
+        click.echo(plain(line, 4000))
 
 
 COMMANDS = (students, collect, times)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from softlookup.cli import by_hand, hand_ins, vivas
+from softlookup.cli import by_hand, deadlines, groups, hand_ins, handing_out, vivas
 from softlookup.cli.printing import as_pdf, live_figures
+from softlookup.cli.releasing import ASSISTANTS, LAST_HELP, PER_STUDENT, release_into
 from softlookup.cli.shared import (
     COURSE,
     EXISTING_FILE,
@@ -21,6 +22,7 @@ from softlookup.cli.shared import (
     checkout,
     course_in,
     default_course,
+    keep_private,
     refuse,
     show_notes,
     sources,
@@ -35,27 +37,19 @@ if TYPE_CHECKING:
 @click.argument("assignments", metavar="[NN_topic]...", nargs=-1)
 @COURSE
 @click.option("--course-seed", "secret", help="A secret word, from which the variants of the tasks are drawn.")
-@click.option(
-    "--last-help",
-    type=click.Choice(["none", *HELP_STEPS]),
-    help=f"The last step of help that students can ask for at home. Default: {HELP_STEPS[-1]}.",
-)
+@LAST_HELP
 @click.option("--drop", multiple=True, metavar="TASK", help="Leave this task out. Repeatable.")
 @click.option("--points", "points", multiple=True, metavar="TASK=NUMBER", help="Points for this task. Repeatable.")
 @click.option("--all-tasks", is_flag=True, help="Forget earlier --drop and --points of these assignments.")
 @click.option(
     "--force", is_flag=True, help="Release with another secret word, and replace changed sources; copies are kept."
 )
-@click.option(
-    "--per-student", is_flag=True, help="Make each student in the class a notebook with variants of their own."
-)
-@click.option(
-    "--assistants",
-    type=click.Choice(["tutor", "off"]),
-    help="tutor: hand out a page that asks coding assistants to teach, not to solve. Default: as before, off at first.",
-)
+@PER_STUDENT
+@ASSISTANTS
 def release(assignments: tuple[str, ...], folder: Path | None, **options: Any) -> None:
     """Put assignments into a course: those named, or all.
+
+    In a course of 'softlookup course new', all are those of its chapters.
 
     Without a seed they are the public ones, whose solutions are published. The seed is not stored, only a fingerprint
     by which another word is refused: keep it, to release the same variants again.
@@ -63,8 +57,6 @@ def release(assignments: tuple[str, ...], folder: Path | None, **options: Any) -
     A source that you changed is left as it is and named. What --drop, --points, --last-help and --assistants chose
     holds for later releases of the same assignment, too.
     """
-    from softlookup.cli.releasing import release_into
-
     release_into(checkout(), folder or default_course(), assignments, **options)
 
 
@@ -136,6 +128,7 @@ def _grade(
     """Grade one assignment and show the report."""
     from softlookup.grading.data.disk import write_whole
     from softlookup.grading.judging.plain_tests import about_plain_tests
+    from softlookup.grading.reports.class_report import collected_lines
     from softlookup.grading.reports.table import LiveProgress, as_text, show_report, terminal
     from softlookup.grading.run.engine import grade_assignment
     from softlookup.grading.samples.sample_class import planted
@@ -149,10 +142,11 @@ def _grade(
             click.echo(f"softlookup: grading was stopped; {done}. Run the same command to continue.", err=True)
             raise SystemExit(130) from None
     known = planted(course, assignment)
-    show_report(terminal(), report, known)
+    collected = collected_lines(course, assignment)
+    show_report(terminal(), report, known, collected)
     reports = course.root / "reports"
     report.write(reports / f"{assignment}.json")
-    write_whole(reports / f"{assignment}.txt", as_text(report, known).encode("utf-8", "replace"))
+    write_whole(reports / f"{assignment}.txt", as_text(report, known, collected).encode("utf-8", "replace"))
     if report_file is not None:
         report.write(report_file)
     click.echo(f"grades:   {course.gradebook_place()}")
@@ -230,7 +224,14 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 @click.option("--column", help="canvas, moodle: the column for the grades, if it is not recognised.")
 @click.option("--match", help="canvas, moodle: the column of the students' ids, if it is not recognised.")
 @click.option("--scale", is_flag=True, help="canvas, moodle: scale points to the maximum that the file names.")
-@click.option("--zeros", is_flag=True, help="canvas, moodle: 0 for those who handed in nothing.")
+@click.option("--zeros", is_flag=True, help="0 for those who handed in nothing, or what cannot be graded.")
+@click.option(
+    "--decimal",
+    type=click.Choice(["point", "comma"]),
+    default="point",
+    show_default=True,
+    help="csv: comma for a spreadsheet in German, French or Spanish, which takes 11.1 for a date.",
+)
 @click.option(
     "--help-costs",
     "costs",
@@ -246,11 +247,13 @@ def export(
     exported: Path | None,
     out: Path | None,
     costs: tuple[tuple[str, float], ...],
+    decimal: str,
     **how: Any,
 ) -> None:
     """Write grades as CSV, or fill in Canvas' or Moodle's file.
 
     Canvas: Grades, Export. Moodle: the assignment's submissions, Download grading worksheet. Both take the file back.
+    Who handed in nothing, or what cannot be graded, has no grade: the cell stays as it is, or empty.
     """
     from softlookup.grading.course.grade_sheet import read_sheet
     from softlookup.grading.data.errors import CourseError
@@ -269,7 +272,7 @@ def export(
         lines, taken = less_help(lines, helped(course, assignment, [line.student for line in lines]), dict(costs))
     path = out or course.root / "reports" / f"{assignment}-{kind}.csv"
     if kind == "csv":
-        done = plain_table(lines)
+        done = plain_table(lines, "," if decimal == "comma" else ".", how["zeros"])
     elif exported is None:
         raise CourseError(f"--to {kind} needs the file that {kind.capitalize()} exported: name it with --class")
     elif path.resolve() == exported.resolve():
@@ -286,43 +289,6 @@ def export(
 
 
 @click.command()
-@click.argument("names", metavar="[STUDENT] NN_topic", nargs=-1, required=True)
-@COURSE
-@click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days of extension for STUDENT.")
-@click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours of extension for STUDENT.")
-@click.option("--end", is_flag=True, help="Remove the extension of STUDENT.")
-@click.option("--due", help="When NN_topic is due, in the course's time zone unless it names one; none removes it.")
-def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int, end: bool, due: str | None) -> None:
-    """Give STUDENT more time, or set when NN_topic is due.
-
-    An extension replaces an earlier one. With NN_topic alone, the current dates are shown. Late penalties change when
-    the class is graded again.
-    """
-    from datetime import timedelta
-
-    from softlookup.grading.course.deadlines import as_text, as_time, deadlines, deadlines_text, extend, set_due
-
-    course = course_in(folder)
-    assignment, student = names[-1], names[0] if len(names) == 2 else None
-    if len(names) > 2:
-        raise click.UsageError(f"got {len(names)} names: give NN_topic, or STUDENT and NN_topic")
-    if student is None and (days or hours or end):
-        raise click.UsageError("an extension is for one student: give STUDENT and NN_topic")
-    if student is not None and not (days or hours or end):
-        raise click.UsageError("the length of the extension is missing: give --days or --hours, or --end to remove it")
-    if end and (days or hours):
-        raise click.UsageError("--end removes the extension: leave out --days and --hours")
-    dates = deadlines(course, assignment)
-    if due is not None:
-        when = as_time(due, course.zone)
-        click.echo(f"read {due!r} as: {as_text(when, course.zone)}")
-        dates = set_due(course, assignment, when)
-    if student is not None:
-        dates = extend(course, assignment, student, timedelta(days=days, hours=hours))
-    click.echo(deadlines_text(dates))
-
-
-@click.command()
 @click.argument("student")
 @COURSE
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -332,12 +298,13 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
     This removes grades, files, ledger entries and reports, and cannot be undone.
     """
     from softlookup.grading import forgetting
+    from softlookup.grading.course.student_ids import did_you_mean
     from softlookup.grading.data.plain_text import one_line
 
     course = course_in(folder)
     stored = forgetting.kept_of(course, student)
     if not stored:
-        click.echo(f"the course holds no data of {one_line(student)}")
+        click.echo(f"the course holds no data of {one_line(student)}{did_you_mean(student, course.students())}")
         return
     if not yes:
         about = f"This will remove these data of {one_line(student)}:"
@@ -348,7 +315,7 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=PATH)
+@click.argument("folder", metavar="DIR", type=PATH, callback=keep_private)
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option(
     "--hostile",
@@ -458,8 +425,8 @@ def slides(chapters: tuple[int, ...], out: Path) -> None:
 def feedback(assignment: str, folder: Path | None) -> None:
     """Pack the feedback for Moodle's and Canvas's bulk upload.
 
-    The students' files have to have come in the platform's own archive (nbgrader zip_collect), since Moodle and Canvas
-    find students by the names in it. Moodle gets pages, Canvas gets notebooks with points and comments.
+    The students' files have to have come in the platform's own zip ('softlookup collect'), since Moodle and Canvas find
+    students by the names in it. Moodle gets pages, Canvas gets notebooks with points and comments.
     """
     from softlookup.grading.platforms.feedback_zips import feedback_zips
     from softlookup.grading.reports.class_report import read_report
@@ -474,6 +441,7 @@ def feedback(assignment: str, folder: Path | None) -> None:
 
 
 COMMANDS = (
-    *(release, *hand_ins.COMMANDS, grade, report, explain, *by_hand.COMMANDS, export, feedback, extension),
+    *(release, *handing_out.COMMANDS, *hand_ins.COMMANDS, *groups.COMMANDS),
+    *(grade, report, explain, *by_hand.COMMANDS, export, feedback, *deadlines.COMMANDS),
     *(*vivas.COMMANDS, forget, sample, exam, slides),
 )

@@ -1,6 +1,8 @@
 """What ``softlookup release`` does: choose, refuse what would destroy, write, note."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,24 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from softlookup.checking.catalogue import Catalogue
+    from softlookup.grading.course.folder import Course, Source
     from softlookup.grading.course.releasing import Choices, Released
+
+
+LAST_HELP = click.option(
+    "--last-help",
+    type=click.Choice(["none", *HELP_STEPS]),
+    help=f"The last step of help that students can ask for at home. Default: {HELP_STEPS[-1]}, and with a secret word "
+    f"{HELP_STEPS[-2]}.",
+)
+PER_STUDENT = click.option(
+    "--per-student", is_flag=True, help="Make each student in the class a notebook with variants of their own."
+)
+ASSISTANTS = click.option(
+    "--assistants",
+    type=click.Choice(["tutor", "off"]),
+    help="tutor: hand out a page that asks coding assistants to teach, not to solve. Default: as before, off at first.",
+)
 
 
 def release_into(
@@ -28,46 +47,58 @@ def release_into(
     force: bool,
     per_student: bool = False,
     assistants: str | None = None,
+    class_later: bool = False,
 ) -> None:
-    """Release assignments of a checkout into a course's folder, which is made if it is not there."""
+    """Release assignments of a checkout into a course's folder, which is made if it is not there.
+
+    Everything is made first and then written all together: what is refused has changed nothing.
+    """
     from softlookup.authoring import with_own
-    from softlookup.authoring.library_cell import addresses
+    from softlookup.authoring.library_cell import BadSetting, addresses
     from softlookup.checking.catalogue import catalogue_of
-    from softlookup.checking.own import BAKED
     from softlookup.grading import Course, new_course
-    from softlookup.grading.course.personal import FOLDER as FOR_EACH
-    from softlookup.grading.course.personal import keep
     from softlookup.grading.course.releasing import Released
-    from softlookup.grading.data.disk import atomic_write
 
     catalogue = catalogue_of(folder)
     known = with_own(root, catalogue)
     for name in assignments:
         if name not in known:
             refuse(f"there is no assignment {name}: there are {', '.join(known)}")
-    names = [name for name in known if name in assignments] or known
+    is_course = (folder / "nbgrader_config.py").is_file()
+    course = Course.at(folder) if is_course else Course(folder.resolve())
+    released = Released(course)
+    in_part = {*released.assignments, *(added.name for added in catalogue.course_tasks.assignments.values())}
+    of_course = [name for name in known if name in in_part] if is_part(folder) else known
+    names = [name for name in known if name in assignments] or of_course
     new_points = _points(points)
     for task in (*drop, *new_points):
         if not any(name.startswith(f"{task.partition('.')[0]}_") for name in names):
             refuse(f"{task} belongs to none of the assignments that are released: {', '.join(names)}")
-    is_course = (folder / "nbgrader_config.py").is_file()
-    course = Course.at(folder) if is_course else new_course(folder, root / "nbgrader_config.py")
-    released = Released(course)
     if (reason := released.other_words(secret)) and not force:
         refuse(
             f"{reason}: students would get other tasks than they have. Give the word of the first release with "
             "--course-seed, make another course with --course, or use --force to replace the tasks. Nothing was written"
         )
-    if reason and set(names) != set(known):
+    if reason and not {*of_course} <= {*names}:
         refuse("another secret word changes the tasks of all assignments: name none of them, to release them all")
-    options = last_help, drop, new_points, all_tasks, per_student, assistants
+    if reason and last_help is None:
+        last_help = _usual_help(secret)
+    options = last_help, drop, new_points, all_tasks, per_student, assistants, _usual_help(secret)
     choices = {name: _chosen(released, name, *options) for name in names}
-    students = course.students() if any(choice.per_student for choice in choices.values()) else []
-    if secret is None and any(choice.per_student for choice in choices.values()):
+    for_each = any(choice.per_student for choice in choices.values())
+    if secret is None and for_each:
         refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
-    if per_student and not students:
+    students = course.students() if is_course and for_each else []
+    if per_student and not students and not class_later:
         refuse(f"there is nobody in the class of {folder} yet: 'softlookup students' enters a class list")
-    made = {name: _made(root, catalogue, name, secret, choices[name]) for name in names}
+    try:
+        places = addresses(root, folder)
+    except BadSetting as error:
+        refuse(str(error))
+    make = partial(_made, root, catalogue, places)
+    made = {name: make(name, secret, choices[name]) for name in names}
+    replaced: dict[Path, bytes] = {}
+    says: dict[str, list[str]] = {name: [] for name in names}
     for name in names:
         changed = released.changed(name, made[name])
         if changed and not force:
@@ -79,78 +110,144 @@ def release_into(
             )
             del made[name]
         elif changed:
-            click.echo(f"a copy of the changed source of {name}: {released.keep_replaced(name)}")
-    book = addresses(root)["book"]
+            path, content = released.copy_of(name)
+            replaced[path] = content
+            says[name].append(f"a copy of the changed source of {name}: {path}")
+    if not made:
+        return
+    sources = {
+        name: _source(course, catalogue, name, notebook, choices[name], assistants, says[name])
+        for name, notebook in made.items()
+    }
+    for name in [name for name in made if choices[name].per_student]:
+        own_notebooks = {student: make(name, str(secret), choices[name], student) for student in students}
+        sources[name] = replace(sources[name], released=_personal(course, name, str(secret), own_notebooks))
+        says[name].append(_how_many(len(students), folder / "release" / name, class_later))
     for name, notebook in made.items():
-        handed_out = course.folder("source", ".", name) / BAKED
-        if task_file := _for_students(catalogue, notebook, name):
-            handed_out.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write(handed_out, task_file)
-        else:
-            handed_out.unlink(missing_ok=True)
-        if choices[name].assistants or assistants == "off":
-            _ask_assistants(handed_out.parent, choices[name].assistants)
-        course.release({name: notebook})
-        if choices[name].per_student:
-            for student in students:
-                keep(course, name, student, _personal(root, catalogue, name, str(secret), choices[name], student))
-            many = f"{len(students)} notebooks" if len(students) != 1 else "1 notebook"
-            click.echo(f"made {many} for single students: {folder / 'release' / name / FOR_EACH}")
-        released.note(name, notebook, choices[name], secret, book)
+        released.note(name, notebook, choices[name], secret, places["book"])
+    before = {name: _handed_out(course, name) for name in made}
+    course = course if is_course else new_course(folder, root / "nbgrader_config.py")
+    course.release(sources, {**replaced, **released.content()})
+    for name in made:
         left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
-        if task_file:
-            click.echo(f"with your own tasks: hand out {BAKED} in the same folder together with the notebook")
-    if made and not book:
+        for sentence in says[name]:
+            click.echo(sentence)
+        if (course.root / ".grading" / name).is_dir() and _handed_out(course, name) != before[name]:
+            click.echo(f"{name} is not what was graded any more: 'softlookup grade {name}' grades the class again")
+    _say_help(choices[name].last_help for name in made)
+    if not places["book"]:
         click.echo(
             "note: links to the book lead to ../../_build/html, which students have who work in a clone with a built "
-            "book (make lab). For others, set book under softlookup_launch in _config.yml, and release again."
+            "book (make lab). For others, set book under sphinx: config: softlookup_launch, in the _config.yml of the "
+            f"checkout, or for this course alone in {folder / '_config.yml'}, and release again."
         )
 
 
-def _ask_assistants(folder: Path, mode: str) -> None:
-    """Put the page for coding assistants beside a source, or take it away: nbgrader copies what is there."""
-    from softlookup.progress.assistants import add_assistants, assistants_files, remove_assistants
-
-    if mode == "tutor":
-        folder.mkdir(parents=True, exist_ok=True)
-        add_assistants(folder)
-        click.echo(f"for coding assistants, hand out in the same folder: {', '.join(assistants_files())}")
-    else:
-        for file in remove_assistants(folder):
-            click.echo(f"kept {folder / file}, because it was changed: delete it to hand out none")
+def _usual_help(secret: str | None) -> str:
+    """The last step of help where none is chosen: a solution would give away what the secret word hides."""
+    return HELP_STEPS[-1] if secret is None else HELP_STEPS[-2]
 
 
-def _for_students(catalogue: "Catalogue", notebook: "NotebookNode", name: str) -> bytes:
+def is_part(folder: Path) -> bool:
+    """Whether a folder was made by ``softlookup course new``, for some of the chapters."""
+    from softlookup.part.folder import RECORD
+
+    return (folder / RECORD).is_file()
+
+
+def _handed_out(course: "Course", name: str) -> bytes | None:
+    path = course.notebook("release", ".", name)
+    return path.read_bytes() if path.is_file() else None
+
+
+def _say_help(steps: Iterable[str]) -> None:
+    """Say what hints give, in a line."""
+    for step in dict.fromkeys(steps):
+        if step == "":
+            click.echo("help at home ends with one solution, asked for twice; '--last-help example' leaves it out")
+        elif step == "none":
+            click.echo("no help is given at home; '--last-help example' allows it up to a worked example")
+        else:
+            last = {"nudge": "a hint", "formula": "the formula", "example": "a worked example"}[step]
+            click.echo(f"help at home ends with {last}; '--last-help solution' also shows one solution")
+
+
+def _how_many(students: int, release: Path, class_later: bool) -> str:
+    from softlookup.grading.course.personal import FOLDER
+
+    if not students:
+        again = "run the same command again" if class_later else "release again"
+        return f"no notebooks for single students yet: enter the class with 'softlookup students', and {again}"
+    return f"made {students} notebook{'s' if students > 1 else ''} for single students: {release / FOLDER}"
+
+
+def _source(
+    course: "Course",
+    catalogue: "Catalogue",
+    name: str,
+    notebook: "NotebookNode",
+    choices: "Choices",
+    assistants: str | None,
+    says: list[str],
+) -> "Source":
+    """What is written for one assignment: the notebook, what judges own tasks, the page for coding assistants."""
     from softlookup.authoring.choosing import chosen_tasks
+    from softlookup.checking.own import BAKED
+    from softlookup.grading.course.folder import Source
+    from softlookup.progress.assistants import assistants_files
 
-    return catalogue.for_students(int(name.partition("_")[0]), chosen_tasks(notebook))
+    task_file = catalogue.for_students(int(name.partition("_")[0]), chosen_tasks(notebook))
+    if task_file:
+        says.append(f"with your own tasks: hand out {BAKED} in the same folder together with the notebook")
+    beside: dict[str, bytes | None] = {BAKED: task_file or None}
+    folder = course.folder("source", ".", name)
+    for file, text in assistants_files().items() if choices.assistants or assistants == "off" else ():
+        there = (folder / file).read_bytes() if (folder / file).is_file() else None
+        if choices.assistants and there is None:
+            beside[file] = text
+        elif not choices.assistants and there == text:
+            beside[file] = None
+        elif not choices.assistants and there is not None:
+            says.append(f"kept {folder / file}, because it was changed: delete it to hand out none")
+    if choices.assistants:
+        says.append(f"for coding assistants, hand out in the same folder: {', '.join(assistants_files())}")
+    return Source(notebook, beside)
 
 
 def _made(
-    root: Path, catalogue: "Catalogue", name: str, secret: str | None, choices: "Choices", student: str = ""
+    root: Path,
+    catalogue: "Catalogue",
+    places: Mapping[str, str],
+    name: str,
+    secret: str | None,
+    choices: "Choices",
+    student: str = "",
 ) -> "NotebookNode":
     from softlookup.authoring import draw_variants, read_solution
     from softlookup.authoring.choosing import BadChoice, choose
 
     variants = draw_variants(secret, student, catalogue)
-    notebook = read_solution(root / "solutions" / f"{name}.py", variants, choices.last_help, catalogue)
+    notebook = read_solution(root / "solutions" / f"{name}.py", variants, choices.last_help, catalogue, places)
     try:
         return choose(notebook, choices.drop, choices.points)
     except BadChoice as error:
         refuse(f"{name}: {error}")
 
 
-def _personal(
-    root: Path, catalogue: "Catalogue", name: str, secret: str, choices: "Choices", student: str
-) -> "NotebookNode":
-    """The notebook that one student gets."""
-    from softlookup.authoring import make_release
-    from softlookup.grading.course.personal import bind
+def _personal(course: "Course", name: str, secret: str, sources: Mapping[str, "NotebookNode"]) -> dict[str, bytes]:
+    """The notebooks that single students get, as files of the release."""
+    import nbformat
 
-    notebook = make_release(_made(root, catalogue, name, secret, choices, student))
-    bind(notebook, name, student, secret)
-    return notebook
+    from softlookup.authoring import make_release
+    from softlookup.grading.course.personal import FOLDER, bind
+
+    files = {}
+    for student, source in sources.items():
+        notebook = make_release(source, course.config)
+        bind(notebook, name, student, secret)
+        files[f"{FOLDER}/{student}.ipynb"] = nbformat.writes(notebook).encode()
+    return files
 
 
 def _chosen(
@@ -162,6 +259,7 @@ def _chosen(
     all_tasks: bool,
     per_student: bool,
     assistants: str | None,
+    usual_help: str,
 ) -> "Choices":
     """What is chosen for one assignment: what the options say, else what was chosen before."""
     from softlookup.grading.course.releasing import Choices
@@ -172,7 +270,10 @@ def _chosen(
     worth = {task: number for task, number in points.items() if task.partition(".")[0] == chapter}
     left_out = tuple(task for task in dict.fromkeys((*before.drop, *chapter_tasks)) if task not in worth)
     chosen_points = {task: number for task, number in {**before.points, **worth}.items() if task not in left_out}
-    step = released.choices(name).last_help if last_help is None else "" if last_help == HELP_STEPS[-1] else last_help
+    if last_help is None and name in released.assignments:
+        step = released.choices(name).last_help
+    else:
+        step = (last_help or usual_help).replace(HELP_STEPS[-1], "")
     both = [task for task in chapter_tasks if task in worth]
     if both:
         refuse(f"{', '.join(both)} cannot be left out and have points")

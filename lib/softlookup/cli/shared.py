@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from softlookup.checking.catalogue import Catalogue
     from softlookup.grading.course.folder import Course
 
+
+def keep_private(ctx: click.Context, _: click.Parameter, folder: Path | None) -> Path | None:
+    """Keep what the command writes into its course from other accounts, until the command ends."""
+    if not ctx.resilient_parsing:
+        from softlookup.grading.data.disk import private
+
+        # The outermost context is closed even where a later option is refused.
+        ctx.find_root().with_resource(private(folder or default_course()))
+    return folder
+
+
 PATH = click.Path(path_type=Path)
 FILE, EXISTING_FILE = (click.Path(exists, dir_okay=False, path_type=Path) for exists in (False, True))
 FOLDER, EXISTING_FOLDER = (click.Path(exists, file_okay=False, path_type=Path) for exists in (False, True))
@@ -20,6 +31,7 @@ COURSE = click.option(
     "--course",
     "folder",
     type=PATH,
+    callback=keep_private,
     help="Folder of the course. Default: course, if it exists, else the current folder.",
 )
 HELP_STEPS = ("nudge", "formula", "example", "solution")

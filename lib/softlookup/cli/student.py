@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from softlookup.cli import quizzing
-from softlookup.cli.shared import EXISTING_FOLDER, FILE, PATH, refuse
+from softlookup.cli.meant import NAMED, Meant, folder_meant, meant, shown
+from softlookup.cli.shared import EXISTING_FOLDER, FILE, refuse
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -44,19 +45,20 @@ def lab(options: tuple[str, ...]) -> None:
         )
     try:
         done = subprocess.run(command, cwd=root, env=lab_environment())
-    except KeyboardInterrupt:  # JupyterLab had it too, and has asked what it means
+    except KeyboardInterrupt:  # JupyterLab had it too, and has target what it means
         raise SystemExit(0) from None
     raise SystemExit(done.returncode)
 
 
 @click.command()
-@click.argument("notebook", type=PATH)
+@NAMED
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
-def check(notebook: Path, timeout: float, as_json: bool) -> None:
-    """Run what of NOTEBOOK is graded, and show its verdicts.
+def check(names: tuple[str, ...], timeout: float, as_json: bool) -> None:
+    """Run what of a notebook is graded, and show its verdicts.
 
-    Notes say which cells do not count, and what to do about it.
+    NOTEBOOK is a file, or 04_one_head or 04 in the current folder or in my_work; by default the one that you saved
+    last. With a TASK, such as 04.scale, its verdict alone. Notes say which cells do not count, and what to do about it.
     Exit status 0 if every task is right, 1 if not, 2 if the file cannot be run.
     """
     from softlookup.checking.result import HEADLINES
@@ -66,13 +68,16 @@ def check(notebook: Path, timeout: float, as_json: bool) -> None:
         if sys.stderr.isatty():
             click.echo(f"\rcell {number} of {total} ", nl=number == total, err=True)
 
-    rehearsal = rehearse(notebook, timeout, step)
+    target = meant(names)
+    if target.searched and not as_json:
+        click.echo(f"{shown(target.notebook)}:")
+    rehearsal = rehearse(target.notebook, timeout, step, target.catalogue, target.task)
     outcomes = rehearsal.outcomes
     if not outcomes:
-        refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
+        refuse(f"{target.notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
     right = rehearsal.right
     if as_json:
-        click.echo(json.dumps(rehearsal.record(str(notebook)), indent=1))
+        click.echo(json.dumps(rehearsal.record(str(target.notebook)), indent=1))
         raise SystemExit(0 if right == len(outcomes) else 1)
     blank = [outcome.task for outcome in outcomes if outcome.verdict == "blank"]
     for outcome in outcomes:
@@ -88,77 +93,77 @@ def check(notebook: Path, timeout: float, as_json: bool) -> None:
     if rehearsal.written:
         worth = sum(rehearsal.written.values())
         click.echo(f"a person grades {', '.join(rehearsal.written)} ({worth:g} points)")
-    click.echo(f"total: {rehearsal.points:g} of {rehearsal.max:g} points, {right} of {len(outcomes)} tasks right")
+    if not target.task:
+        click.echo(f"total: {rehearsal.points:g} of {rehearsal.max:g} points, {right} of {len(outcomes)} tasks right")
     raise SystemExit(0 if right == len(outcomes) else 1)
 
 
 @click.command()
-@click.argument("task", metavar="TASK")
-@click.argument("notebook", required=False, type=PATH)
+@NAMED
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for a program, and nothing else.")
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
-def hint(task: str, notebook: Path | None, as_json: bool, timeout: float) -> None:
+def hint(names: tuple[str, ...], as_json: bool, timeout: float) -> None:
     """Give the next step of help on TASK, such as 04.scale.
 
     It runs the saved NOTEBOOK (default: the task's, in the current folder or in my_work) up to the check of the task.
+    Without a TASK it is the one task of the NOTEBOOK that is not right yet.
     What can be seen of the answer comes first, then the formula, then a worked example; another step once the answer
     has changed. A solution is shown in the notebook alone.
     """
-    from softlookup.authoring import find_root
-    from softlookup.checking.catalogue import UnknownTask, catalogue_with, look
     from softlookup.grading.hint_at_home import hint_at_home
-    from softlookup.progress.reading import notebook_of
-    from softlookup.progress.workplace import notebooks_folder
 
-    places = [Path.cwd()]
-    with contextlib.suppress(FileNotFoundError):
-        places.append(notebooks_folder(Path(find_root())))
-    chapter = task.partition(".")[0]
-    if notebook is None and chapter.isascii() and chapter.isdigit():
-        notebook = next(filter(None, (notebook_of(place, int(chapter)) for place in places)), None)
-    catalogue = catalogue_with(look(notebook.resolve().parent if notebook else Path.cwd()))
-    try:
-        catalogue.task(task)
-        if notebook is None:
-            there = " or in ".join(map(str, places))
-            refuse(f"there is no notebook of {task} in {there}: name it, as in 'softlookup hint {task} FILE'")
-        step = hint_at_home(notebook, task, catalogue, timeout)
-    except UnknownTask as error:
-        refuse(str(error))
-    click.echo(json.dumps(step.record(str(notebook)), indent=1) if as_json else step.text())
+    target = meant(names)
+    step = hint_at_home(target.notebook, target.task or _in_need(target), target.catalogue, timeout)
+    if step.remark:
+        click.echo(f"note: {step.remark}", err=True)
+    click.echo(json.dumps(step.record(str(target.notebook)), indent=1) if as_json else step.text())
+
+
+def _in_need(target: Meant) -> str:
+    """The one task of a notebook that is not right yet, as far as its checks have said so."""
+    from softlookup.progress import read_file_of
+
+    chapter = read_file_of(target.notebook, target.catalogue)
+    tasks = [state.task.id for state in chapter.tasks if state.state not in ("pass", "blank")]
+    if len(tasks) == 1:
+        return tasks[0]
+    known = f"not right yet: {', '.join(tasks)}" if tasks else "none is known to be wrong"
+    example = (tasks or [state.task.id for state in chapter.tasks])[0]
+    refuse(f"name the task of {target.notebook.name} as well, as in 'softlookup hint {example}' ({known})")
 
 
 @click.command()
-@click.argument("folder", required=False, type=EXISTING_FOLDER)
+@click.argument("names", nargs=-1, metavar="[FOLDER or NOTEBOOK] [TASK]")
 @click.option("--json", "file", type=FILE, help="Write the record to this file, for the book's page Your way.")
 @click.option("--run", is_flag=True, help="Run the notebooks that you have begun, instead of reading what was saved.")
 @click.option("--timeout", default=60.0, show_default=True, help="--run: seconds that one cell may take.")
-def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) -> None:
+def progress(names: tuple[str, ...], file: Path | None, run: bool, timeout: float) -> None:
     """Show how far you are, and what to do next.
 
-    It reads the saved notebooks in FOLDER (default: my_work), and sends nothing anywhere. If the book
-    is built, its page Your way shows the same.
+    It reads the saved notebooks in FOLDER (default: my_work), and what 'check', 'hint' and 'quiz' found, and sends
+    nothing anywhere. If the book is built, its page Your way shows the same. Of one NOTEBOOK, such as 04, it shows each
+    task.
     """
     from softlookup.authoring import find_root
     from softlookup.checking.catalogue import catalogue_with, here
     from softlookup.checking.own import BAKED, OwnTasks
     from softlookup.grading.validate import rehearse
-    from softlookup.progress import as_json, as_script, as_text, read_folder
+    from softlookup.progress import as_json, as_script, as_text, chapter_as_text, read_file_of, read_folder
     from softlookup.progress.report import SCRIPT
-    from softlookup.progress.workplace import notebooks_folder
-
-    try:
-        root = Path(find_root(folder)).resolve()
-    except FileNotFoundError as error:
-        if folder is None:
-            raise click.ClickException(str(error)) from None
-        root = None
-    place = notebooks_folder(root) if folder is None and root is not None else folder or Path(".")
 
     def runs(name: str) -> None:
         if sys.stderr.isatty():
             click.echo(f"running {name} …", err=True)
 
+    place = folder_meant(names)
+    if place is None:
+        target = meant(names)
+        if file is not None:
+            refuse("--json writes the record of all notebooks of a folder: leave the notebook out")
+        if run:
+            rehearse(target.notebook, timeout, catalogue=target.catalogue, task=target.task)
+        click.echo(chapter_as_text(read_file_of(target.notebook, target.catalogue), target.task), nl=False)
+        return
     handed_out = (*sorted(place.glob(f"*/{BAKED}")), *sorted(place.glob(BAKED)))
     catalogue = catalogue_with(OwnTasks(baked=handed_out)) if handed_out else here()
     execute = (lambda path: rehearse(path, timeout, catalogue=catalogue).notebook) if run else None
@@ -171,11 +176,12 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
     if file is not None:
         file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         click.echo(f"record: {file}")
-    book = root / "_build" / "html" if root is not None else None
     page = Path("book", "your_way.html")
-    if book is not None and (book / page).is_file():
-        (book / SCRIPT).write_text(as_script(record), encoding="ascii")
-        click.echo(f"page:   {book / page}")
+    with contextlib.suppress(FileNotFoundError):
+        book = Path(find_root(place)).resolve() / "_build" / "html"
+        if (book / page).is_file():
+            (book / SCRIPT).write_text(as_script(record), encoding="ascii")
+            click.echo(f"page:   {book / page}")
 
 
 @click.command()

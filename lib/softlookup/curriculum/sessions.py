@@ -75,7 +75,9 @@ def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
     return tuple(section for section in page.sections if section.label in only and section.label not in left_out)
 
 
-def sessions(book: Path, route: Route, length: int, *, without: Collection[str] = ()) -> tuple[Session, ...]:
+def sessions(
+    book: Path, route: Route, length: int, *, without: Collection[str] = (), apart: bool = False
+) -> tuple[Session, ...]:
     """Cut a route into sessions.
 
     Sections keep the order of the pages and are never parted. A session takes as many as may be taught; tasks of
@@ -86,6 +88,8 @@ def sessions(book: Path, route: Route, length: int, *, without: Collection[str] 
         route: The route.
         length: Minutes of a session.
         without: Tasks that are done neither in class nor at home.
+        apart: Whether a chapter begins with a session where half of the one before is taught already. What is left
+            of that one is then for its tasks.
 
     Returns:
         The sessions, none of which takes longer than its length.
@@ -108,7 +112,9 @@ def sessions(book: Path, route: Route, length: int, *, without: Collection[str] 
                 f"{section.label} takes {taught_minutes(section)} minutes, and a session of {length} minutes teaches "
                 f"{limit} at most: give {least} minutes, or more"
             )
-        if sum(map(taught_minutes, groups[-1])) + taught_minutes(section) > limit:
+        taught = sum(map(taught_minutes, groups[-1]))
+        begins = bool(groups[-1]) and groups[-1][-1].chapter != section.chapter
+        if taught + taught_minutes(section) > limit or (apart and begins and taught > limit / 2):
             groups.append([])
         groups[-1].append(section)
     return tuple(_session(number, length, tuple(group), without) for number, group in enumerate(groups, 1))

@@ -7,21 +7,26 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from softlookup.grading.course import collected, groups, personal, terms
 from softlookup.grading.course.folder import Course
+from softlookup.grading.course.leaving import Left, leave, shared_with
 from softlookup.grading.data.disk import Shelf, atomic_write, disk_trouble, unfinished
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.locks import lock
 from softlookup.grading.data.records import Report
 from softlookup.grading.data.tables import read_table
+from softlookup.grading.giving_out.packing import archives_with
+from softlookup.grading.platforms.feedback_zips import zips_with
 from softlookup.grading.reports.class_report import read_report
 from softlookup.grading.reports.side_by_side import pages_naming
 from softlookup.grading.viva.place import paths_of
 
 STEPS = ("submitted", "autograded", "feedback")
-NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, other CSV files, returned feedback."
+NOT_REACHED = "Not reached: backups, downloaded zips, nbgrader's exchange, other CSV files, returned feedback."
 
 
 def kept_of(course: Course, student: str) -> list[str]:
@@ -32,6 +37,15 @@ def kept_of(course: Course, student: str) -> list[str]:
     """
     _check(student)
     phrases = _rows(course, student)
+    if student in terms.read_granted(course).students():
+        phrases.append(f"an entry in {terms.FILE}")
+    if any(student in group for table in groups.tables(course).values() for group in table):
+        phrases.append(f"an entry in {groups.FILE}")
+    for assignment, heir in shared_with(course, student):
+        phrases.append(f"the name in the group's notebook of {assignment}, which is left to {heir}")
+    phrases += [str(path.relative_to(course.root)) for path in zips_with(course, student)]
+    for path in collected.records_naming(course, student):
+        phrases.append(f"an entry in {path.relative_to(course.root)}")
     phrases += [str(path.relative_to(course.root)) for path in _paths(course, student)]
     for path in _ledgers(course):
         count = sum(_is_about(line, student) for line in path.read_bytes().splitlines())
@@ -56,8 +70,15 @@ def forget(course: Course, student: str) -> list[str]:
     # Held until all is done: a grader that runs meanwhile would write down again what was removed.
     with _no_grader(course):
         removed = kept_of(course, student)
+        for path in zips_with(course, student):  # found by the record of what was collected, so they go first
+            _remove(path)
+        left = leave(course, student)
+        groups.forget(course, student)
+        collected.forget(course, student)
         with course.one_writer(), course.gradebook() as book, contextlib.suppress(MissingEntry):
             book.remove_student(student)
+        with course.one_writer():
+            terms.forget(course, student)
         for path in _paths(course, student):
             with disk_trouble(path):
                 _remove(path)
@@ -65,8 +86,8 @@ def forget(course: Course, student: str) -> list[str]:
             for copy in unfinished(path):
                 _remove(copy)
             lines = path.read_bytes().splitlines(keepends=True)
-            remaining = [line for line in lines if not _is_about(line, student)]
-            if len(remaining) < len(lines):
+            remaining = [_left(line, student, path.parent.name, left) for line in lines if not _is_about(line, student)]
+            if remaining != lines:
                 atomic_write(path, b"".join(remaining))
         for path, (_, rest) in _texts(course, student).items():
             atomic_write(path, rest)
@@ -110,11 +131,13 @@ def _paths(course: Course, student: str) -> list[Path]:
         if usual.name == student and os.path.lexists(usual):
             paths.add(usual)
     paths.update((course.root / "logs").glob(f"*/{glob.escape(student)}.log"))
+    paths.update(course.root.glob(f"release/*/{personal.FOLDER}/{glob.escape(student)}.ipynb"))
     for folder in (course.root / ".grading").glob("*"):
         shelved = Shelf(folder).path(student)
         paths.update(path for path in (shelved, *unfinished(shelved)) if path.exists())
     paths.update(pages_naming(course.root / "reports", student))
     paths.update(paths_of(course, student))
+    paths.update(archives_with(course, student))
     return sorted(paths)
 
 
@@ -142,6 +165,20 @@ def _is_about(line: bytes, student: str) -> bool:
         message.get("entered"),
         message.get("page"),
     )
+
+
+def _left(line: bytes, student: str, assignment: str, left: Left) -> bytes:
+    """Another student's line of a ledger, as if the notebook had always been that of the rest of the group."""
+    for old, new in left.digests.items():
+        line = line.replace(old.encode(), new.encode())
+    if b'"given_by":' in line:
+        with contextlib.suppress(ValueError):
+            message = json.loads(line)
+            if message.get("given_by") == student:
+                heir = left.heirs.get(assignment, message["student"])
+                message["given_by"] = "" if heir == message["student"] else heir
+                line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    return line
 
 
 def _texts(course: Course, student: str) -> dict[Path, tuple[int, bytes]]:
@@ -200,8 +237,19 @@ def _drop_from_report(path: Path, student: str) -> None:
     from softlookup.grading.reports.table import as_text
 
     report = read_report(path)
-    rest = Report(report.assignment, report.seed, tuple(r for r in report.records if r.student != student))
+    named = re.compile(rf"(?<![\w.-]){re.escape(student)}(?![\w.-])")
+    records = [
+        replace(
+            record,
+            group=group if len(group := tuple(name for name in record.group if name != student)) > 1 else (),
+            remarks=tuple(remark for remark in record.remarks if not named.search(remark)),
+        )
+        for record in report.records
+        if record.student != student
+    ]
+    rest = Report(report.assignment, report.seed, tuple(records))
     text = json.dumps(rest.as_json(), indent=2, ensure_ascii=False) + "\n"
-    atomic_write(path, text.encode("utf-8", "replace"))
+    # The table first: who is killed in between is still found in the report.
     if path.with_suffix(".txt").is_file():
         atomic_write(path.with_suffix(".txt"), as_text(rest).encode("utf-8", "replace"))
+    atomic_write(path, text.encode("utf-8", "replace"))

@@ -10,23 +10,13 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.checking.catalogue import Catalogue
-from softlookup.checking.helping import HELP_FILE, SETTING, HelpOnTask, Hint, help_lines, read_help
+from softlookup.checking.helping import SETTING, Hint
 from softlookup.checking.inside.source import text_hash
+from softlookup.checking.kept import HelpOnTask, TaskKept, read_kept
 from softlookup.checking.result import HEADLINES, HELP_STEPS
-from softlookup.grading.course.notebooks import (
-    BadNotebook,
-    error_of,
-    grade_id,
-    help_of,
-    is_solution,
-    read_notebook,
-    task_id,
-    verdict_cells,
-    verdict_of,
-)
-from softlookup.grading.data.disk import atomic_write
-from softlookup.grading.judging.rebuild import released_check
-from softlookup.grading.validate import CheckOutcome, execute, outcome_of, rebuilt_at
+from softlookup.grading.course.notebooks import grade_id, help_of, is_solution, read_notebook, task_id, verdict_of
+from softlookup.grading.kept_at_home import keep
+from softlookup.grading.validate import CheckOutcome, check_of, execute, judged, outcomes_in, rebuilt_at
 
 FORMAT = "softlookup-hint-1"
 """The kind of record that ``softlookup hint --json`` prints: another number says that a field went or changed."""
@@ -53,11 +43,13 @@ class HintAtHome:
         outcome: What the task's check says.
         hint: The step; where there is no answer that could be judged, it says so, and counts as none.
         again: Whether it is the same step as the last time, since the answer has not changed.
+        remark: A sentence where this could not be kept beside the notebook.
     """
 
     outcome: CheckOutcome
     hint: Hint
     again: bool = False
+    remark: str = ""
 
     def record(self, notebook: str) -> dict[str, Any]:
         """What ``softlookup hint --json`` prints.
@@ -92,7 +84,7 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
     """Run a notebook up to the check of one task, and give the next step of help on the answer that stands there.
 
     The steps are those of ``hint`` in the notebook, without the last, which is a solution. Another step comes only
-    once the answer is another one. How many were given is written beside the notebook, whose checks then say it, too.
+    once the answer is another one. How many were given is kept beside the notebook, whose checks then say it, too.
 
     Args:
         path: The notebook; it is not changed.
@@ -106,36 +98,34 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
     """
     known, folder = catalogue.task(task), path.resolve().parent
     saved = read_notebook(path)
-    notebook, _ = rebuilt_at(path, catalogue)
-    every = [name for name, _ in verdict_cells(notebook)]
-    checks = ((number, released_check(cell, catalogue)) for number, cell in enumerate(notebook.cells))
-    at, variant = next(
-        ((number, check.variant.number) for number, check in checks if check and check.task.id == task), (-1, 0)
-    )
-    if at < 0:
-        others = f": it asks {', '.join(every)}" if every else ""
-        raise BadNotebook(f"{path.name} does not ask the task {task}{others}")
+    rebuilt = rebuilt_at(path, catalogue)
+    notebook = rebuilt.notebook
+    at, variant = check_of(notebook, task, path.name, catalogue)
     answer = next((cell for cell in notebook.cells if is_solution(cell) and task_id(grade_id(cell)) == task), None)
     answer_hash = _answer_hash(answer.source) if answer is not None else ""
-    recorded = read_help(folder)
-    in_notebook, outside = help_of(saved.cells).get(task, 0), recorded.get(task, HelpOnTask())
+    in_notebook = help_of(saved.cells).get(task, 0)
+    outside = read_kept(folder).tasks.get(task, TaskKept()).help
     again = outside.steps >= max(in_notebook, 1) and outside.answer == answer_hash
     shown = HelpOnTask(max(in_notebook, outside.steps), answer_hash)
     last = _ASK.format(task=task, variant=variant, steps=shown.steps, again=again, mime=MIME)
     notebook.cells = [*notebook.cells[: at + 1], nbformat.v4.new_code_cell(_setting(saved) + last)]
     execute(notebook, folder, timeout_s, lambda number, total: None)
-    outcome = outcome_of(task, notebook.cells[at], answer is not None and error_of(answer) or None, catalogue)
+    outcomes = outcomes_in(notebook, catalogue, task, at)
+    outcome = outcomes[-1]
+    changes = judged(outcomes, rebuilt.answers)
     record = next((data[MIME] for data in _data(notebook.cells[-1]) if MIME in data), None)
     if outcome.verdict == "blank":
         hint = Hint(task, shown.steps, "Nothing is written yet", (_FIRST_TRY,), reading=known.book_url)
-        return HintAtHome(outcome, hint)
-    if record is None or verdict_of(notebook.cells[at]) is None:
+    elif record is None or verdict_of(notebook.cells[at]) is None:
         hint = Hint(task, shown.steps, "What the check says", (outcome.message,), reading=known.book_url)
-        return HintAtHome(outcome, hint)
-    hint = Hint(**{**record, "paragraphs": tuple(record["paragraphs"])})
-    if 0 < hint.step <= len(HELP_STEPS) and outcome.verdict != "pass":
-        atomic_write(folder / HELP_FILE, help_lines(recorded | {task: replace(shown, steps=hint.step)}).encode())
-    return HintAtHome(replace(outcome, help=hint.step), hint, again and outcome.verdict != "pass")
+    else:
+        hint = Hint(**{**record, "paragraphs": tuple(record["paragraphs"])})
+        outcome = replace(outcome, help=hint.step)
+        if 0 < hint.step <= len(HELP_STEPS) and outcome.verdict != "pass":
+            changes[task] = {**changes.get(task, {}), "help": replace(shown, steps=hint.step)}
+        again = again and outcome.verdict != "pass"
+        return HintAtHome(outcome, hint, again, keep(folder, changes))
+    return HintAtHome(outcome, hint, remark=keep(folder, changes))
 
 
 def _answer_hash(source: str) -> str:

@@ -1,19 +1,26 @@
-"""Runs at home what will be graded: the notebook put into its release, and what its checks say, in words."""
+"""Runs at home what will be graded: the notebook put into its release, and what its checks say, in words.
+
+What was found is kept beside the notebook, which itself stays as it is.
+"""
 
 import ast
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
 from softlookup.checking.catalogue import Catalogue, UnknownTask, here
+from softlookup.checking.inside.source import text_hash
+from softlookup.checking.kept import JUDGED, Judged
 from softlookup.grading.as_released import as_released
 from softlookup.grading.course.notebooks import (
+    BadNotebook,
     cells_in,
     error_of,
     grade_id,
@@ -29,7 +36,8 @@ from softlookup.grading.course.notebooks import (
     worth,
 )
 from softlookup.grading.judging.names import parsed
-from softlookup.grading.judging.rebuild import rebuild
+from softlookup.grading.judging.rebuild import Rebuilt, rebuild, released_check
+from softlookup.grading.kept_at_home import keep
 
 FORMAT = "softlookup-check-1"
 """The kind of record that ``softlookup check --json`` prints: another number says that a field went or changed."""
@@ -138,31 +146,74 @@ def rehearse(
     timeout_s: float = 60.0,
     done: Callable[[int, int], None] = lambda number, total: None,
     catalogue: Catalogue | None = None,
+    task: str = "",
 ) -> Rehearsal:
-    """Run in a fresh kernel what of a notebook counts, on past errors, and gather the verdicts.
+    """Run in a fresh kernel what of a notebook counts, on past errors, and gather and keep the verdicts.
 
     Args:
-        path: The notebook; it is not changed.
+        path: The notebook; it is not changed. What was found is kept in a file beside it.
         timeout_s: How long one cell may run before it is interrupted, in seconds.
         done: Called after each code cell with how many have run and how many there are.
         catalogue: The tasks that are known; None takes those of this process.
+        task: Run up to the check of this task, and give its verdict alone; empty for all.
 
     Returns:
         The verdicts, and what is to be said about the notebook.
 
     Raises:
-        BadNotebook: If the file is not a notebook.
+        BadNotebook: If the file is not a notebook, or does not ask the task.
     """
     catalogue = catalogue or here()
-    notebook, remarks = rebuilt_at(path, catalogue)
+    rebuilt = rebuilt_at(path, catalogue)
+    notebook = rebuilt.notebook
+    at = check_of(notebook, task, path.name, catalogue)[0] if task else len(notebook.cells) - 1
+    notebook.cells = notebook.cells[: at + 1]
     execute(notebook, path.resolve().parent, timeout_s, done)
-    answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
-    outcomes = [outcome_of(task, cell, answers.get(task), catalogue) for task, cell in verdict_cells(notebook)]
-    by_hand = [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
-    return Rehearsal(notebook, outcomes, remarks, {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
+    every = outcomes_in(notebook, catalogue, task, at)
+    remarks = [*rebuilt.remarks, *filter(None, [keep(path.resolve().parent, judged(every, rebuilt.answers))])]
+    shown = every[-1:] if task else every
+    by_hand = [] if task else [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
+    return Rehearsal(notebook, shown, tuple(remarks), {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
 
 
-def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> tuple[NotebookNode, tuple[str, ...]]:
+def check_of(notebook: NotebookNode, task: str, name: str, catalogue: Catalogue) -> tuple[int, int]:
+    """Where the check of a task stands in a rebuilt notebook, and which variant it asks for.
+
+    Args:
+        notebook: As ``rebuilt_at`` gives it.
+        task: The task's id.
+        name: The file's name, for the message.
+        catalogue: The tasks that are known.
+
+    Raises:
+        BadNotebook: If the notebook does not ask the task.
+    """
+    for at, cell in enumerate(notebook.cells):
+        check = released_check(cell, catalogue)
+        if check is not None and check.task.id == task:
+            return at, check.variant.number
+    every = [other for other, _ in verdict_cells(notebook)]
+    others = f": it asks {', '.join(every)}" if every else ""
+    raise BadNotebook(f"{name} does not ask the task {task}{others}")
+
+
+def judged(outcomes: Iterable[CheckOutcome], answers: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """What is to be kept of some verdicts: those on answers that were judged.
+
+    Args:
+        outcomes: The verdicts.
+        answers: The answers' sources as they stand in the student's notebook, by grade_id.
+    """
+    now = datetime.now().astimezone()
+    hashes = {task_id(name): text_hash(source) for name, source in answers.items()}
+    return {
+        each.task: {"judged": Judged(each.verdict, each.points, each.max, each.mistakes, hashes[each.task], now)}
+        for each in outcomes
+        if each.verdict in JUDGED and each.task in hashes
+    }
+
+
+def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> Rebuilt:
     """A notebook as it is graded, and what is to be said about it; as it stands where it checks no known task.
 
     Raises:
@@ -171,7 +222,9 @@ def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> tuple[Notebook
     raw = read_file(path)
     release = as_released(cells_in(raw, path.name), path, catalogue or here())
     if release is None:
-        return read_notebook(path), ()
+        notebook = read_notebook(path)
+        answers = {grade_id(cell): cell.source for cell in notebook.cells if is_solution(cell)}
+        return Rebuilt(notebook, (), frozenset(), answers)
     rebuilt = rebuild(release, raw, path.name)
     remarks = [*rebuilt.remarks, *_imported(rebuilt.notebook)]
     named = re.match(r"\d\d(?=_)", path.stem)
@@ -180,7 +233,7 @@ def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> tuple[Notebook
         remarks.insert(
             0, f"The file is called {path.name} and holds the notebook of chapter {holds}: hand it in for that one."
         )
-    return rebuilt.notebook, tuple(remarks)
+    return replace(rebuilt, remarks=tuple(remarks))
 
 
 def _imported(notebook: NotebookNode) -> Iterator[str]:
@@ -234,15 +287,26 @@ def execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callab
         return
 
 
-def outcome_of(task: str, cell: NotebookNode, answer_error: str | None, catalogue: Catalogue) -> CheckOutcome:
-    """What a check's cell says, once it was run.
+def outcomes_in(notebook: NotebookNode, catalogue: Catalogue, task: str = "", at: int = -1) -> list[CheckOutcome]:
+    """What the checks of a rebuilt notebook that was run say.
 
     Args:
-        task: The task's id.
-        cell: The check's cell.
-        answer_error: What the answer's own cell ended with, None if it ended well.
+        notebook: The notebook.
         catalogue: The tasks that are known.
+        task: One of its tasks, whose check need not be marked as one.
+        at: Where that stands.
+
+    Returns:
+        The outcomes in the notebook's order; that of ``task`` comes last.
     """
+    errors = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
+    checks = [pair for pair in verdict_cells(notebook) if pair[0] != task]
+    checks += [(task, notebook.cells[at])] if task else []
+    return [_outcome(name, cell, errors.get(name), catalogue) for name, cell in checks]
+
+
+def _outcome(task: str, cell: NotebookNode, answer_error: str | None, catalogue: Catalogue) -> CheckOutcome:
+    """What a check's cell says, once it was run; the answer's own cell may have ended with an error."""
     record = verdict_of(cell)
     best = worth(cell)
     if record is not None:

@@ -25,7 +25,8 @@ BESIDE = ("book/references.bib", "book/measured/*")
 
 _CONFIG = """\
 # What the book of this course has of its own. All other settings are those of the checkout's _config.yml; what stands
-# here counts in their place, for instance the addresses below sphinx: config: softlookup_launch.
+# here counts in their place, for instance the addresses below sphinx: config: softlookup_launch. Of these, install and
+# book stand in the notebooks, too: run 'softlookup release' after changing them.
 title: {title}
 session_minutes: {minutes} # of the schedule, which 'softlookup course new' writes
 """

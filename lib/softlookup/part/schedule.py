@@ -7,7 +7,7 @@ from pathlib import Path
 from softlookup.checking.task import Task
 from softlookup.curriculum import EDGES, NAMES, Route, Session, sessions
 from softlookup.curriculum.pages import chapter_files
-from softlookup.curriculum.sessions import OUTSIDE
+from softlookup.curriculum.sessions import OUTSIDE, START_MINUTES
 from softlookup.curriculum.tables import FIGURE_SAYS, link_to
 
 
@@ -56,7 +56,7 @@ def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Co
     home = [number for number in chapters if number not in described_chapters]
     route = Route("course", "", "", tuple(described_chapters))
     parts = ["# Schedule", "*What is taught when, which tasks are done in class, and which at home?*"]
-    cut = sessions(book, route, minutes, without=dropped) if described_chapters else ()
+    cut = sessions(book, route, minutes, without=dropped, apart=True) if described_chapters else ()
     if described_chapters:
         count = len(cut)
         meetings = "1 session" if count == 1 else f"{count} sessions"
@@ -77,9 +77,14 @@ def _session(session: Session) -> str:
         f"- **{NAMES[chapter]}**: {', '.join(map(link_to, group))}"
         for chapter, group in groupby(session.sections, lambda section: section.chapter)
     ]
+    in_class = sum(task.minutes for task in session.tasks)
+    spent = (
+        f"About {session.minutes} of {session.length} minutes: {START_MINUTES} for questions about the homework, "
+        f"{session.taught_minutes} for the sections and figures, {in_class} for tasks."
+    )
     shown = f"- Shown: {', '.join(FIGURE_SAYS[name] for name in session.figures)}" if session.figures else ""
     lines = [*taught, shown, _tasks("Tasks in class", session.tasks), _tasks("Homework", session.homework)]
-    return f"## Session {session.number}\n\n" + "\n".join(filter(None, lines))
+    return f"## Session {session.number}\n\n{spent}\n\n" + "\n".join(filter(None, lines))
 
 
 def _tasks(lead: str, several: Iterable[Task]) -> str:

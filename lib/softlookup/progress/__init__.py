@@ -1,8 +1,8 @@
 """A student's own way: copies of the notebooks to work on, what they say of how far one is, and what comes next."""
 
 from softlookup.progress.advice import Advice, advise
-from softlookup.progress.reading import ChapterState, TaskState, read_chapter, read_folder
-from softlookup.progress.report import as_json, as_script, as_text
+from softlookup.progress.reading import ChapterState, TaskState, read_chapter, read_file_of, read_folder
+from softlookup.progress.report import as_json, as_script, as_text, chapter_as_text
 
 __all__ = [
     "Advice",
@@ -12,6 +12,8 @@ __all__ = [
     "as_json",
     "as_script",
     "as_text",
+    "chapter_as_text",
     "read_chapter",
+    "read_file_of",
     "read_folder",
 ]

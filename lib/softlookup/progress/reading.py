@@ -1,13 +1,17 @@
 """What a student's notebooks say of themselves: which tasks are right, which are begun, which mistake was named.
 
-A notebook is anybody's file. Of what its outputs claim only this is taken: a verdict that there is, for a task that
-there is, and names of mistakes that the task knows. All words come from the tasks' own descriptions.
+What commands found stands in a file beside the notebook, and counts as what the notebook's outputs say.
+
+Both are anybody's files. Of what they claim only this is taken: a verdict that there is, for a task that there is, and
+names of mistakes that the task knows. All words come from the tasks' own descriptions.
 """
 
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from nbformat import NotebookNode
 from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT
 from softlookup.checking.inside.source import text_hash
+from softlookup.checking.kept import KEPT_FILE, Judged, Kept, TaskKept, read_kept
 from softlookup.checking.task import Task
 from softlookup.grading.course.notebooks import (
     BadNotebook,
@@ -52,6 +57,7 @@ class TaskState:
         points: What its last check gave; 0 where the answer was changed since.
         named: The mistakes that the last check named, as sentences.
         help: How many steps of help were asked for.
+        questions: Of the questions on this answer in the terminal: how many were answered, and how many right.
     """
 
     task: Task
@@ -59,6 +65,7 @@ class TaskState:
     points: float = 0.0
     named: tuple[str, ...] = ()
     help: int = 0
+    questions: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,7 @@ class ChapterState:
         tasks: Its tasks, in the notebook's order.
         written: The answers in one's own words that a person grades, by name, and whether anything stands there.
         problem: One sentence, if the file could not be read.
+        remark: One sentence, if what commands have kept beside it could not be read.
     """
 
     chapter: int
@@ -78,6 +86,7 @@ class ChapterState:
     tasks: tuple[TaskState, ...]
     written: dict[str, bool] = field(default_factory=dict)
     problem: str = ""
+    remark: str = ""
 
     @property
     def points(self) -> float:
@@ -139,13 +148,29 @@ def read_folder(
             if fresh and run is not None:
                 said(file.name)
                 notebook = run(file)
-            chapters.append(read_chapter(notebook, chapter, catalogue, file))
+            chapters.append(read_chapter(notebook, chapter, catalogue, file, read_kept(file.parent)))
         except BadNotebook as problem:
             chapters.append(ChapterState(chapter, file, blank, problem=str(problem)))
     return tuple(chapters)
 
 
-def read_chapter(notebook: NotebookNode, chapter: int, catalogue: Catalogue, file: Path | None = None) -> ChapterState:
+def read_file_of(path: Path, catalogue: Catalogue) -> ChapterState:
+    """Read one notebook, whatever its name, with what is kept beside it.
+
+    Raises:
+        BadNotebook: If it is no notebook, or none of the course's.
+    """
+    notebook = read_notebook(path)
+    numbers = Counter(name[:2] for name in map(grade_id, notebook.cells) if re.match(r"\d\d-", name))
+    for number, _ in numbers.most_common():
+        if int(number) in catalogue.numbers:
+            return read_chapter(notebook, int(number), catalogue, path, read_kept(path.resolve().parent))
+    raise BadNotebook(f"{path.name} holds no task of the course")
+
+
+def read_chapter(
+    notebook: NotebookNode, chapter: int, catalogue: Catalogue, file: Path | None = None, beside: Kept | None = None
+) -> ChapterState:
     """Read one notebook.
 
     Args:
@@ -153,11 +178,14 @@ def read_chapter(notebook: NotebookNode, chapter: int, catalogue: Catalogue, fil
         chapter: Whose tasks to look for; other cells are left alone.
         catalogue: The tasks that there are.
         file: Where it came from.
+        beside: What commands have kept beside it.
     """
-    code = {grade_id(cell): cell for cell in reversed(notebook.cells) if cell.cell_type == "code" and grade_id(cell)}
+    tasks, damaged = beside or Kept({})
+    saved = datetime.fromtimestamp(file.stat().st_mtime, UTC) if file else datetime.now(UTC)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     help_steps = help_of(notebook.cells)
     states = tuple(
-        replace(_state(task, code.get(task.slug), code.get(f"{task.slug}-check")), help=help_steps.get(task.id, 0))
+        _state(task, cells, help_steps.get(task.id, 0), tasks.get(task.id, TaskKept()), saved)
         for task in catalogue.tasks(chapter)
     )
     written = {
@@ -167,7 +195,8 @@ def read_chapter(notebook: NotebookNode, chapter: int, catalogue: Catalogue, fil
         for name in [grade_id(cell)]
         if re.fullmatch(r"[a-z0-9-]{1,60}", name)
     }
-    return ChapterState(chapter, file, states, written)
+    remark = f"{file.parent / KEPT_FILE} is damaged, so that 'softlookup check' has to be run again" if file else ""
+    return ChapterState(chapter, file, states, written, remark=remark * damaged)
 
 
 def notebook_of(folder: Path, chapter: int) -> Path | None:
@@ -193,30 +222,76 @@ def _says_something(text: str) -> bool:
     return bool(text.strip()) and BLANK_WORDS not in text
 
 
-def _state(task: Task, answer: NotebookNode | None, check: NotebookNode | None) -> TaskState:
-    """The state of one task, from its answer's cell and its check's; either may be missing."""
+def _state(task: Task, cells: Sequence[NotebookNode], help_steps: int, known: TaskKept, saved: datetime) -> TaskState:
+    """The state of one task, by the notebook's outputs or by what commands found, whichever is better.
+
+    Args:
+        task: The task.
+        cells: The notebook's code cells.
+        help_steps: What its outputs say of help.
+        known: What commands found.
+        saved: When the notebook was saved: where both say the same, the newer one is taken.
+    """
+    answer, check = (
+        next((cell for cell in cells if grade_id(cell) == name), None) for name in (task.slug, f"{task.slug}-check")
+    )
+    state, points, named = _in_notebook(task, answer, check)
+    if known.judged is not None:
+        marked = [cell for cell in cells if grade_id(cell) == task.slug]
+        # An editor that loses nbgrader's marks leaves the answer in a cell without a name.
+        standing = marked or [cell for cell in cells if not grade_id(cell)]
+        if known.judged.answer in (text_hash(str(cell.source)) for cell in standing):
+            newest_first = [_by_command(task, known.judged), (state, points, named)]
+            if known.judged.when < saved:
+                newest_first.reverse()
+            state, points, named = max(newest_first, key=lambda state: (_RANK.get(state[0], 0), state[1]))
+        elif state == "unchecked":
+            state = "changed"
+    questions = (len(known.questions), sum(known.questions.values()))
+    return TaskState(task, state, points, named, max(help_steps, known.help.steps), questions)
+
+
+_RANK = {"pass": 3, "partial": 2, "wrong": 1}
+_Said = tuple[str, float, tuple[str, ...]]
+"""A state, its points, and sentences on mistakes."""
+
+
+def _by_command(task: Task, judged: Judged) -> _Said:
+    """What a command said of an answer."""
+    if judged.verdict == "pass":
+        return "pass", task.points, ()
+    share = min(judged.points / judged.max, 1.0) if judged.max else 0.0
+    return "partial" if judged.verdict == "partial" else "wrong", share * task.points, _named(task, judged.diagnosis)
+
+
+def _in_notebook(task: Task, answer: NotebookNode | None, check: NotebookNode | None) -> _Said:
+    """What the notebook says, by its answer's cell and its check's; either may be missing."""
     empty = answer is None or BLANK in answer.source
     recorded = verdict_of(check) if check is not None else None
     if recorded is None or recorded["task"] != task.id:
-        return TaskState(task, "blank" if empty else "unchecked")
-    if recorded["verdict"] == "blank" or (answer is not None and empty):
+        return "blank" if empty else "unchecked", 0.0, ()
+    judged = recorded["answer"] if isinstance(recorded.get("answer"), str) else ""
+    if recorded["verdict"] == "blank" or (answer is not None and empty and judged != text_hash(str(answer.source))):
         older = answer is not None and not empty
-        return TaskState(task, "changed" if older else "blank")
-    if answer is not None and _changed(str(answer.source), recorded.get("answer")):
-        return TaskState(task, "changed")
-    named = tuple(dict.fromkeys(filter(None, (_sentence(task, slug) for slug in recorded["diagnosis"][:2]))))
+        return "changed" if older else "blank", 0.0, ()
+    if answer is not None and _changed(str(answer.source), judged):
+        return "changed", 0.0, ()
     if recorded["verdict"] == "pass":
-        return TaskState(task, "pass", task.points)
+        return "pass", task.points, ()
     points = _points(recorded.get("points"), task.points)
-    return TaskState(task, "partial" if recorded["verdict"] == "partial" else "wrong", points, named)
+    return "partial" if recorded["verdict"] == "partial" else "wrong", points, _named(task, recorded["diagnosis"])
 
 
-def _changed(source: str, judged: Any) -> bool:
+def _named(task: Task, slugs: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, (_sentence(task, slug) for slug in [*slugs][:2]))))
+
+
+def _changed(source: str, judged: str) -> bool:
     """Whether an answer is another than the one that was judged, as far as the verdict says which that was.
 
     Where a cell has lines that IPython rewrites, what was judged is not what stands there, and nothing can be said.
     """
-    return isinstance(judged, str) and bool(judged) and not _MAGIC.search(source) and text_hash(source) != judged
+    return bool(judged) and not _MAGIC.search(source) and text_hash(source) != judged
 
 
 def _points(claimed: Any, best: float) -> float:

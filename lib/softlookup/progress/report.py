@@ -22,11 +22,12 @@ EMPTY = "// softlookup progress writes here what the page Your way shows.\n"
 """What stands there before, and in every book that is built anew, so that nobody's progress is given to others."""
 
 MOST_NAMED = 5
+_TO_CHECK = ("changed", "unchecked")
 _STATE = {
     "partial": "partly right",
     "wrong": "not right yet",
-    "changed": "changed since its check: run the check",
-    "unchecked": "no check yet: run it, and save",
+    "changed": "changed since its check",
+    "unchecked": "no check yet",
 }
 
 
@@ -40,9 +41,11 @@ def as_json(chapters: Sequence[ChapterState], when: datetime) -> dict[str, Any]:
         task_state.task.id: {
             **{"state": task_state.state, "points": task_state.points, "named": list(task_state.named)},
             **({"help": task_state.help} if task_state.help else {}),
+            **({"questions": dict(zip(("asked", "right"), answered, strict=True))} if any(answered) else {}),
         }
         for chapter in chapters
         for task_state in chapter.tasks
+        for answered in [task_state.questions]
         if task_state.state != "blank"
     }
     written = {name: done for chapter in chapters for name, done in chapter.written.items()}
@@ -56,7 +59,20 @@ def as_script(record: dict[str, Any]) -> str:
 
 def as_text(chapters: Sequence[ChapterState]) -> str:
     """The whole for a terminal: a line for each chapter, what was named, and what to do next."""
-    return "\n".join([*_table(chapters), "", *_next(chapters), *_helped(chapters)]) + "\n"
+    lines = [*_table(chapters), "", *_next(chapters), *_helped(chapters), *_quizzed(chapters), *_remarks(chapters)]
+    return "\n".join(lines) + "\n"
+
+
+def chapter_as_text(chapter: ChapterState, task: str = "") -> str:
+    """One notebook for a terminal, task by task.
+
+    Args:
+        chapter: The notebook's state.
+        task: Only this task of it; empty for all.
+    """
+    lines = [_whole_line(task_state) for task_state in chapter.tasks if task in ("", task_state.task.id)]
+    lines += [] if task else ["", *_table([chapter])]
+    return "\n".join([*lines, *_remarks([chapter])]) + "\n"
 
 
 def _name(chapter: ChapterState) -> str:
@@ -105,6 +121,9 @@ def _next(chapters: Sequence[ChapterState]) -> Iterator[str]:
         yield from map(_line, advice.mend[:MOST_NAMED])
         if len(advice.mend) > MOST_NAMED:
             yield f"  and {len(advice.mend) - MOST_NAMED} more"
+    if open_checks := [task_state.task.chapter for task_state in advice.mend if task_state.state in _TO_CHECK]:
+        command = f"softlookup check {open_checks[0]:02d}"
+        yield f"What has no check or changed since: run its check in the notebook and save, or run '{command}'."
     if advice.go_on is not None:
         now = next(chapter for chapter in chapters if chapter.chapter == advice.go_on)
         blank = next((task_state.task for task_state in now.tasks if task_state.state == "blank"), None)
@@ -117,6 +136,30 @@ def _next(chapters: Sequence[ChapterState]) -> Iterator[str]:
         yield f"Open to you as well: {_list(advice.open)}."
     if advice.go_on is None and advice.next is None:
         yield "All tasks are right. There is nothing left to do here."
+
+
+def _quizzed(chapters: Sequence[ChapterState]) -> Iterator[str]:
+    """How many questions on one's own answers were answered."""
+    quizzed = [task_state for chapter in chapters for task_state in chapter.tasks if any(task_state.questions)]
+    if quizzed:
+        answered, right = (sum(task_state.questions[at] for task_state in quizzed) for at in (0, 1))
+        yield f"Questions on your own answers: {right} of {answered} right."
+
+
+def _remarks(chapters: Sequence[ChapterState]) -> Iterator[str]:
+    return (
+        f"note: {plain(sentence)}." for sentence in dict.fromkeys(chapter.remark for chapter in chapters) if sentence
+    )
+
+
+def _whole_line(task_state: TaskState) -> str:
+    """A task with everything that is known of it."""
+    task, (answered, right) = task_state.task, task_state.questions
+    words = {"pass": "right", "blank": "nothing written yet", **_STATE}[task_state.state]
+    more = [f"{task_state.points:g} of {task.points:g} points"]
+    more += [f"help up to the {HELP_STEPS[task_state.help - 1]}"] * bool(task_state.help)
+    more += [f"{right} of {answered} questions right"] * bool(answered)
+    return " ".join([f"{task.id}, {task.title}: {words} ({', '.join(more)}).", *task_state.named[:1]])
 
 
 def _line(task_state: TaskState) -> str:

@@ -38,7 +38,12 @@ def load_digits() -> Digits:
 
     Source: Alpaydin & Kaynak 1998, the test part of their data, as scikit-learn gives it.
     """
-    from sklearn.datasets import load_digits as read
+    try:
+        from sklearn.datasets import load_digits as read
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "the digits come with the package scikit-learn: install it with `pip install scikit-learn`", name=error.name
+        ) from error
 
     dataset = read()
     order = np.random.default_rng(SPLIT_SEED).permutation(len(dataset.target))

@@ -1,5 +1,6 @@
 """What one question to a student's object consists of."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,9 +24,9 @@ class Case:
 
     Attributes:
         label: What is special about it, in words for the student ("a mask, unequal sizes").
-        args: Positional arguments: numpy arrays, numbers, or None; with the frames "text" and "plain" also text, lists
-            and dictionaries. A dictionary with the key "candidate" is turned into something to call, beside the
-            student's code (see ``candidates``).
+        args: Positional arguments: numpy arrays (a tensor becomes one), numbers, or None; with the frames "text" and
+            "plain" also text, lists and dictionaries. A dictionary with the key "candidate" is turned into something to
+            call, beside the student's code (see ``candidates``).
         part: The part of the task that it belongs to.
         frame: What arrays are turned into before the call: "torch", "numpy" or "plain" (numbers only); "text" where the
             answer is text, whole numbers, lists or dictionaries (see ``texts``).
@@ -79,6 +80,16 @@ class Case:
     rank: int = 0
     inbox: Arrays = ()
 
+    def __post_init__(self) -> None:
+        """Take tensors as arrays, which is what travels into a sandbox and into files.
+
+        Raises:
+            ValueError: If numpy has no dtype for one.
+        """
+        if "torch" in sys.modules:
+            object.__setattr__(self, "args", _without_tensors(self.args, self.label))
+            object.__setattr__(self, "upstream", _without_tensors(self.upstream, self.label))
+
     @property
     def is_recorded(self) -> bool:
         """Whether what comes back is a record, of which the judge makes the results."""
@@ -95,6 +106,19 @@ class Case:
         if not arrays:
             raise ValueError(f"the case {self.label!r} has no array among its arguments")
         return next((a.dtype for a in arrays if a.dtype.kind == "f"), arrays[0].dtype)
+
+
+def _without_tensors(value: Any, label: str) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)([_without_tensors(item, label) for item in value])
+    if type(value) is dict:
+        return {key: _without_tensors(item, label) for key, item in value.items()}
+    if not isinstance(value, sys.modules["torch"].Tensor):
+        return value
+    try:
+        return value.detach().cpu().numpy().copy()
+    except TypeError as error:
+        raise ValueError(f"the case {label!r} holds a tensor that numpy cannot hold ({error}): use float32") from None
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,7 @@ def comment(course: Course, assignment: str, student: str, task: str, text: str)
         CourseError: If there is no such graded answer.
     """
     course.require(assignment)
+    course.students([student])
     with course.gradebook() as book:
         cells = [
             row

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, timezone, tzinfo
 from functools import cached_property
 from pathlib import Path
@@ -15,14 +15,32 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.grading.course.student_ids import id_trouble, left_out, shown
+from softlookup.grading.course import staging
+from softlookup.grading.course.entering import convert, enter, one_transaction
+from softlookup.grading.course.student_ids import id_trouble, left_out, nobody, shown
 from softlookup.grading.data.dates import zone_named
+from softlookup.grading.data.disk import as_placed, atomic_write, disk_sentence, disk_trouble, shared_with_group
 from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.locks import lock
 
 CONFIG_NAME = "nbgrader_config.py"
 ATTACKS = ".attacks"
 """A file of this name says that a course holds submissions that attack the grader."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an assignment is released from.
+
+    Attributes:
+        notebook: With solutions.
+        beside: Files beside it, which nbgrader copies to the release; None removes one.
+        released: Files that the release has besides, by their paths in it.
+    """
+
+    notebook: NotebookNode
+    beside: Mapping[str, bytes | None] = field(default_factory=dict)
+    released: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -39,17 +57,20 @@ class Course:
 
     @classmethod
     def at(cls, folder: Path) -> "Course":
-        """Take a folder as a course.
+        """Take a folder as a course; a release that was killed while it was put into its place is finished.
 
         Raises:
-            CourseError: If there is no such folder, or no nbgrader_config.py in it.
+            CourseError: If there is no such folder, no nbgrader_config.py in it, or such a release cannot be finished.
         """
         root = folder.resolve()
         if not root.is_dir():
             raise CourseError(f"there is no folder {folder}: 'softlookup sample {folder}' makes a sample course")
         if not (root / CONFIG_NAME).is_file():
             raise CourseError(f"{folder} is not a course's folder (no {CONFIG_NAME} in it): name one with --course")
-        return cls(root)
+        course = cls(root)
+        if staging.is_decided(root):
+            course._finish_release()
+        return course
 
     def __reduce__(self) -> tuple[type["Course"], tuple[Path]]:
         """Only the folder travels to another process."""
@@ -61,6 +82,9 @@ class Course:
         from traitlets.config import Config, PyFileConfigLoader
 
         config = Config()
+        if not (self.root.is_dir() and shared_with_group(self.root)):
+            # nbgrader sets permissions whatever the umask says: 644, or 444, unless its settings say something else.
+            config.BaseConverter.permissions, config.Autograde.permissions = 600, 400
         if (self.root / CONFIG_NAME).exists():
             config.merge(PyFileConfigLoader(CONFIG_NAME, path=str(self.root)).load_config())
         config.CourseDirectory.root = str(self.root)
@@ -124,8 +148,7 @@ class Course:
             names.update(student.id for student in book.students if not id_trouble(student.id))
         students = sorted(names - refused.keys(), key=_by_number)
         if unknown := sorted(set(named) - set(students)):
-            why = id_trouble(unknown[0]) or "ids are the folders of submitted/"
-            raise CourseError(f"nobody in the class has the id {shown(unknown[0])}: {why}")
+            raise CourseError(nobody(unknown[0], students))
         return students
 
     def left_out(self, assignment: str) -> list[str]:
@@ -194,25 +217,52 @@ class Course:
         Raises:
             GradebookError: If the database refuses something while it is open.
         """
-        from nbgrader.api import Gradebook
+        from nbgrader.api import Gradebook, InvalidEntry
         from sqlalchemy.exc import SQLAlchemyError
 
         use_own_programs()
         try:
+            self._make_gradebook()
             with Gradebook(self.directory.db_url, self.directory.course_id) as book:
                 yield book
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, InvalidEntry) as error:
             raise gradebook_error(error) from error
+
+    def _make_gradebook(self) -> None:
+        """Make the gradebook's file, if there is none: nbgrader would leave half of one behind if it is killed."""
+        from nbgrader.api import Gradebook
+
+        path = self.gradebook_file()
+        if path is None or path.exists() or not path.parent.is_dir():
+            return
+        fresh = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            Gradebook(f"sqlite:///{fresh}", self.directory.course_id).close()
+            # Not a rename: another process may have made one meanwhile, and written to it.
+            with contextlib.suppress(FileExistsError):
+                os.link(fresh, path)
+        except OSError as error:
+            raise CourseError(disk_sentence(path, error)) from error
+        finally:
+            fresh.unlink(missing_ok=True)
+
+    def gradebook_file(self) -> Path | None:
+        """The file that the gradebook is, None where a database's server keeps it."""
+        from sqlalchemy.engine import make_url
+
+        address = make_url(self.directory.db_url)
+        if address.get_backend_name() != "sqlite" or not address.database:
+            return None
+        return (self.root / address.database).resolve()
 
     def gradebook_place(self) -> str:
         """Where the gradebook is, to be shown: a file, or a database's address without its password."""
         from sqlalchemy.engine import make_url
 
-        address = make_url(self.directory.db_url)
-        if address.get_backend_name() == "sqlite" and address.database:
-            path = (self.root / address.database).resolve()
-            return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-        return address.render_as_string(hide_password=True)
+        path = self.gradebook_file()
+        if path is None:
+            return make_url(self.directory.db_url).render_as_string(hide_password=True)
+        return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
     @contextlib.contextmanager
     def one_writer(self) -> Iterator[None]:
@@ -221,31 +271,88 @@ class Course:
             lock(handle.fileno())
             yield
 
-    def release(self, sources: Mapping[str, NotebookNode]) -> None:
+    def release(self, sources: Mapping[str, NotebookNode | Source], files: Mapping[Path, bytes] | None = None) -> None:
         """Write source notebooks; nbgrader makes the students' version and enters both into the gradebook.
+
+        All of it comes to be, or nothing. Who kills it while the last renames are made leaves the rest of them to the
+        next who opens the course.
 
         Args:
             sources: Assignment names and their notebooks with solutions.
+            files: Other files that are written together with them, by path; only their owner can read them.
 
         Raises:
-            CourseError: If nbgrader refuses; its log is named in the message.
+            CourseError: If nbgrader, the gradebook or the disk refuses; then everything is as it was.
         """
-        from nbgrader.converters import GenerateAssignment
-        from nbgrader.utils import capture_log, temp_attrs
-
         use_own_programs()
         log = self.log("release")
-        for name, notebook in sources.items():
-            path = self.notebook("source", ".", name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(notebook, path)
-            with quiet(log), self.one_writer(), temp_attrs(self.directory, assignment_id=name):
-                converter = GenerateAssignment(coursedir=self.directory, config=self.config)
-                converter.force = True
-                result = capture_log(converter)
-                print(result.get("log", ""), result.get("error", ""))
-            if not result["success"]:
-                raise CourseError(f"nbgrader could not make the release of {name}: see {log}")
+        if staging.is_decided(self.root):
+            self._finish_release()
+        with staging.staged(self.root) as stage:
+            cells = stage.folder / "cells"
+            with disk_trouble(stage.folder):
+                cells.mkdir()
+                for name, source in sources.items():
+                    source = source if isinstance(source, Source) else Source(source)
+                    try:
+                        with quiet(log):
+                            self._stage(stage, cells / name, name, source)
+                    except CourseError as error:
+                        raise CourseError(f"{error}: see {log}. Nothing was written") from error
+                for path, content in (files or {}).items():
+                    stage.add(content, path)
+            with quiet(log):
+                self._enter(cells, stage)
+            staging.finish(self.root)
+
+    def _stage(self, stage: staging.Stage, cells: Path, name: str, source: Source) -> None:
+        """Put one assignment's source and release together."""
+        into, release = stage.folder / "source" / name, stage.folder / "release" / name
+        folder = self.folder("source", ".", name)
+        if folder.is_dir():
+            shutil.copytree(folder, into, ignore_dangling_symlinks=True)
+        into.mkdir(parents=True, exist_ok=True)
+        for file, content in {f"{name}.ipynb": nbformat.writes(source.notebook).encode(), **source.beside}.items():
+            if content is None:
+                (into / file).unlink(missing_ok=True)
+                stage.remove(folder / file)
+            else:
+                (into / file).write_bytes(content)
+        notebooks = convert(self.directory, self.config, name, into.parent, release.parent)
+        for file, content in source.released.items():
+            (release / file).parent.mkdir(exist_ok=True)
+            (release / file).write_bytes(content)
+        cells.mkdir(parents=True)
+        for notebook_name, notebook in notebooks.items():
+            nbformat.write(notebook, cells / f"{notebook_name}.ipynb")
+        for file in (f"{name}.ipynb", *(file for file, content in source.beside.items() if content is not None)):
+            stage.take(into / file, folder / file)
+        stage.take(release, self.folder("release", ".", name))
+
+    def _enter(self, cells: Path, stage: staging.Stage | None = None) -> None:
+        """Enter what is staged into the gradebook, in one transaction; before it is committed, the stage is decided."""
+        with self.one_writer(), self.gradebook() as book, one_transaction(book) as commit:
+            for folder in sorted(cells.iterdir()):
+                enter(book, folder.name, {path.stem: nbformat.read(path, 4) for path in sorted(folder.iterdir())})
+            if stage is None:
+                commit()
+                return
+            with disk_trouble(stage.folder):
+                stage.decide()
+            try:
+                commit()
+            except BaseException:
+                stage.undo()
+                raise
+
+    def _finish_release(self) -> None:
+        """Finish a release that was decided and then broken off."""
+        with staging.only_one(self.root):
+            if staging.is_decided(self.root):  # else another has finished it by now
+                use_own_programs()
+                with quiet(self.log("release")):
+                    self._enter(self.root / staging.DECIDED / "cells")
+                staging.finish(self.root)
 
     def log(self, *names: str) -> Path:
         """A log file of this course, its folder made."""
@@ -255,14 +362,20 @@ class Course:
 
 
 def new_course(folder: Path, config: Path) -> Course:
-    """Make an empty course's folder.
+    """Make an empty course's folder, which nobody else on the machine can read.
 
     Args:
-        folder: Where; made if it is not there.
+        folder: Where; made if it is not there. The permissions of one that holds something stay as they are.
         config: The nbgrader_config.py to copy into it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(config, folder / CONFIG_NAME)
+    with disk_trouble(folder / CONFIG_NAME):
+        fresh = not folder.is_dir() or not any(folder.iterdir())
+        with as_placed(folder.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        if fresh and not shared_with_group(folder):  # what it will hold concerns students
+            folder.chmod(0o700)
+        content = config.read_bytes()
+    atomic_write(folder / CONFIG_NAME, content)
     return Course(folder.resolve())
 
 
@@ -290,6 +403,7 @@ def gradebook_error(error: Exception) -> GradebookError:
         "is locked": ": another program holds it; close that, or wait for it",
         "readonly": ": let this account write the file and its folder",
         "not a database": ": put a backup in its place",
+        "is full": ": make room and run the same command again",
     }
     hint = next((record for sign, record in hints.items() if sign in says[0]), "")
     return GradebookError(f"the gradebook cannot be used ({says[0][:200]}){hint}")

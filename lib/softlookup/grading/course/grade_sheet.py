@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from softlookup.grading.course.folder import Course, find_assignment
-from softlookup.grading.data.records import GRADED, MISSING, Report
+from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Report
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class SheetRow:
         penalty: The late penalty, 0 or more.
         max: Points there are.
         cells: Grades by the cell's grade_id, in the order of the notebook.
+        reason: Why it was refused, one sentence.
     """
 
     student: str
@@ -53,6 +54,7 @@ class SheetRow:
     penalty: float
     max: float
     cells: dict[str, CellGrade] = field(default_factory=dict)
+    reason: str = ""
 
     @property
     def score(self) -> float:
@@ -83,6 +85,7 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
     from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
 
     status = {record.student: record.status for record in report.records} if report else {}
+    reasons = {record.student: record.reason for record in report.records if record.status == REFUSED} if report else {}
     with course.gradebook() as book:
         assignment_row = find_assignment(book, assignment)
         worth = _cells_in_order(assignment_row)
@@ -132,6 +135,7 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
                 penalty=penalties.get(student.id, 0.0),
                 max=best,
                 cells=cells,
+                reason=reasons.get(student.id, ""),
             )
             lines.append(line)
     return sorted(lines, key=lambda line: (line.last_name, line.first_name, line.student))

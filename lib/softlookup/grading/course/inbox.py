@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.notebooks import MAX_BYTES, BadNotebook, look_alike, require_size
+from softlookup.grading.course.notebooks import MAX_BYTES, BadNotebook, require_size
 from softlookup.grading.data.dates import naive_utc, read_time
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
@@ -47,7 +47,7 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
     """Read a student's notebook as bytes.
 
     Returns:
-        The content, or why there is none: it is missing, a link, no file, too large, or the system refuses it.
+        The content, or why there is none: it is missing, another file, a link, too large, or the system refuses it.
     """
     name = f"{assignment}.ipynb"
     try:
@@ -56,8 +56,9 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
     except BadNotebook as error:
         return HandedIn(None, REFUSED, str(error))
     except (FileNotFoundError, NotADirectoryError):
-        path = course.notebook("submitted", student, assignment)
-        return HandedIn(None, MISSING, f"there is no file {name}{look_alike(path)}")
+        if others := _others(course, assignment, student):
+            return HandedIn(None, REFUSED, f"there is no file {name}, only {others}")
+        return HandedIn(None, MISSING, f"there is no file {name}")
     except OSError as error:
         return HandedIn(None, REFUSED, f"{name} cannot be read ({error.strerror})")
 
@@ -100,6 +101,21 @@ def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes
             with contextlib.suppress(OSError, BadNotebook):
                 slips[name] = _read_regular(folder, name, _STAMP_BYTES)
     return slips
+
+
+def _others(course: Course, assignment: str, student: str) -> str:
+    """The files that somebody handed in beside what nbgrader's exchange writes, to be named; empty if none."""
+    names: list[str] = []
+    with contextlib.suppress(OSError, BadNotebook), _opened(course, assignment, student) as folder:
+        listed = os.open(".", os.O_RDONLY, dir_fd=folder)  # a path alone cannot be listed
+        try:
+            with os.scandir(listed) as entries:
+                files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+        finally:
+            os.close(listed)
+        names = sorted(name for name in files if name not in (STAMP, SECRET) and not name.startswith("."))
+    shown = ", ".join(repr(one_line(name, 60)) for name in names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
 
 
 @contextlib.contextmanager

@@ -118,6 +118,10 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
                 f"{name} holds the marks of a Git merge (line {line}): keep one of the two versions, delete the lines "
                 "with <<<<<<<, ======= and >>>>>>>, and open it in Jupyter to see that it is whole"
             ) from None
+        if re.match(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", text[:5000], re.I | re.S):
+            raise BadNotebook(
+                f"{name} is a web page (HTML), not a notebook: hand in the .ipynb file itself, without an export"
+            ) from None
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise BadNotebook(f"{name} is not a notebook: it is not JSON, or its JSON breaks off{where}") from None
     if not (isinstance(content, dict) and "nbformat" in content and ("cells" in content or "worksheets" in content)):
@@ -153,14 +157,10 @@ def _items(raw: bytes) -> int:
     return sum(bare.count(sign) for sign in (b"[", b"{", b",", b":"))
 
 
-OTHER_FILE = "(there is"
-"""How a sentence begins that names a notebook of another name."""
-
-
 def look_alike(path: Path) -> str:
     """Name a notebook that lies where another one was expected."""
     others = sorted(p.name for p in path.parent.glob("*.ipynb")) if path.parent.is_dir() else []
-    return f" {OTHER_FILE} {others[0]!r})" if others else ""
+    return f" (there is {others[0]!r})" if others else ""
 
 
 def grade_id(cell: NotebookNode) -> str:

@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.data.disk import atomic_write
 
 FOLDER = "personal"
 KEY = "softlookup"
@@ -45,11 +43,6 @@ def bind(notebook: NotebookNode, assignment: str, student: str, secret: str) -> 
     notebook.metadata[KEY] = {"student": student, "bound": mark}
 
 
-def keep(course: Course, assignment: str, student: str, notebook: NotebookNode) -> None:
-    """Put a student's notebook into the release."""
-    atomic_write(place(course, assignment) / f"{student}.ipynb", nbformat.writes(notebook).encode())
-
-
 def whose(released: bytes, submitted: bytes, student: str) -> Iterator[str]:
     """What a submission's metadata say that does not fit: sentences for the remarks, none where all is as it was made.
 
@@ -64,6 +57,20 @@ def whose(released: bytes, submitted: bytes, student: str) -> Iterator[str]:
         yield f"The notebook says that it was made for {named!r}; it was graded as {student}'s."
     elif came != made:
         yield "The mark that binds the notebook to the student is missing or changed."
+
+
+def unbound(raw: bytes, student: str) -> bytes:
+    """A notebook that does not say any more that it was made for a student; the same bytes where it did not."""
+    if made_for(raw) != student:
+        return raw
+    content = json.loads(raw)
+    del content["metadata"][KEY]
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def made_for(raw: bytes) -> str:
+    """Whom a notebook says that it was made for; empty where it says nothing."""
+    return str(_bound(raw).get("student", ""))
 
 
 def _bound(raw: bytes) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.grading.course.folder import Course
-from softlookup.grading.data.disk import atomic_write
+from softlookup.grading.data.dates import naive_utc
 from softlookup.grading.data.errors import CourseError
 
 RECORD = ".release.json"
@@ -86,6 +87,11 @@ class Released:
         """The assignments that were released, by name."""
         return sorted(self._record["assignments"])
 
+    def first(self, assignment: str) -> datetime | None:
+        """When an assignment was first released, in UTC; None where nothing was noted."""
+        first = self._record["assignments"].get(assignment, {}).get("first")
+        return datetime.fromisoformat(first) if first else None
+
     @property
     def dropped(self) -> set[str]:
         """The tasks that were left out of them."""
@@ -132,23 +138,27 @@ class Released:
         wrote = self._record["assignments"].get(assignment, {}).get("cells") or _cells(fresh)
         return [name for name in {**wrote, **fingerprints} if wrote.get(name) != fingerprints.get(name)]
 
-    def keep_replaced(self, assignment: str) -> Path:
-        """Copy a source out of the way before it is written over; where it lies now."""
+    def copy_of(self, assignment: str) -> tuple[Path, bytes]:
+        """Where a copy of a source belongs before it is written over, and the copy."""
         path = self.course.notebook("source", ".", assignment)
         target = self.course.root / REPLACED / f"{assignment}-{time.strftime('%Y%m%d-%H%M%S')}.ipynb"
-        atomic_write(target, path.read_bytes())
-        return target
+        return target, path.read_bytes()
 
     def note(self, assignment: str, source: NotebookNode, choices: Choices, secret: str | None, book: str = "") -> None:
-        """Write down what was released: the secret's fingerprint, the source's cells, choices, the book's address."""
+        """Note what is released: the secret's fingerprint, the source's cells, choices, the book's address."""
         if self.other_words(secret) or not self._record["assignments"]:
             self._record["seed"] = None
             if secret is not None:
                 salt = os.urandom(16)
                 self._record["seed"] = {"salt": salt.hex(), "scrypt": _scrypt(secret, salt).hex()}
         self._record["book"] = book
-        self._record["assignments"][assignment] = {"cells": _cells(source), "choices": asdict(choices)}
-        atomic_write(self._path, (json.dumps(self._record, indent=1) + "\n").encode(), mode=0o600)
+        first = self.first(assignment) or naive_utc(datetime.now(UTC)).replace(microsecond=0)
+        about = {"cells": _cells(source), "choices": asdict(choices), "first": first.isoformat()}
+        self._record["assignments"][assignment] = about
+
+    def content(self) -> dict[Path, bytes]:
+        """The record's file with all that was noted, to be written together with the release."""
+        return {self._path: (json.dumps(self._record, indent=1) + "\n").encode()}
 
 
 def _scrypt(secret: str, salt: bytes) -> bytes:

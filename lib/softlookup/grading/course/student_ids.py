@@ -5,6 +5,7 @@ formgrader. A name that one of them takes for something else would be graded by 
 one sentence says why.
 """
 
+import difflib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
@@ -65,6 +66,38 @@ def shown(name: str) -> str:
     ("'é\\n'", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'")
     """
     return repr(name if len(name) <= 60 else name[:60] + "…")
+
+
+def nobody(student: str, everybody: Collection[str]) -> str:
+    """Say that nobody has an id, and which ids may be meant.
+
+    Args:
+        student: The id that was given.
+        everybody: The ids of the class.
+
+    >>> nobody("123", ["00123", "ada"])
+    "nobody in the class has the id '123'; did you mean 00123?"
+    """
+    why = id_trouble(student)
+    hint = (
+        f": {why}"
+        if why
+        else did_you_mean(student, everybody) or ": ids are those of the class list and the folders of submitted/"
+    )
+    return f"nobody in the class has the id {shown(student)}{hint}"
+
+
+def did_you_mean(student: str, everybody: Collection[str]) -> str:
+    """The ids that an unknown one may stand for, half a sentence: other leading zeros, close names; empty if none does.
+
+    Args:
+        student: The id that was given.
+        everybody: The ids of the class.
+    """
+    near = {name: None for name in everybody if _spelt(name).lstrip("0") == _spelt(student).lstrip("0")}
+    near |= dict.fromkeys(difflib.get_close_matches(student, everybody, n=3))
+    near.pop(student, None)
+    return f"; did you mean {', '.join(list(near)[:3])}?" if near else ""
 
 
 def _spelt(name: str) -> str:

@@ -5,6 +5,7 @@ it has to agree. Names of months and weekdays may be in any language of ``_LANGU
 ``UTC+1`` and ``GMT+0100`` are an hour ahead of UTC, as people mean it; POSIX turns that sign.
 """
 
+import contextlib
 import itertools
 import re
 import unicodedata
@@ -16,11 +17,17 @@ from functools import cache
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 
+DAY_END = time(23, 59)
+"""When a day ends that is named without a time of day; 24:00 would be shown as the day after."""
+
 _EXAMPLE = "give one such as '2026-12-01 18:00 Europe/London'"
 _MOST = 120
 _YEARS = range(1900, 9999)
 _MONTHS = "january february march april may june july august september october november december".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_GERMAN = {"mez": "cet", "mesz": "cest", "oez": "eet", "oesz": "eest", "wez": "wet", "wesz": "west"}
+"""German names of Europe's times, as the time zones' database calls them."""
+
 _BESIDE = frozenset("at on the of am um uhr de del à a le la o kl 年 月 日 년 월 일".split())
 """Words that may stand beside date and time and mean nothing."""
 
@@ -60,6 +67,7 @@ def zone_named(name: str) -> tzinfo:
     (datetime.timedelta(seconds=3600), 'Europe/Paris')
     """
     key = name.strip().translate({0x2212: "-"}).casefold()
+    key = _GERMAN.get(key, key)
     if _UNIVERSAL.fullmatch(key):
         return UTC
     offset = _NAMED_OFFSET.fullmatch(key) or _BARE_OFFSET.fullmatch(key)
@@ -74,7 +82,7 @@ def zone_named(name: str) -> tzinfo:
             f"or UTC{posix[1]}{posix[2]}, whichever you mean"
         )
     zone_name = _zones().get(key, "")
-    if re.fullmatch(r"[A-Z]{3,4}", zone_name):
+    if re.fullmatch(r"[A-Z]{3,4}", zone_name) or key in _GERMAN.values():
         raise CourseError(
             f"{shown!r} is not one time zone for sure: give one such as Europe/London, or an offset such as UTC+1"
         )
@@ -101,6 +109,30 @@ def read_time(text: str, zone: tzinfo = UTC) -> datetime:
     >>> str(read_time("13.02.2026 6 pm UTC+1")), str(read_time("2026-12-01T18:00Z"))
     ('2026-02-13 18:00:00+01:00', '2026-12-01 18:00:00+00:00')
     """
+    return _read(text, zone, None)[0]
+
+
+def read_end(text: str, zone: tzinfo = UTC) -> tuple[datetime, bool]:
+    """Read when something ends: a date without a time of day means the end of that day, at ``DAY_END``.
+
+    Args:
+        text: As for :func:`read_time`.
+        zone: The zone of a text that names none.
+
+    Returns:
+        The time, aware of its zone; and whether the text named only the day.
+
+    Raises:
+        CourseError: As in :func:`read_time`.
+
+    >>> str(read_end("13.02.2026")[0]), str(read_end("13.02.2026 6 pm")[0])
+    ('2026-02-13 23:59:00+00:00', '2026-02-13 18:00:00+00:00')
+    """
+    return _read(text, zone, DAY_END)
+
+
+def _read(text: str, zone: tzinfo, ends: time | None) -> tuple[datetime, bool]:
+    """The time that a text means, and whether it names only the day, which then ends at a time or has its beginning."""
     shown = repr(one_line(text.strip(), 60))
     if len(text) > _MOST:
         raise CourseError(f"{shown} is too long for a date: {_EXAMPLE}")
@@ -121,11 +153,14 @@ def read_time(text: str, zone: tzinfo = UTC) -> datetime:
         raise CourseError(f"{shown} names several time zones: {_EXAMPLE}")
     text_zone = (*named, *ahead, zone)[0]
     days, word = _days(rest, shown)
-    moments = [at for day in days for at in _moments(day, clock or timedelta(), text_zone)]
+    if clock is None and ends is not None:
+        moments = [later_reading(datetime.combine(day, ends), text_zone)[0] for day in days]
+    else:
+        moments = [at for day in days for at in _moments(day, clock or timedelta(), text_zone)]
     if ahead:
         moments = [at for at in moments if at.utcoffset() == ahead[0].utcoffset(None)]
     if word:
-        moments = [at for at in moments if (at.tzname() or "").casefold() == word]
+        moments = [at for at in moments if (at.tzname() or "").casefold() == _GERMAN.get(word, word)]
         if not moments:
             raise CourseError(f"{shown} is not an unambiguous date, because of {one_line(word)!r}: {_EXAMPLE}")
     if named and ahead and not moments:
@@ -144,7 +179,67 @@ def read_time(text: str, zone: tzinfo = UTC) -> datetime:
     if len(moments) > 1:
         ways = " or ".join(at.isoformat(" ", "minutes") for at in moments)
         raise CourseError(f"{shown} comes twice in {text_zone}, when clocks are set back: write {ways}")
-    return moments[0]
+    return moments[0], clock is None
+
+
+def later_reading(local: datetime, zone: tzinfo) -> tuple[datetime, str]:
+    """The moment at which a clock of a zone shows a time; the later one where there are two, or none.
+
+    Args:
+        local: What the clock shows, without a zone.
+        zone: The zone.
+
+    Returns:
+        The moment, aware of the zone, and one clause on what clocks do then; empty if they do nothing.
+
+    >>> later_reading(datetime(2026, 10, 25, 2, 30), zone_named("Europe/Berlin"))[1]
+    'clocks show 02:30 twice that day, and the later one counts'
+    """
+    first, second = (local.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    if first.utcoffset() == second.utcoffset():
+        return first, ""
+    # In a gap, the first reading goes by the clock before it and is the later one.
+    when = max(first, second, key=lambda at: at.astimezone(UTC)).astimezone(UTC).astimezone(zone)
+    if when.replace(tzinfo=None, fold=0) == local:
+        return when, f"clocks show {local:%H:%M} twice that day, and the later one counts"
+    return when, f"clocks skip {local:%H:%M} that day, and {when:%H:%M} counts"
+
+
+def days_later(when: datetime, days: int, zone: tzinfo) -> tuple[datetime, str]:
+    """The same time of day on a later day of the calendar, whatever clocks do in between.
+
+    Args:
+        when: The time; in UTC if it is not aware of its zone.
+        days: How many days later.
+        zone: The zone whose clocks and calendar count.
+
+    Returns:
+        As :func:`later_reading` does.
+
+    >>> saturday = datetime(2026, 10, 24, 21, 59)  # 23:59 in Berlin, where clocks are set back that night
+    >>> str(days_later(saturday, 2, zone_named("Europe/Berlin"))[0])
+    '2026-10-26 23:59:00+01:00'
+    """
+    at = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(zone)
+    return (at, "") if days == 0 else later_reading(at.replace(tzinfo=None, fold=0) + timedelta(days=days), zone)
+
+
+def time_since(when: datetime, now: datetime) -> str:
+    """How long ago something was, in its largest unit; empty if it is still to come.
+
+    Args:
+        when: The time, in UTC if it is not aware of its zone.
+        now: The present, in the same way.
+
+    >>> time_since(datetime(2026, 2, 1), datetime(2026, 10, 9)), time_since(datetime(2026, 2, 1), datetime(2026, 2, 1))
+    ('8 months ago', '')
+    """
+    past, present = (at if at.tzinfo else at.replace(tzinfo=UTC) for at in (when, now))
+    seconds = (present - past).total_seconds()
+    for unit, length in (("year", 365.25 * 86400), ("month", 30.44 * 86400), ("day", 86400), ("hour", 3600)):
+        if (count := int(seconds // length)) > 0:
+            return f"{count} {unit}{'s' * (count > 1)} ago"
+    return "less than an hour ago" if seconds > 0 else ""
 
 
 def shown_time(when: datetime, zone: tzinfo) -> str:
@@ -257,7 +352,21 @@ def _days(text: str, shown: str) -> tuple[list[date], str]:
             return list(days), "".join(left)
     if off_day:
         raise CourseError(f"{shown} is not on the day of the week that it names: correct one of the two")
+    if _lacks_only_the_year(text, numbers):
+        raise CourseError(
+            f"{shown} is not an unambiguous date, because the year is missing: add it, with its four digits"
+        )
     raise CourseError(f"{shown} is not an unambiguous date: {_EXAMPLE}")
+
+
+def _lacks_only_the_year(text: str, numbers: list[str]) -> bool:
+    """Whether a text would be a date if it named a year: weekdays and 29 February fit in some of 28 years."""
+    if not 0 < len(numbers) <= 2 or any(len(number) > 2 for number in numbers):
+        return False
+    for year in range(2024, 2052):
+        with contextlib.suppress(CourseError):
+            return bool(_days(f"{text} {year}", ""))
+    return False
 
 
 def _short(text: str) -> Iterator[date]:

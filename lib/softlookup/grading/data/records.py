@@ -56,6 +56,8 @@ class Record:
         reason: Why it was refused or is missing, one sentence.
         seconds: How long grading took.
         remarks: What was ignored, cut or stopped in it, and why.
+        penalty: Points that a late penalty takes off the score.
+        group: Those for whom the same notebook counts, who handed it in first; empty without a group.
     """
 
     student: str
@@ -67,11 +69,18 @@ class Record:
     reason: str = ""
     seconds: float = 0.0
     remarks: tuple[str, ...] = ()
+    penalty: float = 0.0
+    group: tuple[str, ...] = ()
 
     @property
     def waiting(self) -> int:
         """How many written answers a person still has to read."""
         return sum(mark.waiting for mark in self.by_hand.values())
+
+    @property
+    def grade(self) -> float | None:
+        """What counts: the score without the late penalty, never below 0; None for what was not graded."""
+        return max(0.0, self.score - self.penalty) if self.status == GRADED else None
 
     def as_json(self) -> dict[str, Any]:
         """The record as the report holds it; times are left out, so that equal gradings are equal files."""
@@ -79,6 +88,7 @@ class Record:
             "score": self.score,
             "max": self.max,
             "status": self.status,
+            "grade": self.grade,
             "tasks": {name: {**vars(m), "diagnosis": list(m.diagnosis)} for name, m in self.tasks.items()},
             "by_hand": {name: dict(vars(m)) for name, m in self.by_hand.items()},
         }
@@ -86,6 +96,10 @@ class Record:
             message["reason"] = self.reason
         if self.remarks:
             message["remarks"] = list(self.remarks)
+        if self.penalty:
+            message["late_penalty"] = self.penalty
+        if self.group:
+            message["group"] = list(self.group)
         return message
 
 

@@ -8,6 +8,7 @@ import csv
 import io
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -128,7 +129,7 @@ class Table:
 
         Args:
             titles: Their usual titles, the surest first.
-            known: Everything by which the class is known, in lower case.
+            known: Everything by which the class is known, as key_of() writes it.
             before: Only columns left of this one count where the title says nothing.
 
         Returns:
@@ -139,7 +140,7 @@ class Table:
         free = [at for at in range(len(self.header))[:before] if at not in self._understood and at not in named]
         addresses = [at for at in free if are_addresses(self.cells(at))]
         columns = [*named, *addresses]
-        if not any(cell.casefold() in known for at in named for cell in self.cells(at)):
+        if not any(key_of(cell) in known for at in named for cell in self.cells(at)):
             columns += [at for at in free if at not in columns and _mostly_known(self.cells(at), known)]
         for at in columns:
             self.mean(at, "e-mail address" if are_addresses(self.cells(at)) else "student")
@@ -215,6 +216,15 @@ def amount(points: float) -> str:
     return f"{points:.4f}".rstrip("0").rstrip(".")
 
 
+def key_of(text: str) -> str:
+    """What the spellings of one id, address or name have in common, whatever program wrote them.
+
+    >>> key_of(" Zoe\u0308 ") == key_of("ZO\u00cb"), key_of("123") == key_of("00123")
+    (True, False)
+    """
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).casefold())
+
+
 def as_number(text: str) -> float | None:
     """A number as a spreadsheet may write it, None if it is none.
 
@@ -241,7 +251,7 @@ def are_numbered(cells: list[str]) -> bool:
 
 
 def _mostly_known(cells: list[str], known: Collection[str]) -> bool:
-    hits = sum(cell.casefold() in known for cell in cells)
+    hits = sum(key_of(cell) in known for cell in cells)
     return 2 * hits >= len(cells) > 0 and hits > 0 and len(set(cells)) == len(cells)
 
 

@@ -121,6 +121,7 @@ class Graded:
         slowest: The grade_id (or number) of the cell that took longest.
         slowest_s: How long that one took.
         crowded: Whether something was stopped that had waited for a processor: it is graded once more, alone.
+        given_by: Who handed in the notebook, where it is another one of the student's group.
     """
 
     student: str
@@ -134,6 +135,7 @@ class Graded:
     slowest: str = ""
     slowest_s: float = 0.0
     crowded: bool = False
+    given_by: str = ""
 
     def __post_init__(self) -> None:
         if self.status not in (GRADED, REFUSED, MISSING):

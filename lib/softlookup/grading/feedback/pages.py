@@ -4,7 +4,6 @@ import contextlib
 import html
 import logging
 import os
-import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from softlookup.grading.course.folder import Course
 from softlookup.grading.course.releasing import Released
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.records import HandMark, Record, TaskMark
+from softlookup.grading.feedback.page_head import TEMPLATE, policy_tag
 from softlookup.grading.judging.cleaning import POLICY
 from softlookup.grading.workers.pool import JobResult, WorkerPool
 from softlookup.grading.workers.pool_worker import Doing
@@ -36,8 +36,6 @@ _REFUSED = """<p>This notebook could not be graded: {reason}.</p>
 <p>Mend it, look that it opens in JupyterLab, and hand it in again.</p>"""
 _UNMADE = """<p>Score: {score:g} / {max:g}</p><ul>{rows}</ul>
 <p>The page with the whole notebook could not be made, so here are the points alone. Ask whoever graded it.</p>"""
-_POLICY_TAG = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-_MATHJAX = re.compile(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", re.S)
 
 
 def page_of(course: Course, assignment: str, student: str) -> Path:
@@ -50,7 +48,9 @@ def feedback_converter(course: Course) -> GenerateFeedback:
     converter = GenerateFeedback(coursedir=course.directory, config=course.config)
     config = Config()
     config.HTMLExporter.template_name = "feedback"
+    config.HTMLExporter.template_file = str(TEMPLATE)
     config.HTMLExporter.filters = {
+        "local_head": "softlookup.grading.feedback.page_head.feedback_head",
         "markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown",
         "highlight_code": "softlookup.grading.feedback.page_code.highlighted",
     }
@@ -101,7 +101,7 @@ def points_page(course: Course, assignment: str, record: Record) -> None:
 
 
 def _write_plain(course: Course, assignment: str, student: str, body: str) -> None:
-    says = _PLAIN_PAGE.format(policy=_POLICY_TAG, title=html.escape(assignment), body=body)
+    says = _PLAIN_PAGE.format(policy=policy_tag(POLICY), title=html.escape(assignment), body=body)
     atomic_write(page_of(course, assignment, student), says.encode("utf-8", "replace"))
 
 
@@ -111,10 +111,10 @@ def remove_page(course: Course, assignment: str, student: str) -> None:
 
 
 def finish_page(course: Course, page: Path) -> None:
-    """Give a feedback page its content security policy, and let its links into the book lead there.
+    """Let a feedback page's links into the book lead there.
 
-    A script is not there any more: nbgrader's template asks an outside host for MathJax. A verdict writes links as seen
-    from exercises/; the book is where SOFTLOOKUP_BOOK says, else where the course says (see ``Released.book_from``).
+    A verdict writes links as seen from exercises/; the book is where SOFTLOOKUP_BOOK says, else where the course says
+    (see ``Released.book_from``).
 
     Args:
         course: The course's folder.
@@ -122,12 +122,9 @@ def finish_page(course: Course, page: Path) -> None:
     """
     if not page.is_file():
         return
-    text = page.read_text(encoding="utf-8")
-    # Only nbgrader's own head comes before the first cell, so the first match is in it.
-    text = _MATHJAX.sub("", text.replace("<head>", f"<head>\n{_POLICY_TAG}", 1), count=1)
     if "SOFTLOOKUP_BOOK" not in os.environ and (address := Released(course).book_from(page.parent)):
-        text = text.replace(f'href="{BOOK}', f'href="{html.escape(address)}/')
-    page.write_text(text, encoding="utf-8")
+        text = page.read_text(encoding="utf-8").replace(f'href="{BOOK}', f'href="{html.escape(address)}/')
+        page.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)

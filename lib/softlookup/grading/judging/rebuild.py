@@ -8,18 +8,19 @@ the cells. So nothing that a submission says of itself counts, and an accident w
 import ast
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode
 
-from softlookup.checking.catalogue import Catalogue, UnknownTask
+from softlookup.checking.catalogue import CHAPTERS, Catalogue, UnknownTask
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
 from softlookup.grading.course.notebooks import (
     CONFLICT,
     MAX_CELLS,
+    BadNotebook,
     cells_in,
     grade_id,
     is_graded,
@@ -73,11 +74,13 @@ class Rebuilt:
         notebook: The notebook to grade: the release, with solutions taken over and no outputs.
         remarks: What was left out or put back, sentences.
         untouched: grade_ids of the solution cells that are as released.
+        answers: By grade_id, the source of each other solution cell as it was handed in.
     """
 
     notebook: NotebookNode
     remarks: tuple[str, ...]
     untouched: frozenset[str]
+    answers: Mapping[str, str]
 
 
 def released_check(cell: NotebookNode, catalogue: Catalogue) -> ReleasedCheck | None:
@@ -117,7 +120,7 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
         What is graded, and what was left out.
 
     Raises:
-        BadNotebook: If the file is no notebook.
+        BadNotebook: If the file is no notebook, or not that of this assignment.
     """
     cells = cells_in(raw, name)
     notebook = _copy(release)
@@ -126,7 +129,8 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
         remarks.append(f"The notebook has {len(cells):,} cells; the first {MAX_CELLS:,} were read.")
         cells = cells[:MAX_CELLS]
     matched = match(release.cells, handed_in(cells))
-    untouched, gone, changed = set(), [], []
+    _require_answers(notebook, matched, cells, name)
+    untouched, answers, gone, changed = set(), dict[str, str](), [], []
     left = list(matched.loose)
     for cell in notebook.cells:
         cell_name = grade_id(cell)
@@ -140,6 +144,7 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
             if same_source(taken, cell.source, cell.cell_type == "code"):
                 untouched.add(cell_name)
                 continue
+            answers[cell_name] = taken
             if cell.cell_type == "markdown":
                 remarks += _with_pictures(cell, taken, handed)
                 taken, changed_text = safe_markdown(taken, cell.get("attachments", {}))
@@ -164,8 +169,6 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     remarks += matched.remarks
     along = _along(notebook, matched, LooseCells(left))
     remarks += spread(along)
-    if another := _of_another(notebook, matched, cells):
-        remarks.insert(0, another)
     if gone:
         remarks.append(f"The check cell of {', '.join(gone)} was missing; the released one was used.")
     if those := [task_id(cell_name) for cell, cell_name in changed if is_graded(cell)]:
@@ -181,19 +184,31 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     places = [matched.place(grade_id(cell)) for cell in release.cells if grade_id(cell) in matched.cells]
     if places != sorted(places):
         remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")
-    return Rebuilt(notebook, tuple(remarks), frozenset(untouched))
+    return Rebuilt(notebook, tuple(remarks), frozenset(untouched), answers)
 
 
-def _of_another(notebook: NotebookNode, matched: Matched, cells: Sequence[dict[str, Any]]) -> str:
-    """A sentence where a file holds the answers of another assignment; empty if it does not."""
+def _require_answers(notebook: NotebookNode, matched: Matched, cells: Sequence[dict[str, Any]], name: str) -> None:
+    """Hold that a file holds answers to this assignment: zero points for another one's would tell nobody what is wrong.
+
+    Raises:
+        BadNotebook: If it does not.
+    """
     answer_names = [grade_id(cell) for cell in notebook.cells if is_solution(cell)]
-    if any(name in matched.cells or name in matched.unmarked_answers for name in answer_names):
-        return ""
-    marks = Counter(name[:2] for cell in cells if re.match(r"\d\d-", name := mark_of(cell)))
-    other = (
-        next((number for number, _ in marks.most_common() if number != answer_names[0][:2]), "") if answer_names else ""
-    )
-    return f"The file holds the notebook of chapter {other}: hand in that of this assignment." if other else ""
+    if not answer_names:
+        return
+    marks = Counter(mark[:2] for cell in cells if re.match(r"\d\d-", mark := mark_of(cell)))
+    chapter_number = answer_names[0][:2]
+    # Functions of the same name in another chapter's notebook are no answers to this one's tasks.
+    if marks and chapter_number not in marks:
+        other = marks.most_common(1)[0][0]
+        chapter = CHAPTERS.get(int(other), "").rpartition(".ch")[2]
+        named = f"assignment {chapter}" if chapter else f"chapter {other}"
+        raise BadNotebook(f"{name} is the notebook of {named}: hand in that of this assignment")
+    if not matched.unmarked_answers and not any(name in matched.cells for name in answer_names):
+        raise BadNotebook(
+            f"{name} has no answer cell of this assignment: put the answers into the notebook that was handed out, and "
+            "hand that in"
+        )
 
 
 def _along(notebook: NotebookNode, matched: Matched, pool: LooseCells) -> dict[str, dict[str, Handed]]:

@@ -28,7 +28,15 @@ from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.tables import BOM, Table, amount, as_number
 from softlookup.grading.platforms.cells import guarded
-from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, Filled, Options, by_key, fill, waiting_notes
+from softlookup.grading.platforms.lms_sheet import (
+    MOODLE_KEYS,
+    Filled,
+    Options,
+    by_key,
+    fill,
+    refused_notes,
+    waiting_notes,
+)
 from softlookup.grading.platforms.worksheet import not_a_worksheet, worksheet_columns
 
 KINDS = ("csv", "canvas", "moodle")
@@ -65,25 +73,38 @@ class Export:
         atomic_write(path, self.text.encode(self.encoding, "replace"))
 
 
-def plain_table(lines: Sequence[SheetRow]) -> Export:
+def plain_table(lines: Sequence[SheetRow], decimal: str = ".", zeros: bool = False) -> Export:
     """Our own table: student, names, email, status, raw score, late penalty, score, maximum, and each task.
 
-    It begins with a byte-order mark, by which Excel sees that it is UTF-8. A task without a grade is an empty cell.
+    It begins with a byte-order mark, by which Excel sees that it is UTF-8. Without a grade a cell is empty.
+
+    Args:
+        lines: The class.
+        decimal: The sign in front of decimals. With a comma, cells are separated by semicolons: so a spreadsheet in
+            German, French or Spanish reads and writes CSV, and takes 11.1 for a date.
+        zeros: Whether the score is 0 of those who handed in nothing, or what cannot be graded.
     """
     cells = list(dict.fromkeys(name for line in lines for name in line.cells))
     out = io.StringIO()
-    writer = csv.writer(out)
+    writer = csv.writer(out, delimiter=";" if decimal == "," else ",")
+
+    def number(points: float) -> str:
+        return amount(points).replace(".", decimal)
+
     fixed = ("student", "last_name", "first_name", "email", "status")
     scores = ("raw_score", "late_submission_penalty", "score", "max_score")
     writer.writerow([*fixed, *scores, *(task_id(name) for name in cells)])
     for line in lines:
         record = (line.student, line.last_name, line.first_name, line.email, line.status)
-        numbers = (line.raw, line.penalty, line.score, line.max)
-        tasks = [
-            amount(line.cells[name].points) if name in line.cells and line.cells[name].entered else "" for name in cells
-        ]
-        writer.writerow([*(guarded(text) for text in record), *(amount(n) for n in numbers), *tasks])
-    return Export(BOM + out.getvalue(), sum(line.status == GRADED for line in lines), waiting_notes(lines))
+        if line.status == GRADED:
+            numbers = [number(points) for points in (line.raw, line.penalty, line.score)]
+            entered = {name: number(cell.points) for name, cell in line.cells.items() if cell.entered}
+        else:
+            numbers, entered = ["", "", "0" if zeros else ""], {}
+        tasks = [entered.get(name, "") for name in cells]
+        writer.writerow([*(guarded(text) for text in record), *numbers, number(line.max), *tasks])
+    notes = (*refused_notes(lines, zeros), *waiting_notes(lines))
+    return Export(BOM + out.getvalue(), sum(line.status == GRADED for line in lines), notes)
 
 
 def fill_canvas(sheet: Table, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:

@@ -1,7 +1,7 @@
 """Feedback as the zip files that Moodle and Canvas take back, for a whole class at once.
 
-Both find a student by the name that they gave to the submitted file, so the names come from the archives that
-``nbgrader zip_collect`` unpacked.
+Both find a student by the name that they gave to the submitted file, so the names come from the record of what was
+collected (grading/course/collected.py).
 
 Source: Moodle, mod/assign/feedback/file/importziplib.php: a part of the path that begins with
 "NAME_PARTICIPANT_assignsubmission_file" names the student, and what follows is the file's name. Canvas,
@@ -21,6 +21,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_markdown_cell
 
+from softlookup.grading.course.collected import arrivals, records_naming
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
 from softlookup.grading.course.notebooks import task_id
@@ -29,8 +30,7 @@ from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import REFUSED, Report
 from softlookup.grading.data.tables import amount
-from softlookup.grading.platforms.owners import MOODLE, Owners
-from softlookup.grading.platforms.worksheet import class_list
+from softlookup.grading.platforms.owners import CANVAS, MOODLE
 
 PLATFORMS = ("moodle", "canvas")
 _DEAD_LINK = re.compile(r'<a href="(?!https?:|#|mailto:)[^"]*"[^>]*>(.*?)</a>', re.S)
@@ -58,52 +58,63 @@ def feedback_zips(course: Course, assignment: str, report: Report | None = None)
         report: What grading said, if it is known: it tells why a notebook was refused.
 
     Returns:
-        ``downloaded/NN_topic/feedback-moodle.zip`` and ``feedback-canvas.zip``, those that have something in them. A
+        ``reports/NN_topic-feedback-moodle.zip`` and ``-feedback-canvas.zip``, those that have something in them. A
         link that leads into this computer's own files is replaced by its words.
 
     Raises:
-        CourseError: If no archive was collected, or the gradebook does not know the assignment.
+        CourseError: If nothing came from Moodle or Canvas, or the gradebook does not know the assignment.
     """
-    place = course.root / "downloaded" / assignment
     lines = {line.student: line for line in read_sheet(course, assignment, report)}
     reasons = {record.student: record.reason for record in report.records} if report else {}
-    with course.gradebook() as book:
-        owners = Owners(class_list(book), place)
+    sources = {student: about.source for student, about in arrivals(course, assignment).by_student.items()}
+    came = {student: name for student, source in sources.items() if (name := _platforms_name(source))}
     packed: set[str] = set()
     returned = Returned()
-    files = sorted((place / "extracted").rglob("*.ipynb"))
-    if not files:
+    if not came:
         raise CourseError(
-            f"no submission in {place / 'extracted'}: put the archive of Moodle or Canvas into {place / 'archive'} and "
-            f"run 'nbgrader zip_collect {assignment}' first; their names are needed to give feedback back"
+            f"nothing of {assignment} came from Moodle or Canvas, whose names are needed to give feedback back: run "
+            f"'softlookup collect {assignment} ZIP' with the zip that they give for download"
         )
     with contextlib.ExitStack() as stack:
-        zips = {platform: stack.enter_context(_Zip(place / f"feedback-{platform}.zip")) for platform in PLATFORMS}
-        for path in files:
-            parts = path.relative_to(place / "extracted").parts
-            student, why = owners.whose(parts)
-            if not why and not _page(course, assignment, student).is_file():
-                why = f"{one_line(student)} has no feedback page: 'softlookup grade {assignment}' makes it"
-            if not why and student in packed:
-                why = f"{one_line(student)} handed in another one"
-            if why:
-                returned.notes.append(f"{one_line('/'.join(parts), 400)!r} got no feedback: {why}")
+        zips = {name: stack.enter_context(_Zip(_place(course, assignment, name))) for name in PLATFORMS}
+        for student, name in came.items():
+            if not _page(course, assignment, student).is_file():
+                why = f"there is no feedback page, which 'softlookup grade {assignment}' makes"
+                returned.notes.append(f"{one_line(student)} got no feedback: {why}")
                 continue
             packed.add(student)
-            folder = next((part for part in parts if MOODLE.search(part)), "")
-            if folder:
+            if MOODLE.search(name):
                 page = _page(course, assignment, student).read_text(encoding="utf-8", errors="replace")
-                zips["moodle"].add(_moodle_name(folder, assignment), _DEAD_LINK.sub(r"\1", page))
+                zips["moodle"].add(_moodle_name(name, assignment), _DEAD_LINK.sub(r"\1", page))
             else:
-                zips["canvas"].add(
-                    parts[-1], _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
-                )
+                notebook = _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
+                zips["canvas"].add(name if name.endswith(".ipynb") else f"{name}.ipynb", notebook)
     returned.zips = {archive.path: archive.count for archive in zips.values() if archive.count}
     others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
     if others:
         shown = ", ".join(map(one_line, others))
-        returned.notes.append(f"these students' notebooks came in no archive, so no zip has their feedback: {shown}")
+        returned.notes.append(f"these students' notebooks came from no platform, so no zip has their feedback: {shown}")
     return returned
+
+
+def zips_with(course: Course, student: str) -> list[Path]:
+    """The zips that may hold a student's feedback."""
+    assignments = [path.stem for path in records_naming(course, student)]
+    return [path for name in assignments for to in PLATFORMS if (path := _place(course, name, to)).is_file()]
+
+
+def _place(course: Course, assignment: str, platform: str) -> Path:
+    return course.root / "reports" / f"{assignment}-feedback-{platform}.zip"
+
+
+def _platforms_name(source: str) -> str:
+    """The name that Moodle or Canvas gave to what a student handed in; empty if it came from elsewhere.
+
+    >>> _platforms_name("ben_7102_9_work.zip/a.ipynb"), _platforms_name("one-head-ben/ben_7102_9_a.ipynb")
+    ('ben_7102_9_work.zip', '')
+    """
+    name = source.partition("/")[0]
+    return name if MOODLE.search(name) or CANVAS.match(name) else ""
 
 
 def _page(course: Course, assignment: str, student: str) -> Path:
@@ -131,6 +142,7 @@ class _Zip:
 
     def __enter__(self) -> "_Zip":
         with disk_trouble(self.path):
+            self.path.parent.mkdir(exist_ok=True)
             self._archive = zipfile.ZipFile(self._fresh, "w", zipfile.ZIP_DEFLATED)
         return self
 

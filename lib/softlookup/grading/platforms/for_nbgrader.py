@@ -13,6 +13,7 @@ from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.fetch_assignment import ExchangeFetchAssignment
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.utils import get_username, temp_attrs
@@ -66,6 +67,24 @@ class FetchOwn(ExchangeFetchAssignment):
             shutil.copyfile(personal_notebook, common)  # not over an answer that was begun
 
 
+class CollectNoLinks(ExchangeCollect):
+    """Collects from the exchange without following links: one could lead to what only the instructor may read.
+
+    What is collected is for the instructor alone, too; in the exchange it is for whoever knows its name.
+    """
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Copy a hand-in without the links in it."""
+        entries = [os.path.join(above, name) for above, inner, files in os.walk(src) for name in (*inner, *files)]
+        links = sorted({os.path.basename(path) for path in entries if os.path.islink(path)})
+        with temp_attrs(self.coursedir, ignore=[*self.coursedir.ignore, *map(glob.escape, links)]):
+            super().do_copy(src, dest, log)
+        if not self.coursedir.groupshared:
+            self.set_perms(dest, fileperms=0o600, dirperms=0o700)
+        for name in links:
+            self.log.warning("the link %s in %s was left out", one_line(name), one_line(os.path.basename(src)))
+
+
 class ReleaseFeedback(ExchangeReleaseFeedback):
     """Gives feedback back through the exchange to those whose notebook came through it, and names the others."""
 
@@ -79,6 +98,9 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
         excluded = [name for name in (self.coursedir.student_id_exclude or "").split(",") if name]
         with temp_attrs(self.coursedir, student_id_exclude=",".join([*excluded, *others])):
             super().copy_files()
+        # The copies are as private as the pages. The exchange shows each to whoever knows its name, and lists none.
+        for copy in Path(self.dest_path).glob("*.html"):
+            copy.chmod(0o644)
         for name in others:
             self.log.warning(
                 "%s got no feedback through the exchange, since the notebook did not come through it", one_line(name)

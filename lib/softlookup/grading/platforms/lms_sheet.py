@@ -1,14 +1,14 @@
 """Filling in a column of the file that Canvas or Moodle gave: whose each row is, and what is said of the rest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from softlookup.grading.course.grade_sheet import SheetRow
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
-from softlookup.grading.data.records import MISSING
-from softlookup.grading.data.tables import Table
+from softlookup.grading.data.records import GRADED, MISSING, REFUSED
+from softlookup.grading.data.tables import Table, key_of
 from softlookup.grading.platforms.cells import is_formula
 
 MOODLE_KEYS = ("ID number", "Username", "Email address")
@@ -26,7 +26,8 @@ class Options:
         column: The column for the grades; None finds it.
         match: The column that holds our students' ids; None tries those that usually do.
         scale: Whether points are scaled to the maximum that the file names.
-        zeros: Whether those who handed in nothing get 0; their cells stay as they are otherwise.
+        zeros: Whether those without a grade get 0: they handed in nothing, or what cannot be graded. Their cells stay
+            as they are otherwise.
     """
 
     column: str | None = None
@@ -82,18 +83,20 @@ def fill(
     for line in lines:
         if line.student not in rows:
             continue
-        if line.status == MISSING and not options.zeros:
-            left += 1
+        if line.status != GRADED and not options.zeros:
+            left += line.status == MISSING
             continue
         row = rows[line.student]
         best = maximum(row)
-        score = line.score * best / line.max if options.scale and best is not None and line.max else line.score
+        score = line.score if line.status == GRADED else 0.0
+        score = score * best / line.max if options.scale and best is not None and line.max else score
         filled.over += best is not None and score > best + 1e-9
         row[column] = sheet.amount(score)
         filled.graded_rows.append(row)
     absent = [one_line(line.student) for line in lines if line.student not in rows]
     if absent:
         filled.notes.append(f"these are in this class, but not in the file: {', '.join(absent)}")
+    filled.notes.extend(refused_notes([line for line in lines if line.student in rows], options.zeros))
     if left:
         filled.notes.append(f"students who handed in nothing: {left}; their cells are unchanged (--zeros writes 0)")
     formulas = sum(is_formula(cell) for row in sheet.rows for cell in row)
@@ -113,7 +116,7 @@ def _matched(
     known = by_key(lines)
     fits: dict[str, list[tuple[int, list[str]]]] = {}
     for row in people:
-        ranked = ((rank, row[index].strip().casefold()) for rank, index in enumerate(keys))
+        ranked = ((rank, key_of(row[index])) for rank, index in enumerate(keys))
         match = next(((rank, known[k].student) for rank, k in ranked if k in known), None)
         if match is None:
             filled.strangers.append(_who(row))
@@ -140,16 +143,25 @@ def by_key(lines: Sequence[_Known]) -> dict[str, _Known]:
     """The class by everything a file may know it by; what two students share finds neither.
 
     Returns:
-        Students by id, lms_user_id and e-mail address, in lower case.
+        Students by id, lms_user_id and e-mail address, as key_of() writes them.
     """
     known: dict[str, _Known] = {}
     shared = set()
     for name in ("student", "lms_user_id", "email"):
         for line in lines:
-            key = getattr(line, name).strip().casefold()
+            key = key_of(getattr(line, name))
             if key and known.setdefault(key, line) is not line:
                 shared.add(key)
     return {key: line for key, line in known.items() if key not in shared}
+
+
+def refused_notes(lines: Sequence[SheetRow], zeros: bool) -> Iterator[str]:
+    """A sentence on each student whose file cannot be graded, and on what that student's cell holds."""
+    holds = "--zeros wrote 0" if zeros else "no grade was written (--zeros writes 0)"
+    for line in lines:
+        if line.status == REFUSED:
+            why = f" ({one_line(line.reason, 400)})" if line.reason else ""
+            yield f"what {one_line(line.student)} handed in cannot be graded{why}: {holds}"
 
 
 def waiting_notes(lines: Sequence[SheetRow]) -> tuple[str, ...]:

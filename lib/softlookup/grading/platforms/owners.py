@@ -1,83 +1,143 @@
-"""Whose a file of Moodle's or Canvas's archive is, by the number that the platform put into its name.
+"""Whose a file is: by the number that Moodle or Canvas put into its path, else by the name of a person's folder.
 
 Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in
-front of the file's name; the final underscore came and went. worksheet.py says whom a participant number means.
+front of the file's name; the final underscore came and went. worksheet.py says whom a participant number means; numbers
+of two assignments never coincide (assign_user_mapping.id), so several worksheets can be asked.
 Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with "_LATE" behind the name, which holds letters and
 digits alone.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import PurePosixPath
 
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.platforms.worksheet import Person, Worksheet, read_worksheet
+from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.data.tables import key_of
+from softlookup.grading.platforms.lms_sheet import by_key
+from softlookup.grading.platforms.worksheet import NO_WORKSHEET, Person, Worksheet
 
 MOODLE = re.compile(r"_(\d+)_assignsubmission_file(?=_|$)")
+CANVAS = re.compile(r"[^_]+(?:_LATE)?_(\d+)_\d+_")
 _OF_MOODLE = "assignsubmission_"
-_CANVAS = re.compile(r"[^_]+(?:_LATE)?_(\d+)_\d+_")
+_NOBODY = "its name is no id, e-mail address or lms_user_id of the class list, and ends in none"
 
 
+@dataclass(frozen=True)
+class Owner:
+    """Whose a file is.
+
+    Attributes:
+        name: What names the person: a folder, or the file itself.
+        student: The student's id; empty if nobody is found.
+        why: Why nobody is found, one clause.
+    """
+
+    name: str
+    student: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Owners:
-    """Who handed in which file."""
+    """Who handed in which file.
 
-    def __init__(self, people: Sequence[Person], place: Path) -> None:
-        """Keep the class list.
+    Attributes:
+        people: The class list.
+        worksheets: Moodle's grading worksheets.
+        named: Students by names of folders, where a table says so.
+        prefix: What stands in front of the student's part of a folder's name; without it, any part up to a hyphen.
+    """
 
-        Args:
-            people: The class list.
-            place: The folder with Moodle's grading worksheet.
-        """
-        self._people, self._place = people, place
+    people: Sequence[Person]
+    worksheets: Sequence[Worksheet] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
 
-    def whose(self, parts: tuple[str, ...]) -> tuple[str, str]:
+    def whose(self, parts: tuple[str, ...]) -> Owner:
         """Say whose a file is.
 
         Args:
-            parts: Its path in the archive.
-
-        Returns:
-            The student's id, and an empty text; or an empty id, and why nobody is found.
+            parts: Its path, from the part on that a platform or an instructor named: what is below it, students named.
         """
-        numbers = sorted(set(_numbers(parts)))
+        name = parts[0]
+        if len(parts) > 1 and self.is_persons(name):
+            return Owner(name, self._known[key_of(name)])
+        if not is_platforms(name):
+            return self.named_by(name, len(parts) > 1)
+        moodle, canvas = MOODLE.search(name), CANVAS.match(name)
+        # A platform writes one number; somebody's name, or the name of a file, may hold others.
+        numbers = sorted({*MOODLE.findall(name), *([canvas[1]] if canvas else [])})
         if len(numbers) != 1:
-            return "", f"it fits {' and '.join(numbers)}: collect it by hand" if numbers else "it names no student"
-        moodle = next((match for part in parts if (match := MOODLE.search(part))), None)
-        if moodle is None:
-            student = self._by_number.get(numbers[0], "")
-            return student, "" if student else f"the class list has no single student with the lms_user_id {numbers[0]}"
-        if isinstance(self._worksheet, str):
-            return "", self._worksheet
-        return self._worksheet.whose(numbers[0], moodle.string[: moodle.start()])
+            why = f"it fits {' and '.join(numbers)}: collect it by hand" if numbers else "it names no student"
+            return Owner(name, why=why)
+        if moodle:
+            return Owner(name, *self._by_worksheet(numbers[0], name[: moodle.start()]))
+        student = self._by_number.get(numbers[0], "")
+        why = "" if student else f"the class list has no single student with the lms_user_id {numbers[0]}"
+        return Owner(name, student, why)
+
+    def is_persons(self, name: str) -> bool:
+        """Whether a folder or a zip is called exactly as a student is."""
+        return key_of(name) in self._known
+
+    def named_by(self, name: str, folder: bool = True) -> Owner:
+        """Say whose a folder, or a file without a folder, is by its name.
+
+        Args:
+            name: The name.
+            folder: Whether it is a folder's, which may end in a student's name as repositories do.
+        """
+        key = key_of(name)
+        stem = PurePosixPath(key).stem
+        for spelt in (key,) if folder else (key, stem, PurePosixPath(stem).stem):
+            if student := self._known.get(spelt, ""):
+                return Owner(name, student)
+        if not folder:
+            return Owner(name, why="it lies in no folder of a student, and its name is nobody's")
+        if self.prefix:
+            if not key.startswith(key_of(self.prefix)):
+                return Owner(name, why=f"its name does not begin with {one_line(self.prefix)}")
+            rest = key.removeprefix(key_of(self.prefix))
+            student = self._known.get(rest, "")
+            return Owner(name, student, "" if student else f"{one_line(rest)} is no student of the class list")
+        fits = sorted({student for key, student in self._known.items() if key_of(name).endswith(f"-{key}")})
+        if len(fits) > 1:
+            both = " and ".join(map(one_line, fits))
+            return Owner(name, why=f"its name fits {both}: give the part before the name as --prefix")
+        return Owner(name, fits[0]) if fits else Owner(name, why=_NOBODY)
 
     @cached_property
-    def _worksheet(self) -> Worksheet | str:
-        """The grading worksheet, or why there is none."""
-        try:
-            return read_worksheet(self._place, self._people)
-        except CourseError as error:
-            return str(error)
+    def _known(self) -> Mapping[str, str]:
+        """Students by what a folder may be called."""
+        return self.named or {key: person.student for key, person in by_key(self.people).items()}
 
     @cached_property
     def _by_number(self) -> dict[str, str]:
         """Ids by Canvas's number; a student without one is known by the id. A number of two students is nobody's."""
-        numbers = [person.lms_user_id or person.student for person in self._people]
+        numbers = [person.lms_user_id or person.student for person in self.people]
         count = Counter(numbers)
-        return {n: person.student for n, person in zip(numbers, self._people, strict=True) if count[n] == 1}
+        return {n: person.student for n, person in zip(numbers, self.people, strict=True) if count[n] == 1}
+
+    def _by_worksheet(self, number: str, name: str) -> tuple[str, str]:
+        """The student of a participant number, or why there is none."""
+        answers = [sheet.whose(number, name) for sheet in self.worksheets if sheet.has(number)]
+        students = sorted({student for student, _ in answers if student})
+        if len(students) == 1:
+            return students[0], ""
+        if students:
+            return "", f"the worksheets have {' and '.join(map(one_line, students))} as participant {number}"
+        if answers:
+            return answers[0]
+        return self.worksheets[0].whose(number, name) if self.worksheets else ("", NO_WORKSHEET)
 
 
-def _numbers(parts: tuple[str, ...]) -> Iterator[str]:
-    """All numbers that a file's path could be meant to name; the platform writes one, students may add others.
+def is_platforms(name: str) -> bool:
+    """Whether Moodle or Canvas named a folder or a file so.
 
-    >>> list(_numbers(("all", "Ada_7101_assignsubmission_file_", "a.ipynb"))), list(_numbers(("b_LATE_72_5_a.ipynb",)))
-    (['7101'], ['72'])
+    >>> is_platforms("Ada_81_assignsubmission_file_"), is_platforms("ada_LATE_72_5_a.ipynb"), is_platforms("ada-72")
+    (True, True, False)
     """
-    for part in parts:
-        yield from MOODLE.findall(part)
-    match = _CANVAS.match(parts[-1])
-    # A path of Moodle's without a participant number, a group's for one, must not take one from a student's file name.
-    named = any(MOODLE.search(part) for part in parts)
-    if match and len(parts) <= 2 and (named or not any(_OF_MOODLE in part for part in parts)):
-        yield match[1]
+    return _OF_MOODLE in name or CANVAS.match(name) is not None

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from softlookup.grading.course.collected import UNREADABLE, arrivals
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.inbox import STAMP, has_folder
 from softlookup.grading.data.dates import naive_utc, read_time, shown_time
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
-from softlookup.grading.data.tables import Table
+from softlookup.grading.data.tables import Table, key_of
 from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, by_key
+from softlookup.grading.platforms.roster import TITLES
 from softlookup.grading.platforms.worksheet import Person, class_list
 
 TIME_COLUMNS = (
@@ -23,7 +25,7 @@ TIME_COLUMNS = (
 )
 """Usual titles of a column that holds a time, the surest first; the last one is that of Moodle's grading worksheet."""
 
-ID_COLUMNS = ("id", "student", "student_id", "username", "login", "lms_user_id", "roster_identifier", *MOODLE_KEYS)
+ID_COLUMNS = tuple(dict.fromkeys((*TITLES["id"], "lms_user_id", "roster_identifier", *MOODLE_KEYS)))
 _NONE = ("", "-")
 
 
@@ -67,14 +69,18 @@ def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> T
             f"({', '.join(ID_COLUMNS)}), and has {table.titles()}"
         )
     came: dict[str, datetime] = {}
+    collected = arrivals(course, assignment).by_student
+    unreadable = {student: arrival.why for student, arrival in collected.items() if arrival.state == UNREADABLE}
     notes = []
     for number, row in enumerate(table.rows, 2):
         text = row[when].strip()
         if text in _NONE:
             continue
-        student, problem = _whose([row[at].strip().casefold() for at in keys], known)
+        student, problem = _whose([key_of(row[at]) for at in keys], known)
         if not problem and not has_folder(course, assignment, student):
-            problem = f"{one_line(student)} has handed in nothing"
+            why = unreadable.get(student)
+            says = "has handed in nothing" if why is None else f"has handed in what cannot be graded: {why}"
+            problem = f"{one_line(student)} {says}"
         if not problem:
             try:
                 came[student] = naive_utc(read_time(text, zone))

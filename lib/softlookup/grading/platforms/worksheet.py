@@ -11,17 +11,20 @@ colons and slashes away. A group's submission begins with the group's name and t
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from softlookup.grading.course.folder import Course
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
-from softlookup.grading.data.tables import Table, are_addresses, are_numbered, as_number, read_table
+from softlookup.grading.data.tables import Table, are_addresses, are_numbered, as_number, key_of
 from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, by_key
 
 WORKSHEET = "grading worksheet that Moodle gives"
+NO_WORKSHEET = (
+    "Moodle's participant number is no id of a student: give the grading worksheet of this assignment with --worksheet"
+)
 _IDENTIFIER = re.compile(r"(.*?)\s*(\d+)\s*")
 
 
@@ -135,7 +138,7 @@ class Worksheet:
         columns = worksheet_columns(sheet)
         if columns.identifier is None:
             raise CourseError(not_a_worksheet(sheet))
-        self._name = columns.name
+        self._sheet, self._name = sheet, columns.name
         self._known = by_key(people)
         self._keys = sheet.take_ids(MOODLE_KEYS, self._known, columns.grade)
         self._rows: dict[str, list[tuple[str, list[str]]]] = {}
@@ -143,6 +146,14 @@ class Worksheet:
             match = _IDENTIFIER.fullmatch(row[columns.identifier])
             if match:
                 self._rows.setdefault(_number(match[2]), []).append((match[1], row))
+
+    def understood(self) -> str:
+        """How the table was read, one sentence."""
+        return self._sheet.understood()
+
+    def has(self, number: str) -> bool:
+        """Whether it has a participant of this number."""
+        return _number(number) in self._rows
 
     def whose(self, number: str, name: str) -> tuple[str, str]:
         """Say which student a participant is.
@@ -168,7 +179,7 @@ class Worksheet:
                 f"the grading worksheet has {record} as participant {number}, and the archive has {one_line(name)!r}: "
                 "it may be a group's submission or the worksheet of another assignment; hand it in by hand"
             )
-        keys = (row[index].strip().casefold() for index in self._keys)
+        keys = (key_of(row[index]) for index in self._keys)
         students = sorted({self._known[key].student for key in keys if key in self._known})
         if len(students) == 1:
             return students[0], ""
@@ -179,28 +190,20 @@ class Worksheet:
             "give the student one of them as id, lms_user_id or email"
         )
 
+    def participants(self) -> Iterator[tuple[str, str, str]]:
+        """Go over everybody in it: the participant number, and what :meth:`whose` says of it."""
+        for number, ((word, row), *_) in self._rows.items():
+            yield number, *self.whose(number, (row[self._name] if self._name is not None else "") or word)
 
-def read_worksheet(folder: Path, people: Sequence[Person]) -> Worksheet:
-    """Read the one worksheet that lies in a folder.
 
-    Args:
-        folder: Where the instructor put it; students' files are not in there.
-        people: The class list.
+def worksheet_of(course: Course, sheet: Table) -> Worksheet:
+    """Read a table as the grading worksheet of one assignment of a course.
 
     Raises:
-        CourseError: If there is none, or more than one, or it is no worksheet.
+        CourseError: If it is no such worksheet.
     """
-    paths = sorted(folder.glob("*.csv"))
-    if not paths:
-        raise CourseError(
-            f"Moodle's participant number is no id of a student: put the assignment's grading worksheet into {folder}"
-        )
-    if len(paths) > 1:
-        names = ", ".join(path.name for path in paths)
-        raise CourseError(
-            f"{folder} holds several CSV files ({names}): only this assignment's grading worksheet belongs there"
-        )
-    return Worksheet(read_table(paths[0], WORKSHEET), people)
+    with course.gradebook() as book:
+        return Worksheet(sheet, class_list(book))
 
 
 def _number(digits: str) -> str:

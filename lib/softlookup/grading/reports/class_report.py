@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from softlookup.checking.catalogue import Catalogue, UnknownTask, catalogue_of
+from softlookup.grading.course.collected import Arrivals, arrivals, summary
+from softlookup.grading.course.deadlines import deadlines, more_time
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
+from softlookup.grading.course.hand_ins import HandIns
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
 from softlookup.grading.data.errors import CourseError
@@ -70,6 +73,19 @@ class TaskLine:
 
 
 @dataclass(frozen=True)
+class LateOne:
+    """A graded hand-in that came after its end, more time counted.
+
+    Attributes:
+        seconds: By how much.
+        penalty: What it cost, in points.
+    """
+
+    seconds: float
+    penalty: float
+
+
+@dataclass(frozen=True)
 class ClassReport:
     """One assignment of a class.
 
@@ -81,6 +97,11 @@ class ClassReport:
         missing: Ids of those in the class who have handed in nothing.
         scores: Points of the graded, late penalties off, in rising order.
         late: How many of them have a late penalty.
+        late_ones: Those of them who came late, or have a late penalty, by id.
+        groups: Those for whom one notebook counts; the first handed it in.
+        remarks: What is to be said of groups, by id.
+        collected: What collecting came to, a few lines; empty where nothing was collected.
+        more_time: Who has more time, and why, a line each: for the instructor alone.
         tasks: One for each task, in the order of the notebook.
         waiting: Ids of those whose written answers a person still has to read.
         helped: How much help the notebooks say was asked for: by student, by task, the number of steps.
@@ -102,6 +123,11 @@ class ClassReport:
     pairs: tuple[SimilarPair, ...] = field(default=())
     known: tuple[KnownAnswers, ...] = ()
     side_by_side: tuple[Likeness, ...] = ()
+    late_ones: dict[str, LateOne] = field(default_factory=dict)
+    groups: tuple[tuple[str, ...], ...] = ()
+    remarks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    collected: tuple[str, ...] = ()
+    more_time: tuple[str, ...] = ()
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
@@ -140,6 +166,11 @@ class ClassReport:
             "missing": list(self.missing),
             "waiting": list(self.waiting),
             "late": self.late,
+            "late_students": {student: vars(late) for student, late in self.late_ones.items()},
+            "groups": [list(group) for group in self.groups],
+            "group_remarks": {student: list(sentences) for student, sentences in self.remarks.items()},
+            "collected": list(self.collected),
+            "more_time": list(self.more_time),
             "quartiles": self.quartiles,
             "mean": statistics.fmean(self.scores) if self.scores else None,
             "histogram": [list(bar) for bar in self.histogram()],
@@ -186,6 +217,8 @@ def _record(student: str, message: dict[str, Any]) -> Record:
         *(student, message["status"], message["score"], message["max"], tasks, by_hand),
         reason=message.get("reason", ""),
         remarks=tuple(message.get("remarks", ())),
+        penalty=message.get("late_penalty", 0.0),
+        group=tuple(message.get("group", ())),
     )
 
 
@@ -208,8 +241,17 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     records = [record for record in report.records if record.status == GRADED]
     states = {line.student: line.status for line in sheet} | {r.student: r.status for r in report.records}
     refused = {record.student: record.reason for record in report.records if record.status == REFUSED}
-    handed = _handed_in(course, assignment, sorted(lines))
-    pairs = alike(handed.tokens)
+    hand_ins = HandIns(course, assignment)
+    # A group's notebook is compared once, as that of the one who handed it in.
+    compared = [student for student in sorted(lines) if not hand_ins.given_by(student)]
+    handed = _handed_in(course, assignment, compared)
+    pairs = [pair for pair in alike(handed.tokens) if not hand_ins.sharing.together(pair.first, pair.second)]
+    dates = deadlines(course, assignment)
+    late = {
+        student: LateOne(dates.late.get(student, 0.0), line.penalty)
+        for student, line in sorted(lines.items())
+        if dates.late.get(student) or line.penalty > 0
+    }
     catalogue = catalogue_of(course.root)
     known = known_answers(handed.tokens, handed.released, catalogue, earlier)
     return ClassReport(
@@ -226,7 +268,25 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
         pairs=tuple(pairs),
         known=tuple(known),
         side_by_side=tuple(_side_by_side(pairs[:PAIRS], known, handed.texts)),
+        late_ones=late,
+        groups=hand_ins.sharing.groups,
+        remarks=dict(hand_ins.sharing.remarks),
+        collected=collected_lines(course, assignment),
+        more_time=tuple(more_time(dates)),
     )
+
+
+def collected_lines(course: Course, assignment: str) -> tuple[str, ...]:
+    """What collecting came to: the counts, and what is nobody's; none where nothing was collected.
+
+    Raises:
+        CourseError: If the record of what was collected is damaged.
+    """
+    if arrivals(course, assignment) == Arrivals():
+        return ()
+    standing = summary(course, assignment)
+    lines = tuple(standing.lines())
+    return lines[0], *lines[len(lines) - len(standing.strangers) :]
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 import io
 from collections import Counter
 from collections.abc import Iterable
+from datetime import timedelta
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from softlookup.checking.result import HELP_STEPS
+from softlookup.grading.course.deadlines import in_words
 from softlookup.grading.course.notebooks import task_id
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.reports.class_report import PAIRS, ClassReport
@@ -27,6 +29,15 @@ def show_class(console: Console, report: ClassReport) -> None:
         _say(console, f"  refused: {one_line(student)}, {one_line(reason, 400)}")
     if report.missing:
         _say(console, f"  nothing handed in: {_names(report.missing)}")
+    for line in report.collected:
+        _say(console, f"  collected: {line}" if line is report.collected[0] else f"    {line}")
+    for group in report.groups:
+        _say(console, f"  one notebook for {_names(group)}: {one_line(group[0])} handed it in")
+    for student, sentences in report.remarks.items():
+        for sentence in sentences:
+            _say(console, f"  {one_line(student)}: {one_line(sentence, 400)}")
+    for line in report.more_time:
+        _say(console, f"  more time (for you alone): {line}")
     if not report.graded:
         return
     _show_points(console, report)
@@ -65,6 +76,10 @@ def _show_points(console: Console, report: ClassReport) -> None:
         f"highest {report.scores[-1]:g}; mean {mean:.1f}"
         + (f"; {report.late} with a late penalty" * bool(report.late)),
     )
+    for student, late in report.late_ones.items():
+        when = f"came late by {in_words(timedelta(seconds=round(late.seconds)))}" if late.seconds else "has a penalty"
+        cost = f"which cost {late.penalty:g} points" if late.penalty else "which cost nothing"
+        _say(console, f"  {one_line(student)} {when}, {cost}")
     bars = report.histogram()
     most = max(count for _, _, count in bars)
     for begin, end, count in bars:

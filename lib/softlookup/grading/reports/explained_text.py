@@ -50,6 +50,8 @@ def explanation_text(explanation: Explanation, task: str | None = None) -> str:
 
 def _about_files(explanation: Explanation) -> list[str]:
     record = []
+    if explanation.given_by:
+        record.append(f"the notebook is that of the group: {one_line(explanation.given_by)} handed it in")
     if explanation.changed is None:
         record.append("the submitted file is gone; the graded answers were asked again")
     elif explanation.changed:

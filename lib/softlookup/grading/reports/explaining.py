@@ -53,6 +53,7 @@ class Explanation:
         seed: It drew all inputs, then and now.
         changed: Whether the submitted file is another one than was graded; None if it is gone.
         other_release: Whether the release is another one than it was then.
+        given_by: Who of the student's group handed in the notebook; empty if the student did.
         tasks: One for each graded cell, in the order of the notebook.
         remarks: What was ignored, cut or stopped.
     """
@@ -64,6 +65,7 @@ class Explanation:
     other_release: bool
     tasks: tuple[Explained, ...]
     remarks: tuple[str, ...] = ()
+    given_by: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -75,10 +77,11 @@ def last_graded(course: Course, assignment: str, student: str) -> tuple[Graded, 
     """Read a student's last line in the ledgers, and the run that it belongs to.
 
     Raises:
-        CourseError: If there is none.
+        CourseError: If there is none, or nobody in the class has the id.
     """
     if line := last_line(course.root / ".grading" / assignment, student):
         return line
+    course.students([student])
     raise CourseError(f"{student!r} has not been graded in {assignment} yet: 'softlookup grade {assignment}' does it")
 
 
@@ -105,26 +108,27 @@ def explain(
     graded, run = last_graded(course, assignment, student)
     if graded.status != GRADED:
         raise CourseError(f"{student!r} has no points to explain: {graded.status}, {plain(graded.reason)}")
-    changed, content = what_was_graded(course, assignment, student, graded.digest)
+    changed, content = what_was_graded(course, assignment, graded)
     seen: dict[str, CheckResult] = {}
     settings = settings_for(course, assignment, run.seed, run.sandbox)
-    personal = own_release(course, assignment, student)
+    personal = own_release(course, assignment, graded.given_by or student)
     content = content if personal is None else with_release(personal, content)
     with examiner(replace(settings, personal=personal is not None)) as asking:
-        again = asking.examine(student, content, witness=seen.__setitem__)
+        again = asking.examine(graded.given_by or student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
     then = {mark.cell: mark.points for mark in graded.marks}
     now = next((row.cells for row in read_sheet(course, assignment) if row.student == student), {})
     tasks = tuple(Explained(mark, then.get(mark.cell), now.get(mark.cell), seen.get(mark.task)) for mark in again.marks)
     other = digest_of(identity(settings).encode("utf-8", "replace")) != run.release
-    return Explanation(assignment, student, run.seed, changed, other, tasks, again.remarks)
+    return Explanation(assignment, student, run.seed, changed, other, tasks, again.remarks, graded.given_by)
 
 
-def what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[bool | None, bytes]:
+def what_was_graded(course: Course, assignment: str, graded: Graded) -> tuple[bool | None, bytes]:
     """Whether the submitted file has changed since, None if it is gone; and the file to ask."""
-    submitted = read_submission(course, assignment, student).content
-    if submitted is not None and digest_of(submitted) == digest:
+    student = graded.student
+    submitted = read_submission(course, assignment, graded.given_by or student).content
+    if submitted is not None and digest_of(submitted) == graded.digest:
         return False, submitted
     try:
         content = course.notebook("autograded", student, assignment).read_bytes()

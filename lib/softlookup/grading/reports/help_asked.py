@@ -12,23 +12,23 @@ from softlookup.checking.catalogue import catalogue_of
 from softlookup.checking.result import HELP_STEPS
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow
-from softlookup.grading.course.inbox import read_submission
+from softlookup.grading.course.hand_ins import HandIns
 from softlookup.grading.course.notebooks import BadNotebook, help_of, notebook_json, task_id
 
 
 def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str, dict[str, int]]:
     """How much help these students' submitted notebooks say was asked for.
 
-    A notebook whose outputs were cleared says nothing.
+    A notebook whose outputs were cleared says nothing; a group's says the same of all its members.
 
     Returns:
         By student, by task of this assignment, the number of steps.
     """
     chapter = assignment.partition("_")[0]
     known = {task.id for task in catalogue_of(course.root).tasks(int(chapter))} if chapter.isdecimal() else set()
-    help_by_student = {}
+    help_by_student, hand_ins = {}, HandIns(course, assignment)
     for student in students:
-        content = read_submission(course, assignment, student).content
+        content = hand_ins.read(student).content
         if content is not None and b'"help"' in content:
             with contextlib.suppress(BadNotebook):
                 cells = notebook_json(content, assignment).get("cells")

@@ -4,7 +4,7 @@ import io
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from softlookup.grading.course.inbox import NO_TIME
-from softlookup.grading.course.notebooks import OTHER_FILE
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Record, Report, TaskMark, task_names
 from softlookup.grading.data.work import Graded
@@ -113,13 +112,16 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def show_report(console: Console, report: Report, planted: Planted | None = None) -> None:
+def show_report(
+    console: Console, report: Report, planted: Planted | None = None, collected: Sequence[str] = ()
+) -> None:
     """Print the graded class: a row for each student, a sign for each task, then what needs attention.
 
     Args:
         console: Where to write.
         report: The graded class.
         planted: For a sample class: the mistakes that were planted; the table then says how many were named.
+        collected: What collecting came to, a few lines.
     """
     planted = planted or {}
     signs = 0 if _can_write(console, "".join(sign[0] for sign in _SIGNS.values())) else 1
@@ -135,7 +137,7 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
         marks = [_sign(record.tasks.get(name), record.status, signs) for name in names]
         table.add_row(
             Text(one_line(record.student)),
-            f"{record.score:g}/{record.max:g}" if record.status == GRADED else record.status,
+            _score(record, "\N{MINUS SIGN}" if _can_write(console, "\N{MINUS SIGN}") else "-"),
             *marks,
             _named(record, planted.get(record.student)),
             _hand(record),
@@ -145,6 +147,8 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
     console.print("tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False)
     console.print("legend: " + "  ".join(f"{sign[signs]} {sign[3]}" for sign in _SIGNS.values()), highlight=False)
     _show_remarks(console, report)
+    for line in collected:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
     if planted:
         _show_planted(console, report, planted)
 
@@ -168,13 +172,12 @@ def _show_remarks(console: Console, report: Report) -> None:
     if no_time:
         line = f"{NO_TIME}: {', '.join(no_time)}"
         console.print(line, highlight=False, soft_wrap=True, markup=False)
+    for group in dict.fromkeys(record.group for record in report.records if record.group):
+        line = f"one notebook for {', '.join(map(one_line, group))}: {one_line(group[0])} handed it in"
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
     absent = [one_line(record.student) for record in report.records if record.status == MISSING]
     if absent:
         console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
-    for record in report.records:
-        if record.status == MISSING and OTHER_FILE in record.reason:
-            line = f"  {one_line(record.student)}: {one_line(record.reason, 400)}"
-            console.print(line, highlight=False, soft_wrap=True, markup=False)
     if report.waiting:
         console.print(f"submissions with answers to grade by hand: {len(report.waiting)}")
 
@@ -200,6 +203,15 @@ def _sign(mark: TaskMark | None, status: str, signs: int) -> Text:
         return Text("")
     entry = _SIGNS[mark.verdict]
     return Text(entry[signs], style=entry[2])
+
+
+def _score(record: Record, minus: str) -> str:
+    """What counts, and how it comes about where a late penalty is taken off."""
+    if record.grade is None:
+        return record.status
+    if not record.penalty:
+        return f"{record.score:g}/{record.max:g}"
+    return f"{record.grade:g}/{record.max:g} ({record.score:g} {minus} {record.penalty:g} late)"
 
 
 def _named(record: Record, planted: Mapping[str, str] | None) -> str:
@@ -229,11 +241,11 @@ def _can_write(console: Console, text: str) -> bool:
     return True
 
 
-def as_text(report: Report, planted: Planted | None = None) -> str:
+def as_text(report: Report, planted: Planted | None = None, collected: Sequence[str] = ()) -> str:
     """The table as plain text, for a file."""
     file = io.StringIO()
     console = Console(file=file, width=110, no_color=True, force_terminal=False)
-    show_report(console, report, planted)
+    show_report(console, report, planted, collected)
     return file.getvalue()
 
 

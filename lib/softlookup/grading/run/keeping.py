@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from softlookup.grading.course.autograded import Autograded
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.inbox import handed_in_at, read_submission
-from softlookup.grading.course.personal import is_personal, own_release
+from softlookup.grading.course.hand_ins import HandIns
+from softlookup.grading.course.personal import is_personal
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Record, Report
@@ -41,6 +41,7 @@ class Keeper:
     def __post_init__(self) -> None:
         self.autograded = Autograded(self.course, self.request.assignment)
         self.personal = is_personal(self.course, self.request.assignment)
+        self.hand_ins = HandIns(self.course, self.request.assignment)
         self.not_entered: GradebookError | None = None
         self.aside: deque[Graded] = deque()
         self.waiting: list[tuple[Graded, datetime.datetime | None]] = []
@@ -60,14 +61,15 @@ class Keeper:
             self.watch.say("nothing has changed since the last grading: 'softlookup grade --again' grades all again")
         elif self.about:
             self.watch.say(self.about)
-        self.watch.begin("grading", len(students), len(students) - len(todo))
+        everybody = len({*students, *todo})
+        self.watch.begin("grading", everybody, everybody - len(todo))
         crowded = self._graded_by(executor, todo, again=True)
         if crowded:
             self.watch.say(f"graded again, one at a time, since the machine was too busy: {', '.join(crowded)}")
         for student in crowded:
             self._graded_by(executor, [student], again=False)
         self._enter_the_rest()
-        self.writer.refresh_penalties(lambda student: handed_in_at(self.course, self.request.assignment, student)[0])
+        self.writer.refresh_penalties(lambda student: self.hand_ins.came(student)[0])
 
     def _graded_by(self, executor: Executor, todo: list[str], again: bool) -> list[str]:
         """Have submissions graded, and keep what it came to; give those that are to be graded again, where asked."""
@@ -96,12 +98,14 @@ class Keeper:
         return crowded
 
     def _todo(self, students: list[str]) -> list[str]:
-        """Who has to be graded. Everything that is known and only waits for the gradebook is entered here."""
-        entered_students = {
-            student
+        """Who has to be graded, with all of the same group: a notebook that counts for several is graded once.
+
+        Everything that is known and only waits for the gradebook is entered here.
+        """
+        holds = {
+            student: self.writer.holds(self.ledger.graded(student), row)
             for student, row in self.writer.rows()
             if (entry := self.ledger.of(student)) and entry.entered
-            if self.writer.holds(self.ledger.graded(student), row)
         }
         todo = []
         for student in students:
@@ -109,21 +113,21 @@ class Keeper:
             if self.request.students or entry is None:
                 todo.append(student)
                 continue
-            came = read_submission(self.course, self.request.assignment, student)
+            came = self.hand_ins.read(student)
             graded = self.ledger.graded(student)
-            same = entry.digest == came.digest
+            same = (entry.digest, graded.given_by) == (came.digest, self.hand_ins.given_by(student))
             if came.content is None:
                 same = (graded.status, graded.reason) == (came.status, came.reason)
             if same and not entry.entered and (graded.status != GRADED or self.shelf.get(student) is not None):
-                self._wait(self._shelved(graded), handed_in_at(self.course, self.request.assignment, student)[0])
+                self._wait(self._shelved(graded), self.hand_ins.came(student)[0])
             elif not same or not entry.entered:
                 todo.append(student)
-            elif graded.status == GRADED and not (student in entered_students and self.autograded.has(student)):
+            elif not holds.get(student, graded.status != GRADED):
                 todo.append(student)
-            elif graded.status == REFUSED and student not in entered_students:
+            elif graded.status == GRADED and not self.autograded.has(student):
                 todo.append(student)
         self._enter_waiting()
-        return todo
+        return list(dict.fromkeys(other for student in todo for other in self.hand_ins.sharing.sharers(student)))
 
     def _submissions(self, todo: list[str], digests: dict[str, str]) -> Iterator[tuple[str, bytes]]:
         """Read submissions as they are needed; those with nothing to run are put aside.
@@ -131,10 +135,12 @@ class Keeper:
         An executor may call this from a thread of its own, so nothing is written here.
         """
         for student in todo:
-            came = read_submission(self.course, self.request.assignment, student)
+            if self.hand_ins.given_by(student):
+                continue  # graded with the one who handed it in
+            came = self.hand_ins.read(student)
             content, why = came.content, came.reason
             if content is not None and self.personal:
-                release = own_release(self.course, self.request.assignment, student)
+                release = self.hand_ins.release(student)
                 content = None if release is None else with_release(release, content)
                 why = (
                     f"no notebook was made for {student}: 'softlookup release {self.request.assignment} --per-student' "
@@ -152,8 +158,13 @@ class Keeper:
             self._keep(self.aside.popleft())
 
     def _keep(self, graded: Graded) -> None:
-        """Write down what grading came to: the notebook, the line; the gradebook gets it with the next ones."""
-        came, remark = handed_in_at(self.course, self.request.assignment, graded.student)
+        """Write down what grading came to, for everybody for whom the notebook counts."""
+        for student in self.hand_ins.sharing.sharers(graded.student):
+            self._keep_one(dataclasses.replace(graded, student=student, given_by=self.hand_ins.given_by(student)))
+
+    def _keep_one(self, graded: Graded) -> None:
+        """Write down the notebook and the line; the gradebook gets it with the next ones."""
+        came, remark = self.hand_ins.came(graded.student)
         if remark:
             graded = dataclasses.replace(graded, remarks=(*graded.remarks, remark))
         # The notebook first: a line in the ledger without it could not be entered.
@@ -200,7 +211,7 @@ class Keeper:
 
     def _enter(self, group: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
         """Enter graded submissions into the gradebook and autograded/; doing it twice changes nothing."""
-        self.writer.enter_all([(graded, None if graded.status == MISSING else came) for graded, came in group])
+        self.writer.enter_all([(graded, came if graded.status == GRADED else None) for graded, came in group])
         for graded, _ in group:
             if graded.status == GRADED:
                 self.autograded.write(graded.student, graded.notebook)
@@ -221,7 +232,7 @@ class Keeper:
         waiting = [s for s in self.ledger.students() if not self.ledger.of(s).entered]  # type: ignore[union-attr]
         for number, student in enumerate(waiting):
             try:
-                came, _ = handed_in_at(self.course, self.request.assignment, student)
+                came, _ = self.hand_ins.came(student)
                 self._enter([(self._shelved(self.ledger.graded(student)), came)])
             except GradebookError as error:
                 left = len(waiting) - number
@@ -243,6 +254,10 @@ class Keeper:
                 self.marks[student] = row.mark
         for student in known_students - records.keys():
             records[student] = self.writer.record(self.ledger.graded(student), None)
+        for student, record in records.items():
+            sharers, remarks = self.hand_ins.sharing.sharers(student), self.hand_ins.sharing.remarks.get(student, ())
+            group = sharers if len(sharers) > 1 else ()
+            records[student] = dataclasses.replace(record, remarks=(*record.remarks, *remarks), group=group)
         return Report(self.request.assignment, self.ledger.run.seed, tuple(records[student] for student in known))
 
     def pages(self, report: Report) -> None:

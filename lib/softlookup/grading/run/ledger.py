@@ -137,7 +137,7 @@ class Ledger:
                 assert content.run is not None
                 self.run, self._end, self._entries = content.run, content.end, content.entries
                 self.finished = content.finished
-                self._fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                self._fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 os.ftruncate(self._fd, self._end)
             if not goes_on:
                 self._append({"run": asdict(self.run)})
@@ -288,7 +288,7 @@ def _take(content: _Content, record: dict[str, Any], begins: int) -> None:
 
 def _locked(path: Path) -> int:
     """Hold the right to grade; the system takes it back when this process ends, however it ends."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         lock(fd, wait=False)
     except BlockingIOError:

@@ -34,11 +34,13 @@ from sqlalchemy import insert
 from sqlalchemy.exc import SQLAlchemyError
 from tornado.log import app_log
 
+from softlookup.grading.course.deadlines import settle
 from softlookup.grading.course.folder import Course, gradebook_error
+from softlookup.grading.course.late_rules import LateRule
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
-from softlookup.grading.data.records import GRADED, MISSING, HandMark, Record, TaskMark
+from softlookup.grading.data.records import GRADED, HandMark, Record, TaskMark
 from softlookup.grading.data.work import Graded
 
 BY_HAND = "by hand"
@@ -84,10 +86,12 @@ class GradebookRow:
 
     Attributes:
         points: By the cell's grade_id.
+        penalty: The late penalty, 0 or more.
         mark: Changes whenever something changes that a feedback page shows.
     """
 
     points: dict[str, Points]
+    penalty: float
     mark: str
 
 
@@ -124,6 +128,7 @@ class GradebookWriter:
         Raises:
             CourseError: If it does not know the assignment, or cannot be used.
         """
+        self._more_time = settle(self._course, self._assignment).extensions
         with contextlib.ExitStack() as stack:
             self._book: Any = stack.enter_context(self._course.gradebook())
             try:
@@ -219,7 +224,8 @@ class GradebookWriter:
                 SubmittedAssignment.assignment_id == self._page_id, SubmittedAssignment.student_id.in_(students)
             )
             known = {student for (student,) in submitted}
-            self._add([e for e in entries if e.graded.student not in known and e.graded.status != MISSING])
+            # Who has no points gets no row: to nbgrader, what cannot be graded is not graded yet, and is not zero.
+            self._add([e for e in entries if e.graded.student not in known and e.graded.status == GRADED])
             for entry in entries:
                 if entry.graded.student in known:
                     self._change(entry)
@@ -227,7 +233,7 @@ class GradebookWriter:
     def _change(self, entry: _Entry) -> None:
         """Enter a submission that the gradebook has."""
         submission = self._book.find_submission(self._assignment, entry.graded.student)
-        if entry.came and entry.graded.status != MISSING:
+        if entry.came and entry.graded.status == GRADED:
             submission.timestamp = entry.came
         for sheet in submission.notebooks:
             for grade in sheet.grades:
@@ -244,7 +250,10 @@ class GradebookWriter:
         for entry in entries:
             submission_id = new_uuid()
             about = {"id": submission_id, "assignment_id": self._page_id, "student_id": entry.graded.student}
-            tables.setdefault(SubmittedAssignment, []).append({**about, "timestamp": entry.came})
+            extension = self._more_time.get(entry.graded.student)
+            tables.setdefault(SubmittedAssignment, []).append(
+                {**about, "timestamp": entry.came, "extension": extension}
+            )
             for sheet in self._sheets:
                 of = {"notebook_id": new_uuid()}
                 row = {"id": of["notebook_id"], "notebook_id": sheet.id, "assignment_id": submission_id}
@@ -271,7 +280,7 @@ class GradebookWriter:
     def _points(self, entry: _Entry, cell_id: str, manual: float | None) -> dict[str, Any]:
         """What grading changes in the row of a cell, by the names of columns."""
         if entry.graded.status != GRADED:
-            return {"auto_score": 0.0, "needs_manual_grade": False}
+            return {"auto_score": None, "needs_manual_grade": False}
         cell = self.cells.get(cell_id)
         if cell is None or cell.is_task:
             return {}
@@ -286,16 +295,23 @@ class GradebookWriter:
         return "No response." if untouched else None
 
     def _penalise(self, submission: Any, sheet: Any) -> None:
-        """Give the late penalty that the course's own plugin asks for; a student's extension counts."""
+        """Give the late penalty that the course's own plugin asks for; a student's extension counts.
+
+        Our own rules get the times: days on the calendar cannot be told from seconds.
+        """
         sheet.late_submission_penalty = None
         if submission.total_seconds_late <= 0:
             return
         self._book.db.flush()
         self._book.db.refresh(sheet, ["score"])
         try:
-            penalty = self._late.plugin_inst.late_submission_penalty(
-                submission.student_id, sheet.score, submission.total_seconds_late
-            )
+            rule = self._late.plugin_inst
+            if isinstance(rule, LateRule):
+                penalty = rule.penalty(sheet.score, submission.duedate, submission.timestamp)
+            else:
+                penalty = rule.late_submission_penalty(
+                    submission.student_id, sheet.score, submission.total_seconds_late
+                )
         except Exception as error:
             who = one_line(submission.student_id)
             raise CourseError(
@@ -341,8 +357,8 @@ class GradebookWriter:
         """
         query = (
             self._book.db.query(
-                *(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty, Grade.cell_id),
-                *(Grade.auto_score, Grade.manual_score, Grade.score, Grade.needs_manual_grade),
+                *(SubmittedAssignment.student_id, SubmittedNotebook.id, SubmittedNotebook.late_submission_penalty),
+                *(Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.score, Grade.needs_manual_grade),
             )
             .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
             .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
@@ -360,18 +376,20 @@ class GradebookWriter:
         for student, cell, text in comment_rows:
             comments.setdefault(student, []).append((cell, text))
         for student, rows in groupby(query.yield_per(5000), key=lambda row: row[0]):
-            points, shown = {}, [repr(comments.get(student))]
-            for _, penalty, cell_id, auto, manual, score, waiting in rows:
+            points, penalties, shown = {}, {}, [repr(comments.get(student))]
+            for _, sheet, penalty, cell_id, auto, manual, score, waiting in rows:
+                penalties[sheet] = float(penalty or 0.0)
                 shown.append(repr((cell_id, score, penalty)))
                 if cell_id in self.cells:
                     points[self.cells[cell_id].name] = Points(auto, manual, float(score), bool(waiting))
-            yield student, GradebookRow(points, hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16])
+            mark = hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
+            yield student, GradebookRow(points, sum(penalties.values()), mark)
         self._book.db.rollback()
 
-    def holds(self, graded: Graded, row: GradebookRow | None) -> bool:
+    def holds(self, graded: Graded, row: GradebookRow) -> bool:
         """Whether the gradebook still holds what was entered for a submission."""
-        if row is None:
-            return graded.status == MISSING
+        if graded.status != GRADED:
+            return all(cell.auto is None for cell in row.points.values())
         points = {mark.cell: mark.points for mark in graded.marks}
         for cell in self.cells.values():
             cell_points = row.points.get(cell.name)
@@ -405,6 +423,7 @@ class GradebookWriter:
             reason=graded.reason,
             seconds=graded.seconds,
             remarks=graded.remarks,
+            penalty=row.penalty if row and graded.status == GRADED else 0.0,
         )
 
     @contextlib.contextmanager

@@ -13,13 +13,14 @@ from softlookup.checking.catalogue import STANDARD, Catalogue
 from softlookup.checking.task import Task
 from softlookup.grading.course.folder import ATTACKS, CONFIG_NAME, Course, new_course
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.course.staging import BEGUN, DECIDED, LOCK
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.samples.handins import HandIn, answers, broken_ones, filled, rewritten
 
 MARKER = "sample.json"
 _OURS = (
     *("source", "release", "submitted", "autograded", "feedback", "reports", "logs"),
-    *("gradebook.db", ".gradebook.lock", ".grading", ATTACKS, CONFIG_NAME, MARKER),
+    *("gradebook.db", ".gradebook.lock", ".grading", ATTACKS, CONFIG_NAME, BEGUN, DECIDED, LOCK),
 )
 
 Attackers = Callable[[NotebookNode, NotebookNode, str, Course, Catalogue], Iterable[tuple[str, str]]]
@@ -61,6 +62,11 @@ def write_sample(
             f"{folder} is not empty and not a sample course: choose another folder, or say --force to "
             "replace the submissions, notebooks and gradebook in it"
         )
+    if not folder.is_dir() or not any(folder.iterdir()):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    # It comes first: who is killed has a sample course, which the same command makes anew.
+    (folder / MARKER).write_text("{}\n", encoding="utf-8")
     for name in _OURS:
         path = folder / name
         if path.is_dir() and not path.is_symlink():

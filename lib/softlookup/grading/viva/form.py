@@ -13,17 +13,18 @@ from softlookup.grading.viva.vivas import Viva
 _STYLE, _SCRIPT = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("form.css", "form.js"))
 
 
-def form(viva: Viva, minutes: float | None = None) -> str:
+def form(viva: Viva, minutes: float | None = None, factor: float = 1.0) -> str:
     """The page: questions appear with the start of the clock, and answers are saved when it ends, or before.
 
     Args:
         viva: The questions.
         minutes: How long it takes; None gives two minutes to each question.
+        factor: What the minutes are multiplied by for this student.
 
     Returns:
         A page that is complete in itself. It holds the questions without their answers.
     """
-    minutes = MINUTES_EACH * len(viva.questions) if minutes is None else minutes
+    minutes = factor * (MINUTES_EACH * len(viva.questions) if minutes is None else minutes)
     about = {"viva": viva.code, "assignment": viva.assignment, "student": viva.student, "minutes": minutes}
     data = json.dumps(about).replace("<", "\\u003c")
     digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()

@@ -7,12 +7,15 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.personal import own_release
 from softlookup.grading.course.releasing import Released
 from softlookup.grading.course.student_ids import shown
+from softlookup.grading.course.terms import read_granted, time_factor
+from softlookup.grading.data.dates import naive_utc
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING
@@ -142,9 +145,9 @@ def _content(course: Course, assignment: str, student: str, personal: bool) -> b
     graded, _ = last_graded(course, assignment, student)
     if graded.status == MISSING:
         return None
-    content = what_was_graded(course, assignment, student, graded.digest)[1] if graded.status == GRADED else b""
+    content = what_was_graded(course, assignment, graded)[1] if graded.status == GRADED else b""
     if personal:
-        personal_notebook = own_release(course, assignment, student)
+        personal_notebook = own_release(course, assignment, graded.given_by or student)
         return with_release(personal_notebook, content) if personal_notebook is not None else None
     return content
 
@@ -159,12 +162,14 @@ def write_vivas(
         vivas: The vivas of one assignment.
         out: Where they go: a folder for each student, and beside them what holds all.
         together: Whether to write all sheets in one file and all keys in another, to print.
-        minutes: How long the page with a clock gives; None gives two minutes to each question.
+        minutes: How long the page with a clock gives; None gives two minutes to each question. A student's standing
+            accommodation multiplies it.
 
     Returns:
         The files that hold all sheets and keys, or else those of each student.
     """
     written = []
+    granted, now = read_granted(course), naive_utc(datetime.now(UTC))
     for viva in vivas:
         folder = out / viva.student
         feedback = course.notebook("feedback", viva.student, viva.assignment).with_suffix(".html")
@@ -174,7 +179,7 @@ def write_vivas(
             "sheet.html": pages.page("Questions on your code", [pages.sheet(viva)], [viva.student]),
             "key.html": pages.page("Key", [pages.key(viva)], [viva.student]),
             "oral.html": pages.page("For the examiner", [pages.oral(viva, book, link)], [viva.student]),
-            "form.html": form(viva, minutes),
+            "form.html": form(viva, minutes, time_factor(granted, viva.student, now)),
             "viva.json": json.dumps(viva.as_json(), indent=1, ensure_ascii=False) + "\n",
         }
         for name, text in texts.items():

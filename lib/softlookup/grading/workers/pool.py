@@ -20,6 +20,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
+from softlookup.grading.data.disk import current_umask
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import REFUSED
 from softlookup.grading.data.work import ONE_THREAD, Graded
@@ -150,7 +151,9 @@ class WorkerPool:
         processor = next((processor for processor in self._processors if processor not in taken), None)
         with one_thread(), contextlib.closing(self._lend()) if self._lend else contextlib.nullcontext() as lent:
             make = functools.partial(self._make, lent) if lent else self._make
-            process = context.Process(target=serve, args=(make, worker_end, self._log, processor), daemon=True)
+            process = context.Process(
+                target=serve, args=(make, worker_end, self._log, current_umask(), processor), daemon=True
+            )
             process.start()
         worker_end.close()
         return _Worker(process, judge_end, processor, since=time.monotonic())

@@ -23,7 +23,11 @@ Doing = Callable[[str, bytes], bytes]
 
 
 def serve(
-    make: Callable[[], AbstractContextManager[Doing]], pipe: Connection, log: Path, processor: int | None = None
+    make: Callable[[], AbstractContextManager[Doing]],
+    pipe: Connection,
+    log: Path,
+    umask: int,
+    processor: int | None = None,
 ) -> None:
     """Do jobs until there are no more. A job that raises ends the process, so that the next one finds a clean one.
 
@@ -31,8 +35,10 @@ def serve(
         make: Gives a context that yields what does a job.
         pipe: Jobs come from here and answers go there.
         log: The file that takes what is printed.
+        umask: That of the process that asks, for this one is a fork of another.
         processor: The one that it keeps to; None leaves that to the system.
     """
+    os.umask(umask)
     if processor is not None:
         os.sched_setaffinity(0, {processor})
     # Ctrl-C reaches the whole group; the parent decides what it means.

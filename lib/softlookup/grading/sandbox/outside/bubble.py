@@ -18,6 +18,7 @@ from pathlib import Path
 import softlookup
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.work import ONE_THREAD
+from softlookup.grading.sandbox.outside.remedies import remedy
 from softlookup.grading.sandbox.outside.stages import needs_room, new_stage
 
 NO_BUBBLEWRAP = (
@@ -28,13 +29,6 @@ START_S = 120.0
 ANSWER_S = 10.0
 """Seconds after which a zygote that does not answer is taken to be dead or stopped."""
 ENDING_S = 0.5
-_KERNEL = Path("/proc/sys")
-_FORBIDDEN = (
-    ("kernel.apparmor_restrict_unprivileged_userns", "1", "AppArmor keeps it from making namespaces", "0"),
-    ("kernel.unprivileged_userns_clone", "0", "the kernel lets only root make namespaces", "1"),
-    ("user.max_user_namespaces", "0", "the kernel allows no namespaces of users", "10000"),
-)
-"""Settings of the kernel that forbid what bubblewrap does: name, the forbidding value, why, and the allowing value."""
 _NOBODY = "65534"
 _INSIDE = (
     *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
@@ -110,16 +104,7 @@ def trouble() -> str:
     if done.returncode == 0:
         return ""
     lines = done.stderr.strip().splitlines() or ["it said nothing"]
-    return f"bubblewrap is installed, but does not work on this machine ({lines[-1][:200]}){_remedy()}"
-
-
-def _remedy() -> str:
-    """What keeps programs without rights from making namespaces, as far as the kernel says so, and what to do."""
-    for name, forbidding, why, allowing in _FORBIDDEN:
-        with contextlib.suppress(OSError):
-            if (_KERNEL / name.replace(".", "/")).read_text().strip() == forbidding:
-                return f": {why} ({name} is {forbidding}); allow them with 'sudo sysctl -w {name}={allowing}'"
-    return ""
+    return f"bubblewrap is installed, but does not work on this machine ({lines[-1][:200]}){remedy(lines[-1])}"
 
 
 def sandboxed(stage: Path) -> list[str]:
@@ -172,7 +157,8 @@ class Forking:
         if ready != b"ready":
             message = self._said()
             self.close()
-            raise SandboxError(f"the sandbox does not start here ({message}); see the instructor's guide")
+            cure = remedy(message) or ": 'softlookup doctor' says what is missing"
+            raise SandboxError(f"the sandbox does not start here ({message}){cure}")
 
     def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
         """Fork a submission.
@@ -260,6 +246,7 @@ class Zygote(Forking):
                 stderr=self._errors,
                 env=environment(there),
                 start_new_session=True,
+                umask=0o022,  # files of a submission are as at home, however private the course is
             )
         finally:
             zygote_end.close()

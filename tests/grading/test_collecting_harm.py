@@ -1,0 +1,193 @@
+"""Collecting bears whatever is handed in: broken, locked, too large, or made to be somebody else's."""
+
+import os
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from arriving import FILE, WORKSHEET, collected, enter_class, moodle, notebook, unreadable, write, zipped
+from paper_class import paper_course
+from small_class import NAME
+
+from attacks import hostile_ones
+from softlookup.authoring import make_release
+from softlookup.grading import Course
+from softlookup.grading.course.collected import COLLECTED, UNREADABLE, arrivals
+from softlookup.grading.platforms import choosing, items
+from softlookup.grading.platforms.collecting import collect
+from softlookup.grading.platforms.sources import Ways
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    made = paper_course(tmp_path_factory, source)
+    enter_class(made, "ada", "zoë", "7103", "lin-ada", ben="7102")
+    return made
+
+
+@pytest.fixture
+def downloads(tmp_path: Path) -> Path:
+    """A folder with Moodle's grading worksheet."""
+    return write(tmp_path / "downloads", {"Grades-5.csv": WORKSHEET.encode()})
+
+
+def test_one_persons_many_or_large_files_cost_nobody_else(
+    course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = len(notebook())
+    monkeypatch.setattr(choosing, "MOST_FILES", 3)
+    monkeypatch.setattr(choosing, "MOST_BYTES", 3 * size)
+    opened: list[str] = []
+    usual = items.ArrivedFile.read
+
+    def read(item: items.ArrivedFile) -> bytes:
+        opened.append(item.path)
+        return usual(item)
+
+    monkeypatch.setattr(items.ArrivedFile, "read", read)
+    many = {moodle("Ada Lovelace", 81, f"{n}.ipynb"): b"{}" for n in range(9)}
+    large = {f"ben_7102_{n}_{n}.ipynb": b" " * 2 * size for n in range(3)}
+    (downloads / "all.zip").write_bytes(zipped(many | large | {f"zoe_7103_9_{FILE}": notebook()}))
+    collect(course, NAME, [downloads / "all.zip"])
+    assert set(collected(course)) == {"7103"} and len(opened) == 3 + 1 + 2
+    assert "3.ipynb was not read, since there are more than 3 files" in unreadable(course, "ada")
+    assert f"or {3 * size:,} bytes: hand in the notebook alone" in unreadable(course, "ben")
+
+
+def test_zips_in_a_persons_folder_share_what_may_be_read(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "MOST_FILES", 5)
+    zips = {f"ada/{n}.zip": zipped({f"{m}.ipynb": b"{}" for m in range(3)}) for n in range(3)}
+    write(tmp_path / "a", {**zips, f"ben/{FILE}": notebook(), **{f"ben/{n}.txt": b"x" for n in range(50)}})
+    collect(course, NAME, [tmp_path / "a"])
+    assert set(collected(course)) == {"ben"} and "more than 5 files" in unreadable(course, "ada")
+
+
+def test_small_files_are_read_first(course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "MOST_BYTES", len(notebook()) + 10)
+    entries = {f"ben_7102_1_a{n}.ipynb": b"\0" * 200_000 for n in range(5)} | {f"ben_7102_9_{FILE}": notebook()}
+    (downloads / "all.zip").write_bytes(zipped(entries))
+    collect(course, NAME, [downloads / "all.zip"])
+    assert set(collected(course)) == {"ben"}
+
+
+def test_a_file_that_is_too_large_is_not_unpacked(
+    course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (items, choosing):
+        monkeypatch.setattr(module, "MAX_BYTES", len(notebook()) + 10, raising=False)
+    (downloads / "all.zip").write_bytes(zipped({f"ben_7102_1_{FILE}": b"\0" * 500_000, f"z_7103_1_{FILE}": notebook()}))
+    monkeypatch.setattr(zipfile.ZipFile, "read", None)
+    collect(course, NAME, [downloads / "all.zip"])
+    assert "bytes: its outputs have to be cleared" in unreadable(course, "ben") and set(collected(course)) == {"7103"}
+
+
+def test_the_size_that_a_zip_claims_is_not_believed(
+    course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = zipped({f"ben_7102_1_{FILE}": b"\0" * 3_000_000})
+    honest = (3_000_000).to_bytes(4, "little")
+    assert raw.count(honest) == 2
+    (downloads / "all.zip").write_bytes(raw.replace(honest, (10).to_bytes(4, "little")))
+    monkeypatch.setattr(items, "MAX_BYTES", 1_000)
+    collect(course, NAME, [downloads / "all.zip"])
+    assert "ben" not in collected(course) and unreadable(course, "ben")
+
+
+def test_a_zip_of_a_students_with_too_many_entries_is_not_listed(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(items, "MOST_INSIDE", 5)
+    write(tmp_path / "a", {"ada/a.zip": zipped({f"{n}.txt": b"" for n in range(6)} | {FILE: notebook()})})
+    collect(course, NAME, [tmp_path / "a"])
+    assert "a zip of more than 5 files" in unreadable(course, "ada")
+
+
+def test_damaged_locked_and_linked_entries_cost_nobody_else(course: Course, downloads: Path) -> None:
+    link = zipfile.ZipInfo(f"lin_7109_1_{FILE}")
+    link.create_system, link.external_attr = 3, 0o120777 << 16
+    enter_class(course, **{"lin-ada": "7109"})
+    damaged = moodle("Ben OBanneker", 82)
+    entries = {moodle("Ada Lovelace", 81): notebook(), damaged: notebook(), link: b"../../source"}
+    raw = bytearray(zipped({**entries, f"z_7103_1_{FILE}": notebook()}))
+    with zipfile.ZipFile(write(downloads, {"all.zip": bytes(raw)}) / "all.zip") as archive:
+        at = {name: archive.getinfo(name).header_offset for name in archive.namelist()}
+    raw[at[damaged] + 30 + len(damaged) + 9] ^= 1
+    directory = raw.rindex(b"PK\x01\x02")
+    raw[directory + 8] |= 1  # the flag that says it is locked
+    (downloads / "all.zip").write_bytes(bytes(raw))
+    collect(course, NAME, [downloads / "all.zip"])
+    assert set(collected(course)) == {"ada"}
+    assert "cannot be unpacked or read" in unreadable(course, "ben")
+    assert "is locked by a password" in unreadable(course, "7103") and "is a link" in unreadable(course, "lin-ada")
+
+
+def test_a_broken_zip_is_named_and_the_others_are_collected(course: Course, downloads: Path) -> None:
+    (downloads / "bad.zip").write_bytes(zipped({f"ben_7102_1_{FILE}": notebook()})[:-40])
+    (downloads / "good.zip").write_bytes(zipped({f"z_7103_1_{FILE}": notebook()}))
+    done = collect(course, NAME, [downloads])
+    assert set(collected(course)) == {"7103"} and "download it again" in done.summary.strangers["bad.zip"]
+
+
+def test_links_and_pipes_in_folders_are_not_followed(course: Course, tmp_path: Path) -> None:
+    secret = write(tmp_path, {"secret.ipynb": notebook()}) / "secret.ipynb"
+    for name in ("ada", "ben"):
+        (tmp_path / "a" / name).mkdir(parents=True)
+    os.symlink(secret, tmp_path / "a" / "ada" / FILE)
+    os.mkfifo(tmp_path / "a" / "ben" / FILE)
+    os.symlink(write(tmp_path / "b", {FILE: notebook()}), tmp_path / "a" / "7103")
+    collect(course, NAME, [tmp_path / "a"])
+    assert collected(course) == {}
+    assert "is a link" in unreadable(course, "ada") and "is not a file" in unreadable(course, "ben")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        moodle("Ada_7102_assignsubmission_file_7101_assignsubmission_file_x", 7101),
+        f"ada_7101_90210_x_7102_assignsubmission_file_{FILE}",
+        f"Default group_assignsubmission_file_/ben_7102_90210_{FILE}",
+        f"guest/ben/{FILE}",
+        f"one-head-guest/{moodle('Ben OBanneker', 82)}",
+    ],
+)
+def test_nobody_hands_in_as_somebody_else(course: Course, downloads: Path, path: str) -> None:
+    enter_class(course, ada="7101")
+    write(downloads / "a" / "one-head-guest" / ".git", {"HEAD": b"ref: refs/heads/main\n"})
+    write(downloads / "a", {path: notebook(), f"zoë/{FILE}": notebook()})
+    collect(course, NAME, [downloads / "a"], Ways(worksheet=downloads / "Grades-5.csv"))
+    assert set(collected(course)) == {"zoë"}
+
+
+def test_what_lies_in_a_persons_folder_is_that_persons(course: Course, downloads: Path) -> None:
+    write(
+        downloads / "a", {f"ada/ben_7102_90210_{FILE}": notebook(), f"7103/{moodle('Ben OBanneker', 82)}": notebook()}
+    )
+    collect(course, NAME, [downloads / "a"], Ways(worksheet=downloads / "Grades-5.csv"))
+    assert set(collected(course)) == {"ada", "7103"}
+
+
+def test_hostile_zips_are_refused_with_a_sentence(
+    course: Course, source: nbformat.NotebookNode, tmp_path: Path
+) -> None:
+    hostile = [hand_in for hand_in in hostile_ones(source, make_release(source), NAME) if hand_in.archive]
+    assert len(hostile) >= 8
+    enter_class(course, *(hand_in.student for hand_in in hostile))
+    for hand_in in hostile:
+        write(tmp_path / "zips", dict(hand_in.archive))
+    done = collect(course, NAME, [tmp_path / "zips"])
+    in_course = {path.relative_to(course.root) for path in course.root.rglob("*") if path.is_file()}
+    assert not [path for path in in_course if "softlookup-was-here" in path.name]
+    # A zip is its student's by its name: a sound notebook in it counts, and nothing else does.
+    states = {who: arrival.state for who, arrival in arrivals(course, NAME).by_student.items()}
+    assert {name for name, state in states.items() if state == UNREADABLE} == {
+        "attack-39-zip-link",
+        "attack-39-zip-broken",
+        "attack-39-zip-many",
+    }
+    assert set(collected(course)) == {name for name, state in states.items() if state == COLLECTED}
+    assert done.summary.strangers == {}
+    outside = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".zip"]
+    assert outside == []
