@@ -19,7 +19,7 @@ from softlookup.grading.course import staging
 from softlookup.grading.course.entering import convert, enter, one_transaction
 from softlookup.grading.course.student_ids import id_trouble, left_out, nobody, shown
 from softlookup.grading.data.dates import zone_named
-from softlookup.grading.data.disk import as_placed, atomic_write, disk_sentence, disk_trouble, shared_with_group
+from softlookup.grading.data.disk import as_placed, atomic_write, disk_trouble, shared_with_group
 from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.locks import lock
 
@@ -212,7 +212,7 @@ class Course:
 
     @contextlib.contextmanager
     def gradebook(self) -> Iterator[Any]:
-        """The course's Gradebook, open.
+        """The course's Gradebook, open. Where there is no file yet, one is made as soon as something stands in it.
 
         Raises:
             GradebookError: If the database refuses something while it is open.
@@ -221,28 +221,33 @@ class Course:
         from sqlalchemy.exc import SQLAlchemyError
 
         use_own_programs()
+        path = self.gradebook_file()
         try:
-            self._make_gradebook()
+            if path is not None and not path.exists() and path.parent.is_dir():
+                with self._new_gradebook(path) as book:
+                    yield book
+                return
             with Gradebook(self.directory.db_url, self.directory.course_id) as book:
                 yield book
         except (SQLAlchemyError, InvalidEntry) as error:
             raise gradebook_error(error) from error
 
-    def _make_gradebook(self) -> None:
-        """Make the gradebook's file, if there is none: nbgrader would leave half of one behind if it is killed."""
+    @contextlib.contextmanager
+    def _new_gradebook(self, path: Path) -> Iterator[Any]:
+        """A gradebook that is put into its place whole: a killed command leaves no half of one, a refused one none."""
         from nbgrader.api import Gradebook
 
-        path = self.gradebook_file()
-        if path is None or path.exists() or not path.parent.is_dir():
-            return
         fresh = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            Gradebook(f"sqlite:///{fresh}", self.directory.course_id).close()
-            # Not a rename: another process may have made one meanwhile, and written to it.
-            with contextlib.suppress(FileExistsError):
-                os.link(fresh, path)
-        except OSError as error:
-            raise CourseError(disk_sentence(path, error)) from error
+            with Gradebook(f"sqlite:///{fresh}", self.directory.course_id) as book:
+                try:
+                    yield book
+                finally:
+                    book.db.rollback()
+                    if book.students or book.assignments:
+                        # Not a rename: another process may have made one meanwhile, and written to it.
+                        with disk_trouble(path), contextlib.suppress(FileExistsError):
+                            os.link(fresh, path)
         finally:
             fresh.unlink(missing_ok=True)
 

@@ -49,7 +49,7 @@ class Solutions:
         students: How many have answers of their own in it; 0 where all have the same.
         mistakes: How many known mistakes it tells of.
         graded: How many graded submissions these were counted in.
-        notes: What else is to be counts, a sentence each.
+        notes: What else is to be said, a sentence each.
     """
 
     file: str
