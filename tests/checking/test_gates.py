@@ -1,6 +1,8 @@
 """What a task forbids is out of reach while it is asked, and as it was before and afterwards."""
 
 import importlib
+import inspect
+import signal
 import sys
 import threading
 
@@ -33,6 +35,15 @@ def test_gate_stands_before_every_alias():
         with closed(SOFTMAX) as gates, pytest.raises(NotAllowed, match="is not allowed in this task"):
             call(x, -1)
         assert gates.used in SOFTMAX
+
+
+def test_gates_leave_pythons_own_functions_open():
+    """Classes of torch carry some: torch.nn.utils has an Enum, and a clock that is set looks one up."""
+    import torch.nn.utils.parametrizations  # noqa: F401
+
+    with closed(("torch.nn.utils",)) as gates:
+        assert signal.Signals(2) is signal.SIGINT and inspect.Parameter.VAR_KEYWORD.description
+    assert gates.used == ""
 
 
 def test_gates_leave_torch_as_it_was():

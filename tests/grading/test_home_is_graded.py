@@ -149,3 +149,18 @@ def test_a_notebook_without_its_checks_is_still_the_course_s(tmp_path):
     chapter.right["cells"] = [cell for cell in chapter.right["cells"] if not mangled.named(cell).endswith("-check")]
     home = chapter.at_home(json.dumps(chapter.right).encode(), tmp_path)
     assert sources(home.notebook) == sources(rebuild(chapter.release, json.dumps(chapter.right).encode(), "x").notebook)
+
+
+ASSIGNMENTS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))
+
+
+@NEEDS_SANDBOX
+@pytest.mark.one_in(7)
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_published_answers_earn_everything_when_graded(name):
+    chapter = ReleasedChapter(name, None)
+    for seed in (1, 2):
+        with SandboxExaminer(RunSettings(name, nbformat.writes(chapter.release), seed)) as examiner:
+            graded = examiner.examine("somebody", json.dumps(chapter.right).encode())
+        lost = {mark.task: mark.verdict for mark in graded.marks if mark.verdict not in ("pass", "by hand")}
+        assert not lost, seed

@@ -241,11 +241,18 @@ def _functions(target: Any, dotted: str) -> Iterator[types.FunctionType]:
         for member in list(vars(target).values()):
             inner = inspect.unwrap(getattr(member, "__func__", member))
             if isinstance(inner, types.FunctionType) and inner.__name__ not in ("__repr__", "extra_repr"):
-                yield inner
+                # A class may carry functions of Python's own: an Enum's are those of all Enums.
+                if _top(inner.__module__) == _top(target.__module__):
+                    yield inner
     elif isinstance(target, types.FunctionType):
         yield target
         if isinstance(inner := inspect.unwrap(target), types.FunctionType) and inner is not target:
             yield inner
+
+
+def _top(module: str | None) -> str:
+    """The name of the whole package that a module belongs to."""
+    return (module or "").partition(".")[0]
 
 
 @functools.cache
