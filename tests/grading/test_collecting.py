@@ -31,7 +31,9 @@ from softlookup.cli import main
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course import collected as record
 from softlookup.grading.course.collected import COLLECTED, NOTHING, UNREADABLE, arrivals, summary
+from softlookup.grading.course.groups import Sharing, set_table
 from softlookup.grading.platforms.collecting import collect
+from softlookup.grading.platforms.feedback_zips import _moodle_name
 from softlookup.grading.platforms.sources import Ways
 
 OTHER = "05_many_heads"
@@ -111,6 +113,48 @@ def test_of_two_notebooks_the_answered_one_counts_and_equal_ones_are_one(course:
     )
     collect(course, NAME, [tmp_path / "a"])
     assert collected(course) == {"ada": notebook(), "ben": notebook(), "7103": notebook("")}
+
+
+def test_a_damaged_notebook_beside_a_readable_one_is_named(course: Course, tmp_path: Path) -> None:
+    files = {"draft.ipynb": notebook(), "final.ipynb": notebook("return 2.0")[:-40], "05.ipynb": notebook(name=OTHER)}
+    write(tmp_path / "a", {f"ada/{name}": raw for name, raw in files.items()})
+    write(tmp_path / "a", {"ben/work.zip": zipped(files)})
+    done = collect(course, NAME, [tmp_path / "a"])
+    assert collected(course) == {"ada": notebook(), "ben": notebook()}
+    for student, note in zip(("ada", "ben"), done.notes, strict=True):
+        says = (
+            f"not every notebook of {student} could be read, and draft.ipynb was chosen: final.ipynb is not a notebook"
+        )
+        assert note.startswith(says) and "its JSON breaks off" in note and "05.ipynb" not in note
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_of_more_files_than_are_read_none_is_taken(course: Course, tmp_path: Path, packed: bool) -> None:
+    files = {"a.ipynb": notebook(""), "z.ipynb": notebook("return 2.0")} | {f"{n}.ipynb": b"{}" for n in range(100)}
+    write(tmp_path / "a" / "ada", {"work.zip": zipped(files)} if packed else files)
+    write(tmp_path / "a" / "ben", {FILE: notebook()} | {f"{n}.txt": b"x" for n in range(150)})
+    done = collect(course, NAME, [tmp_path / "a"])
+    assert set(collected(course)) == {"ben"} and done.notes == []
+    assert "was not read, since there are more than 100 files" in unreadable(course, "ada")
+
+
+def test_a_text_typed_into_moodle_is_its_students(course: Course, downloads: Path) -> None:
+    (downloads / "Grades-5.csv").write_text(
+        "Identifier,Full name,ID number\nParticipant 102,Ben Banneker,ben\nParticipant 81,Ada Lovelace,ada\n"
+    )
+    page = b"<!DOCTYPE html><html><body>See my file.</body></html>"
+    typed = {
+        f"{name}_assignsubmission_onlinetext_/onlinetext.html": page for name in ("Ben Banneker_102", "Ada Lovelace_81")
+    }
+    (downloads / "all.zip").write_bytes(zipped(typed | {moodle("Ada Lovelace", 81): notebook()}))
+    done = collect(course, NAME, [downloads / "all.zip"])
+    assert done.summary.strangers == {} and collected(course) == {"ada": notebook()}
+    assert unreadable(course, "ben") == "onlinetext.html is a web page (HTML), not a notebook"
+    sources = {student: about.source for student, about in arrivals(course, NAME).by_student.items()}
+    assert sources["ada"] == moodle("Ada Lovelace", 81)
+    assert (
+        _moodle_name(sources["ben"].partition("/")[0], NAME) == f"Ben Banneker_102_assignsubmission_file_/{NAME}.html"
+    )
 
 
 def test_of_two_different_notebooks_none_is_guessed(course: Course, tmp_path: Path) -> None:
@@ -270,9 +314,9 @@ def test_the_table_at_the_end_names_everybody_who_is_not_in(course: Course, down
     assert list(summary(course, NAME).lines()) == done.output.splitlines()[1:]
 
 
-def test_members_of_a_group_that_is_in_are_in(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_of_a_group_that_is_in_are_in(course: Course) -> None:
     hand_in(course, "ada", {})
-    monkeypatch.setattr(record, "groups_of", lambda *_: (("ada", "ben"), ("7103", "zoë")))
+    set_table(course, NAME, [("ada", "ben"), ("7103", "zoë")])
     standing = summary(course, NAME).by_student
     assert (standing["ben"].state, standing["ben"].why) == (COLLECTED, "with ada")
     assert standing["ada"].why == "" and standing["7103"].state == standing["zoë"].state == NOTHING
@@ -329,10 +373,21 @@ def test_a_large_class_is_collected_one_notebook_at_a_time(
     (downloads / "all.zip").write_bytes(zipped(entries))
     size = sum(map(len, entries.values()))
     del entries
-    monkeypatch.setattr(record, "groups_of", lambda *_: ())
+    monkeypatch.setattr(record, "sharing", lambda *_: Sharing())
     tracemalloc.start()
     done = collect(course, NAME, [downloads / "all.zip"])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert done.summary.count(COLLECTED) == 40 and peak < size / 4
     assert course.notebook("submitted", "s007", NAME).read_bytes().count(b"return 7.5 #") == 1
+
+
+def test_a_replaced_notebook_keeps_no_time_of_the_earlier_one(course: Course, tmp_path: Path) -> None:
+    for answer in ("return 1.0", "return 2.0"):
+        write(tmp_path / "in", {f"ada/{FILE}": notebook(answer)})
+        done = collect(course, NAME, [tmp_path / "in"], Ways(force=True))
+        stamp = course.folder("submitted", "ada", NAME) / "timestamp.txt"
+        if answer == "return 1.0":
+            stamp.write_text("2026-12-01 10:00:00 UTC")
+            assert not done.notes
+    assert not stamp.exists() and "the time of the earlier one was removed" in done.notes[0]

@@ -126,7 +126,7 @@ def test_moodle_without_its_columns_is_one_sentence() -> None:
 def test_grades_above_their_maximum_are_told_or_scaled() -> None:
     small = MOODLE.replace("30.00", "10,00".replace(",", "."))
     unscaled = fill_moodle(small, CLASS)
-    assert any("grades above the maximum in the file: 2; Moodle ignores them" in note for note in unscaled.notes)
+    assert any("; Moodle ignores them (--scale scales all" in note for note in unscaled.notes)
     scaled = fill_moodle(small, CLASS, Options(scale=True))
     assert [row[5] for row in rows(scaled.text)[1:4]] == ["7.1667", "2.3333", "10"]
     assert not any("above" in note for note in scaled.notes)

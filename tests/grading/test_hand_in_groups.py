@@ -16,19 +16,19 @@ from small_class import NAME, ROOT
 
 from softlookup.cli import main
 from softlookup.grading import Course, CourseError, Report, new_course
-from softlookup.grading.course.groups import FILE, groups_of, names_in, set_table, sharing, tables
+from softlookup.grading.course.by_hand import share_out
+from softlookup.grading.course.collected import UNREADABLE, Arrival, Arrivals, Standing, keep, summary
+from softlookup.grading.course.groups import FILE, names_in, set_table, sharing, tables
 from softlookup.grading.course.personal import bind, own_release, place
-from softlookup.grading.data.tables import Table
 from softlookup.grading.data.work import Graded, RunSettings, digest_of, parted
 from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.platforms.group_table import read_groups
 from softlookup.grading.reports.class_report import class_report, read_report
 from softlookup.grading.reports.class_table import report_text
 from softlookup.grading.reports.explained_text import explanation_text
 from softlookup.grading.reports.explaining import explain, last_graded
 from softlookup.grading.reports.table import as_text
 from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.run.request import GradeRequest, Watcher
 
 MORE: dict[str, dict] = {"markdown": {}, "code": {"outputs": [], "execution_count": None}}
 CLASS = ("ada", "ben", "carl", "dora")
@@ -101,16 +101,10 @@ def test_names_in_reads_a_line_and_no_code(course: Course, line: str, cell: str,
     assert names_in(hand_in(course, "ada", line, cell=cell).read_bytes()) == names
 
 
-def test_names_in_reads_the_first_cells_alone() -> None:
-    cells = [{"cell_type": "markdown", "source": ["Group: ", f"student{at}\n"], "metadata": {}} for at in range(7)]
-    raw = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
-    assert names_in(raw) == [f"student{at}" for at in range(5)]
-
-
 def test_a_line_counts_for_whom_it_names_and_who_has_no_notebook(course: Course) -> None:
     hand_in(course, "ada", "Group: Ben, ada, `carl`, nobody")
     shared = sharing(course, NAME)
-    assert shared.groups == groups_of(course, NAME) == (("ada", "ben", "carl"),)
+    assert shared.groups == (("ada", "ben", "carl"),)
     assert shared.remarks == {"ada": ("A line of the notebook names 'nobody', who is not in the class.",)}
     hand_in(course, "ben", answer="\n# my own")
     shared = sharing(course, NAME)
@@ -118,22 +112,63 @@ def test_a_line_counts_for_whom_it_names_and_who_has_no_notebook(course: Course)
     assert any("ben, who handed in another notebook" in sentence for sentence in shared.remarks["ada"])
 
 
-def test_a_file_that_is_no_notebook_is_no_hand_in_of_ones_own(course: Course) -> None:
+@pytest.mark.parametrize("broken", ["file", "record"])
+def test_a_damaged_file_of_ones_own_outweighs_a_line_and_no_table(course: Course, broken: str) -> None:
     hand_in(course, "ada", "Group: ada, ben")
-    hand_in(course, "ben").write_text("<!doctype html><html></html>")
-    assert groups_of(course, NAME) == (("ada", "ben"),)
-    set_table(course, NAME, [("carl", "dora")])
-    hand_in(course, "dora")
-    hand_in(course, "carl").write_text("")
-    assert groups_of(course, NAME) == (("ada", "ben"), ("dora", "carl"))
+    if broken == "file":
+        path = hand_in(course, "ben")
+        path.write_text(path.read_text()[:300])
+    else:
+        keep(course, NAME, Arrivals({"ben": Arrival(UNREADABLE, "all.zip", "it is a page of the web")}))
+    records = {record.student: record for record in grade(course).records}
+    assert (sharing(course, NAME).groups, records["ben"].grade, summary(course, NAME).count(UNREADABLE)) == (
+        (),
+        None,
+        1,
+    )
+    assert broken == "file" or records["ben"].status == "refused" and "page of the web" in records["ben"].reason
+    assert "names ben, whose own file cannot be graded: the line does not count." in records["ada"].remarks[-1]
+    set_table(course, NAME, [("ada", "ben")])
+    records = {record.student: record for record in grade(course).records}
+    assert records["ben"].grade == records["ada"].grade and records["ben"].group == ("ada", "ben")
+    why = "is not JSON" if broken == "file" else "it is a page of the web"
+    assert "The own file cannot be graded (" in records["ben"].remarks[-1] and why in records["ben"].remarks[-1]
+    assert summary(course, NAME).by_student["ben"] == Standing("collected", "with ada")
+
+
+def test_what_a_person_gives_one_member_counts_for_the_others(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "ada", "Group: ada, ben, carl")
+    grade(course)
+
+    def by_hand(student: str, change: tuple[float, str] | None = None) -> tuple[float, str, bool]:
+        with course.gradebook() as book:
+            notebook = book.find_submission(NAME, student).notebooks[0]
+            row = min(notebook.grades, key=lambda row: (row.cell.cell_type != "markdown", row.name))
+            note = min(notebook.comments, key=lambda note: note.name)
+            if change:
+                row.manual_score, note.manual_comment, row.needs_manual_grade = *change, False
+                book.db.commit()
+            return row.manual_score, note.manual_comment, row.needs_manual_grade
+
+    by_hand("ben", (3.0, "Why?"))
+    report = grade(course)
+    assert [by_hand(who) for who in ("ada", "ben", "carl")] == [(3.0, "Why?", False)] * 3
+    assert len({points(report)[who] for who in ("ada", "ben", "carl")}) == 1
+    by_hand("carl", (2.0, "Why?"))
+    sentences: list[str] = []
+    monkeypatch.setattr(Watcher, "say", lambda _, sentence: sentences.append(sentence))
+    grade(course)
+    assert [by_hand(who)[0] for who in ("ada", "ben", "carl")] == [3.0, 3.0, 2.0]
+    assert any("group ada, ben, carl has different points by hand for 04." in sentence for sentence in sentences)
+    assert [share.student for share in share_out(course, NAME, ["ana"])] == ["ada"]
 
 
 def test_the_same_file_in_two_folders_is_one_hand_in(course: Course) -> None:
     for student in ("ada", "ben"):
         hand_in(course, student, "Group: ada, ben, carl")
-    assert groups_of(course, NAME) == (("ada", "ben", "carl"),) and not sharing(course, NAME).remarks
+    assert sharing(course, NAME).groups == (("ada", "ben", "carl"),) and not sharing(course, NAME).remarks
     set_table(course, NAME, [("ben", "ada")])
-    assert sorted(map(sorted, groups_of(course, NAME))) == [["ada", "ben", "carl"]]
+    assert sorted(map(sorted, sharing(course, NAME).groups)) == [["ada", "ben", "carl"]]
 
 
 def test_two_notebooks_that_name_the_same_student_leave_it_undecided(course: Course) -> None:
@@ -427,7 +462,7 @@ def test_forget_takes_a_member_out_and_leaves_the_others_grades(course: Course, 
     assert points(after) == {who: got for who, got in before.items() if who != gone}
     assert calls(course) == [], "the others keep the verdict that they had"
     left = {"ada", "ben", "carl"} - {gone}
-    assert [set(group) for group in groups_of(course, NAME)] == [left]
+    assert [set(group) for group in sharing(course, NAME).groups] == [left]
 
 
 def test_set_table_keeps_one_file_for_the_instructor_alone(course: Course) -> None:
@@ -440,30 +475,6 @@ def test_set_table_keeps_one_file_for_the_instructor_alone(course: Course) -> No
     (course.root / FILE).write_text("{")
     with pytest.raises(CourseError, match="damaged"):
         grade(course)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ada,ben\ncarl,dora\n",
-        "Group;First;Second\r\n1;ada;ben\r\n2;carl;dora\r\n",
-        "id,group\nada,red\nben,red\ncarl,blue\ndora,blue\n",
-        "Gruppe\tE-Mail\nrot\tADA@x.org\nrot\tben@x.org\nblau\tcarl@x.org\nblau\tdora@x.org\n",
-        'group,members\nred,"ada, ben"\nblue,"carl; dora"\n',
-        "id,email,team\nada,ada@x.org,1\nben,ben@x.org,1\ncarl,carl@x.org,2\ndora,dora@x.org,2\n",
-    ],
-)
-def test_read_groups_takes_rows_of_groups_and_columns_of_ids(course: Course, text: str) -> None:
-    for student in CLASS:
-        in_class(course, student, email=f"{student}@x.org")
-    assert read_groups(course, Table(text)).groups == (("ada", "ben"), ("carl", "dora"))
-
-
-def test_read_groups_names_who_is_not_in_the_class(course: Course) -> None:
-    with pytest.raises(CourseError, match="nobody in the class has the id 'bem'; did you mean ben"):
-        read_groups(course, Table("a,b\nada,bem\n"))
-    with pytest.raises(CourseError, match="no cell of the table is the id of a student"):
-        read_groups(course, Table("x,y\n1,2\n"))
 
 
 def test_groups_command_keeps_lists_and_ends(course: Course, tmp_path: Path) -> None:

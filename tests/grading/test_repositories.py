@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from arriving import FILE, collected, enter_class, notebook, unreadable, write
+from arriving import FILE, collected, enter_class, notebook, unreadable, write, zipped
 from paper_class import paper_course
 from small_class import NAME
 
@@ -57,7 +57,7 @@ def test_names_of_repositories_end_in_a_students_name(course: Course, tmp_path: 
 
 
 def test_name_that_fits_two_needs_a_prefix(course: Course, tmp_path: Path) -> None:
-    write(tmp_path, {f"one-head-lin-ada/{FILE}": notebook()})
+    write(tmp_path, {f"one-head-lin-ada/{FILE}": notebook(), "one-head-lin-ada/.git/HEAD": b""})
     done = collect(course, NAME, [tmp_path])
     assert collected(course) == {} and "fits ada and lin-ada" in done.summary.strangers["one-head-lin-ada"]
     done = collect(course, NAME, [tmp_path], Ways(prefix="one-head-"))
@@ -67,9 +67,59 @@ def test_name_that_fits_two_needs_a_prefix(course: Course, tmp_path: Path) -> No
     assert "does not begin with one-head-" in strangers["two-ada"] and "zed is no student" in strangers["one-head-zed"]
 
 
+def test_a_folder_that_is_no_clone_is_matched_as_a_whole(course: Course, tmp_path: Path) -> None:
+    enter_class(course, "lee", ben="7102")
+    names = ("ann-lee", "group-7102", "one-head-ben.txt", "7102", "ada@example.org")
+    write(tmp_path, {f"p/{name}/{FILE}": notebook() for name in names})
+    strangers = collect(course, NAME, [tmp_path / "p"]).summary.strangers
+    assert set(collected(course)) == {"ben", "ada"} and set(strangers) == {"ann-lee", "group-7102", "one-head-ben.txt"}
+    assert "as that of lee: give the part before the name as --prefix" in strangers["ann-lee"]
+    collect(course, NAME, [tmp_path / "p"], Ways(prefix="ann-"))
+    assert set(collected(course)) == {"ben", "ada", "lee"}
+
+
+def test_a_bare_repository_and_clones_in_one_folder_more_are_known_as_clones(course: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"one-head-ben/HEAD": b"ref: refs/heads/main", "one-head-ben/objects/aa/bb": b"x"})
+    collect(course, NAME, [tmp_path])
+    assert "HEAD is not a notebook" in unreadable(course, "ben")
+    write(tmp_path / "in", {f"clones/one-head-7103/{FILE}": notebook(), "clones/one-head-7103/.git/HEAD": b""})
+    collect(course, NAME, [tmp_path / "in"])
+    assert set(collected(course)) == {"7103"}
+    names = (f"ada/{FILE}", "ada/.git/HEAD", f"ben/{FILE}")
+    raw = zipped({f"all/one-head-{name}": notebook() for name in names})
+    (tmp_path / "all.zip").write_bytes(raw)
+    collect(course, NAME, [tmp_path / "all.zip"])
+    assert set(collected(course)) == {"7103", "ada"}
+
+
+@pytest.mark.parametrize("rows", ["https://g.org/ada/hw.git,ada\nhttps://g.org/ben/hw.git,ben", "HW,ben\nhw,ada"])
+@pytest.mark.parametrize("place", ["hw/", "one-head-hw/", "hw.zip"])
+def test_a_name_that_the_roster_has_for_two_is_nobodys(course: Course, tmp_path: Path, rows: str, place: str) -> None:
+    files = {f"{place}{FILE}": notebook(), f"{place}.git/HEAD": b""}
+    write(tmp_path, {place: zipped({FILE: notebook()})} if place == "hw.zip" else files)
+    write(tmp_path, {f"team-1/{FILE}": notebook("return 2.0")})
+    roster = Table(f"repository,id\n{rows}\nteam-1,7103\n")
+    done = collect(course, NAME, [tmp_path], Ways(roster=roster))
+    assert set(collected(course)) == {"7103"}
+    (why,) = done.summary.strangers.values()
+    assert "ada and ben" in why
+
+
+@pytest.mark.parametrize("names", [("hw", "ben-hw"), ("1-hw", "2-hw")])
+def test_two_forks_of_the_same_name_are_told_apart_by_their_remotes(
+    course: Course, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    for name, user in zip(names, ("Ada", "ben"), strict=True):
+        config = f'[core]\n\tbare = false\n[remote "origin"]\n\turl = git@g.org:{user}/hw.git\n\tfetch = +refs\n'
+        write(tmp_path, {f"{name}/{FILE}": notebook(f"return '{user}'"), f"{name}/.git/config": config.encode()})
+    roster = Table("repository,id\nhttps://g.org/ada/hw.git,ada\nhttps://g.org/ben/hw.git,ben\n")
+    assert collect(course, NAME, [tmp_path], Ways(roster=roster)).summary.strangers == {}
+    assert collected(course) == {"ada": notebook("return 'Ada'"), "ben": notebook("return 'ben'")}
+
+
 def test_roster_says_whose_a_repository_is(course: Course, tmp_path: Path) -> None:
     for name in ("a1-countess", "a1-bb-1", "a1-zed", "a1-7103"):
-        write(tmp_path, {f"{name}/{FILE}": notebook()})
+        write(tmp_path, {f"{name}/{FILE}": notebook(), f"{name}/.git/HEAD": b""})
     done = collect(course, NAME, [tmp_path], Ways(roster=Table(ROSTER)))
     assert set(collected(course)) == {"ada", "ben"} and set(done.summary.strangers) == {"a1-zed", "a1-7103"}
     assert "the roster: read 3 rows" in done.understood[0]

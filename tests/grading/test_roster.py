@@ -47,6 +47,22 @@ def test_rows_that_cannot_be_used_are_named_and_the_others_are_read() -> None:
     assert "has no id" in roster.notes[0] and "'*'" in roster.notes[1] and "stands in an earlier row" in roster.notes[2]
 
 
+def test_an_id_of_the_gradebook_in_another_spelling_is_left_out() -> None:
+    roster = read_roster(Table("id\nAda\nben\nzoe\n"), before=["ada", "ben"])
+    assert set(roster.students) == {"ben", "zoe"}
+    assert roster.notes == (
+        "row 2 was left out: 'Ada' is the gradebook's 'ada' in another spelling: write the id as it stands there",
+    )
+    assert set(read_roster(Table("id\nada\n"), before=["ada", "Ada"]).students) == {"ada"}
+
+
+@pytest.mark.parametrize(("title", "says"), [("lms_user_id", "lms_user_id"), ("email", "e-mail address")])
+def test_two_with_the_same_number_or_address_are_named(title: str, says: str) -> None:
+    roster = read_roster(Table(f"id,{title}\nada,X@x.org\nben,x@X.org\nchen,\nzoe,\n"))
+    assert len(roster.students) == 4
+    assert roster.notes == (f"row 3: 'ada' and 'ben' have the same {says}, which finds neither: correct the list",)
+
+
 @pytest.mark.parametrize(
     "title", "Matrikel Matrikel-Nr. Benutzername Kennung Nutzername Login uid identifiant usuario логин 学号".split()
 )

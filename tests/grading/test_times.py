@@ -72,6 +72,14 @@ def test_each_row_that_is_left_out_is_named(course: Course) -> None:
         assert reason in note
 
 
+def test_of_several_rows_of_a_student_the_latest_time_counts(course: Course) -> None:
+    hours = (("ada", 18), ("ben", 9), ("ada", 20), ("ada", 19))
+    rows = [f"{student},2026-12-01 {hour}:00" for student, hour in hours]
+    done = write_times(course, NAME, "\n".join(("id,time", *rows, "ada,soon")))
+    assert came(course, "ada") == "2026-12-01 20:00:00" and came(course, "ben") == "2026-12-01 09:00:00"
+    assert done.notes[-1] == "ada stands in 3 rows: the latest time counts" and len(done.notes) == 2
+
+
 @pytest.mark.parametrize("text", ["", "id,when\nada,2026\n", "name,time\nzoe,2026-12-01\n"])
 def test_a_table_without_its_columns_is_refused(course: Course, text: str) -> None:
     with pytest.raises(CourseError, match="it is empty|needs a column"):

@@ -90,7 +90,10 @@ def release_into(
         refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
     students = course.students() if is_course and for_each else []
     if per_student and not students and not class_later:
-        refuse(f"there is nobody in the class of {folder} yet: 'softlookup students' enters a class list")
+        refuse(
+            f"there is nobody in the class of {folder} yet: release without --per-student first, enter the class with "
+            "'softlookup students', and release again with --per-student"
+        )
     try:
         places = addresses(root, folder)
     except BadSetting as error:

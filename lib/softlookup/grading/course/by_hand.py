@@ -8,15 +8,24 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from softlookup.grading.course.folder import Course
+from softlookup.grading.course.groups import Table, sharing
 from softlookup.grading.course.notebooks import task_id
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.tables import read_table
 
 COMMENTS = "comments.json"
 _COLUMNS = ("student", "grader", "formgrader")
+_BY_HAND = (
+    ("grades", "manual_score", "points by hand"),
+    ("grades", "extra_credit", "extra credit"),
+    ("comments", "manual_comment", "comments"),
+)
+"""What a person enters for a cell: where nbgrader keeps it, and what it is called in a message."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,8 @@ class Share:
 
 def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[Share]:
     """Divide the submissions with written answers among graders, evenly; who has some already keeps them.
+
+    What a group handed in is one submission: the one of the member in whose folder it lies.
 
     The table is kept as ``reports/NN_topic-shares.csv``; submissions that come later go to whoever has fewest.
 
@@ -62,10 +73,12 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
         whose, by = map(table.column, _COLUMNS[:2])
         before = {row[whose]: row[by] for row in table.rows}
     unassigned: list[Share] = []
+    shared = sharing(course, assignment)
     with course.gradebook() as book:
-        for submission in sorted(
-            book.assignment_submissions(assignment), key=lambda submission: str(submission.student.id)
-        ):
+        by_student = {str(submission.student.id): submission for submission in book.assignment_submissions(assignment)}
+        for student, submission in sorted(by_student.items()):
+            if shared.holder(student) != student and shared.holder(student) in by_student:
+                continue
             for notebook in submission.notebooks:
                 by_hand = [grade for grade in notebook.grades if grade.cell.cell_type == "markdown"]
                 if by_hand:
@@ -87,6 +100,43 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
     writer.writerows((share.student, share.grader, share.formgrader) for share in shares)
     atomic_write(path, text.getvalue().encode())
     return shares
+
+
+def enter_for_groups(book: Any, assignment: str, groups: Table) -> list[str]:
+    """Enter what a person gave one member of a group for the members who have nothing; the caller commits.
+
+    Args:
+        book: nbgrader's gradebook, open for writing.
+        assignment: The assignment.
+        groups: Those who share a notebook.
+
+    Returns:
+        A sentence for each task that a person gave several members different things for: nothing is changed there.
+    """
+    members = {student for group in groups for student in group}
+    submissions = {row.student_id: row for row in book.assignment_submissions(assignment) if row.student_id in members}
+    sentences = []
+    for group in groups:
+        sheets = [sheet for student in group if student in submissions for sheet in submissions[student].notebooks]
+        for rows_name, column, called in _BY_HAND:
+            by_cell: dict[str, list[Any]] = {}
+            for sheet in sheets:
+                for row in getattr(sheet, rows_name):
+                    by_cell.setdefault(row.cell_id, []).append(row)
+            for rows in by_cell.values():
+                full = [row for row in rows if getattr(row, column) not in (None, "")]
+                if len({getattr(row, column) for row in full}) > 1:
+                    sentences.append(
+                        f"the group {', '.join(map(one_line, group))} has different {called} for "
+                        f"{task_id(full[0].name)}, which stay as they are: make them the same in the formgrader"
+                    )
+                elif full:
+                    for row in rows:
+                        if row not in full:
+                            setattr(row, column, getattr(full[0], column))
+                            if column == "manual_score":
+                                row.needs_manual_grade = full[0].needs_manual_grade
+    return sentences
 
 
 def saved_comments(course: Course) -> dict[str, dict[str, str]]:

@@ -6,48 +6,41 @@ and leaves the others. Who is in is told by ``submitted/``, where a notebook may
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from softlookup.grading.course.arrived import (
+    COLLECTED,
+    FOLDER,
+    NOTHING,
+    UNREADABLE,
+    Arrival,
+    Arrivals,
+    arrivals,
+    path_of,
+)
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.groups import groups_of
+from softlookup.grading.course.groups import sharing
 from softlookup.grading.data.disk import atomic_write
-from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 
-FOLDER = ".collected"
-COLLECTED, UNREADABLE, NOTHING = "collected", "unreadable", "nothing"
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """What came in for one student.
-
-    Attributes:
-        state: ``COLLECTED``, or ``UNREADABLE`` where files came and none of them can be graded.
-        source: Where it came from, as the platform named it: a path in an archive, a folder, an address.
-        why: Why nothing can be graded, one clause; empty if it was collected.
-        archive: The name of the zip file, empty if there was none.
-    """
-
-    state: str
-    source: str
-    why: str = ""
-    archive: str = ""
-
-
-@dataclass(frozen=True)
-class Arrivals:
-    """What came in for one assignment.
-
-    Attributes:
-        by_student: By id, for those of whom anything came.
-        strangers: Files and folders that are nobody's in the class, each with the reason.
-    """
-
-    by_student: Mapping[str, Arrival] = field(default_factory=dict)
-    strangers: Mapping[str, str] = field(default_factory=dict)
+__all__ = [
+    "COLLECTED",
+    "FOLDER",
+    "NOTHING",
+    "UNREADABLE",
+    "Arrival",
+    "Arrivals",
+    "Standing",
+    "Summary",
+    "arrivals",
+    "forget",
+    "keep",
+    "records_naming",
+    "summary",
+]
 
 
 @dataclass(frozen=True)
@@ -95,41 +88,26 @@ def summary(course: Course, assignment: str) -> Summary:
     """Say for everybody in the class whether a notebook lies in ``submitted/``, and why not.
 
     Raises:
-        CourseError: If the record of what was collected is damaged.
+        CourseError: If the record of what was collected, or the table of groups, is damaged.
     """
-    arrived = arrivals(course, assignment)
+    arrived, shared = arrivals(course, assignment), sharing(course, assignment)
     by_student = {}
     for student in course.students():
         arrival = arrived.by_student.get(student)
-        if os.path.lexists(course.notebook("submitted", student, assignment)):
+        if student in shared.damaged:
+            by_student[student] = Standing(UNREADABLE, shared.damaged[student])
+        elif os.path.lexists(course.notebook("submitted", student, assignment)):
             by_student[student] = Standing(COLLECTED)
         elif arrival is not None and arrival.state == UNREADABLE:
             by_student[student] = Standing(UNREADABLE, arrival.why)
         else:
             by_student[student] = Standing(NOTHING)
-    for members in groups_of(course, assignment):
+    for members in shared.groups:
         ones_in = [name for name in members if by_student.get(name) == Standing(COLLECTED)]
         for name in members if ones_in else ():
             if name in by_student and name not in ones_in:
                 by_student[name] = Standing(COLLECTED, f"with {one_line(ones_in[0])}")
     return Summary(by_student, arrived.strangers)
-
-
-def arrivals(course: Course, assignment: str) -> Arrivals:
-    """Read what collecting an assignment came to; empty where nothing was collected.
-
-    Raises:
-        CourseError: If the record is damaged.
-    """
-    path = _path(course, assignment)
-    if not path.is_file():
-        return Arrivals()
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        by_student = {student: Arrival(**about) for student, about in record["students"].items()}
-        return Arrivals(by_student, dict(record["strangers"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CourseError(f"{path} is damaged: delete it, and collect again") from error
 
 
 def keep(course: Course, assignment: str, arrived: Arrivals) -> None:
@@ -143,7 +121,7 @@ def keep(course: Course, assignment: str, arrived: Arrivals) -> None:
         "strangers": dict(sorted(arrived.strangers.items())),
     }
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    atomic_write(_path(course, assignment), text.encode("utf-8", "replace"), mode=0o600)
+    atomic_write(path_of(course, assignment), text.encode("utf-8", "replace"), mode=0o600)
 
 
 def forget(course: Course, student: str) -> list[Path]:
@@ -156,16 +134,22 @@ def forget(course: Course, student: str) -> list[Path]:
     for path in records_naming(course, student):
         arrived = arrivals(course, path.stem)
         rest = {name: about for name, about in arrived.by_student.items() if name != student}
-        keep(course, path.stem, Arrivals(rest, arrived.strangers))
+        strangers = {name: why for name, why in arrived.strangers.items() if not _names(name, student)}
+        keep(course, path.stem, Arrivals(rest, strangers))
         changed.append(path)
     return changed
 
 
 def records_naming(course: Course, student: str) -> list[Path]:
-    """The records that have a line about a student."""
+    """The records that have a line about a student, or name a file that has the student's id in its name."""
     paths = sorted((course.root / FOLDER).glob("*.json"))
-    return [path for path in paths if student in arrivals(course, path.stem).by_student]
+    records = {path: arrivals(course, path.stem) for path in paths}
+    return [
+        path
+        for path, arrived in records.items()
+        if student in arrived.by_student or any(_names(name, student) for name in arrived.strangers)
+    ]
 
 
-def _path(course: Course, assignment: str) -> Path:
-    return course.root / FOLDER / f"{assignment}.json"
+def _names(text: str, student: str) -> bool:
+    return re.search(rf"(?<![^\W_]){re.escape(student)}(?![^\W_])", text) is not None

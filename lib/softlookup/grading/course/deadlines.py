@@ -4,6 +4,7 @@ What was granted is kept in its own terms (``terms.py``), and what follows from 
 its late penalties, its formgrader and its exports go by that. The gradebook holds times in UTC.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -341,14 +342,14 @@ def as_text(when: datetime | None, zone: tzinfo = UTC) -> str:
 
 
 def in_words(time: timedelta) -> str:
-    """A length of time in days and hours.
+    """A length of time in days, hours and minutes; what is left of a minute counts as one.
 
-    >>> in_words(timedelta(days=2, hours=1)), in_words(timedelta(minutes=90)), in_words(timedelta())
-    ('2 days 1 hour', '1.5 hours', 'no time')
+    >>> in_words(timedelta(days=2, hours=1)), in_words(timedelta(seconds=59)), in_words(timedelta())
+    ('2 days 1 hour', '1 minute', 'no time')
     """
-    days, hours = time.days, time.seconds / 3600
-    parts = [f"{n:g} {name}{'s' * (n != 1)}" for n, name in ((days, "day"), (hours, "hour")) if n]
-    return " ".join(parts) or "no time"
+    hours, minutes = divmod(math.ceil(time.seconds / 60), 60)
+    each = ((time.days, "day"), (hours, "hour"), (minutes, "minute"))
+    return " ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in each if n) or "no time"
 
 
 def more_time(dates: Deadlines) -> list[str]:

@@ -2,7 +2,8 @@
 
 Nothing is guessed. Somebody with a notebook of their own is graded by it, whatever a table or another's notebook says;
 somebody without one gets the verdict on the one notebook that counts for the group. Where two would do and differ, the
-ones who handed them in are graded by their own, and the others get no verdict until somebody decides.
+ones who handed them in are graded by their own, and the others get no verdict until somebody decides. Where files came
+that cannot be graded, only the table, a person's word, puts the group's notebook in their place.
 """
 
 import json
@@ -12,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from softlookup.grading.course.arrived import UNREADABLE, arrivals
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.course.notebooks import BadNotebook, cells_in
@@ -19,6 +21,7 @@ from softlookup.grading.course.personal import made_for
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.data.records import REFUSED
 from softlookup.grading.data.work import digest_of
 
 FILE = ".groups.json"
@@ -45,6 +48,7 @@ class Sharing:
         copies: Those whose own folder holds the same file as the holder's.
         undecided: Students who get no verdict, each with the reason.
         remarks: Sentences for the lecturer, by student.
+        damaged: Why the own file of somebody whom a table or a line names cannot be graded, by student.
     """
 
     table: Table = ()
@@ -52,6 +56,7 @@ class Sharing:
     copies: frozenset[str] = frozenset()
     undecided: Mapping[str, str] = field(default_factory=dict)
     remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    damaged: Mapping[str, str] = field(default_factory=dict)
 
     def holder(self, student: str) -> str:
         """In whose folder the notebook of a student lies."""
@@ -70,18 +75,6 @@ class Sharing:
     def together(self, first: str, second: str) -> bool:
         """Whether two students are of one group, by a notebook that they share or by the table."""
         return self.holder(first) == self.holder(second) or any(first in g and second in g for g in self.table)
-
-
-def groups_of(course: Course, assignment: str) -> Table:
-    """Who shares a notebook in one assignment.
-
-    Returns:
-        The groups of which a notebook came in; the first of each is the one in whose folder it lies.
-
-    Raises:
-        CourseError: If the course's table of groups is damaged.
-    """
-    return sharing(course, assignment).groups
 
 
 def tables(course: Course) -> dict[str, Table]:
@@ -149,7 +142,7 @@ def sharing(course: Course, assignment: str) -> Sharing:
     """Find out whose notebook counts for whom: the table first, then the lines that notebooks have.
 
     Raises:
-        CourseError: If the course's table of groups is damaged.
+        CourseError: If the course's table of groups, or the record of what was collected, is damaged.
     """
     finding = _Finding(course, assignment)
     for group in finding.table:
@@ -168,6 +161,8 @@ class _Finding:
 
     def __init__(self, course: Course, assignment: str) -> None:
         self._course, self._assignment = course, assignment
+        self._arrivals = arrivals(course, assignment).by_student
+        self._damaged: dict[str, str] = {}
         self._students = course.students()
         known = set(self._students)
         groups = (tuple(s for s in group if s in known) for group in tables(course).get(assignment, ()))
@@ -209,6 +204,24 @@ class _Finding:
                 self._sound[student] = False
         return self._digests[student] if self._sound[student] else ""
 
+    def _why_damaged(self, student: str) -> str:
+        """Why what came of a student cannot be graded; empty if it can, or nothing came."""
+        came = read_submission(self._course, self._assignment, student)
+        arrival = self._arrivals.get(student)
+        why = ""
+        if came.content is not None:
+            try:
+                cells_in(came.content, f"{self._assignment}.ipynb")
+            except BadNotebook as error:
+                why = str(error)
+        elif came.status == REFUSED:
+            why = came.reason
+        elif arrival is not None and arrival.state == UNREADABLE:
+            why = arrival.why or "what came in cannot be graded"
+        if why:
+            self._damaged[student] = why
+        return why
+
     def _remark(self, student: str, sentence: str) -> None:
         self._remarks.setdefault(student, []).append(sentence)
 
@@ -225,6 +238,12 @@ class _Finding:
             holder = self._holder(list(digests))
             for student in group:
                 self._share(holder, student)
+                if student not in digests and (why := self._why_damaged(student)):
+                    self._remark(
+                        student,
+                        f"The own file cannot be graded ({one_line(why.rstrip('.'), 400)}): by the table, the notebook "
+                        f"of {one_line(holder)} counts.",
+                    )
         elif digests:
             who = _listed(list(digests))
             for student in group:
@@ -274,6 +293,12 @@ class _Finding:
             elif digest:
                 self._share(self._holder([student, named]), named)
                 self._share(named, student)
+            elif self._why_damaged(named):
+                self._remark(
+                    student,
+                    f"A line of the notebook names {one_line(named)}, whose own file cannot be graded: the line does "
+                    "not count.",
+                )
             else:
                 yield named
 
@@ -299,6 +324,7 @@ class _Finding:
             frozenset(copies),
             self._undecided,
             {student: tuple(sentences) for student, sentences in self._remarks.items()},
+            self._damaged,
         )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -43,20 +43,27 @@ class Chosen:
         item: The file; None if there is none.
         content: Its bytes.
         why: Why there is none, one clause.
+        missed: Which other notebooks could not be read, and why, clauses; empty if all could.
     """
 
     item: ArrivedFile | None = None
     content: bytes = b""
     why: str = ""
+    missed: str = ""
+
+
+class _Another(BadNotebook):
+    """A notebook that can be read, and is none of the assignment."""
 
 
 @dataclass
 class _Spare:
-    """What may still be read of one person."""
+    """What may still be read of one person, and which notebooks could not be."""
 
     files: int = field(default_factory=lambda: MOST_FILES)
     size: int = field(default_factory=lambda: MOST_BYTES)
     spent: bool = False
+    missed: list[str] = field(default_factory=list)
 
     def take(self, item: ArrivedFile) -> None:
         """Account for a file before it is read.
@@ -101,7 +108,11 @@ class Chooser:
         if not notebooks:
             notebooks, others = self._sorted([item for item in there if not _is_notebook(item)], spare)
             problems = problems or others
-        return self._one_of(student, notebooks) if notebooks else Chosen(why=_listed(problems) or "it holds no file")
+        if not notebooks:
+            return Chosen(why=_listed(problems) or "it holds no file")
+        if spare.files < 0:  # the answers may be in a file that was not read
+            return Chosen(why=spare.missed[-1])
+        return replace(self._one_of(student, notebooks), missed=_listed(spare.missed))
 
     def _sorted(
         self, items: Sequence[ArrivedFile], spare: "_Spare", in_zip: bool = False
@@ -125,6 +136,8 @@ class Chooser:
                     problems += others if inside else [f"{item.name} is a zip without a notebook"]
             except BadNotebook as error:
                 problems.append(str(error).rstrip("."))
+                if spare.spent or (_is_notebook(item) and not isinstance(error, _Another)):
+                    spare.missed.append(problems[-1])
             if spare.spent:
                 break
         return notebooks, problems
@@ -146,9 +159,12 @@ class Chooser:
         most = max(hits.values(), default=0)
         if most and hits[self._assignment] < most:
             other = next(assignment for assignment, count in hits.items() if count == most)
-            raise BadNotebook(f"{name} is the notebook of {one_line(other)}")
+            raise _Another(f"{name} is the notebook of {one_line(other)}")
         if not most:
-            rebuild(self._own, content, name)  # an editor lost the marks: what grading makes of it decides
+            try:
+                rebuild(self._own, content, name)  # an editor lost the marks: what grading makes of it decides
+            except BadNotebook as error:
+                raise _Another(str(error)) from None
 
     def _one_of(self, student: str, notebooks: Sequence[ArrivedFile]) -> Chosen:
         """The one of several notebooks that counts; none where two differ."""

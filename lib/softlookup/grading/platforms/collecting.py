@@ -22,7 +22,7 @@ from softlookup.grading.course.collected import (
     summary,
 )
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.inbox import read_submission
+from softlookup.grading.course.inbox import STAMP, read_submission
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
@@ -80,25 +80,28 @@ def collect(course: Course, assignment: str, what: Sequence[Path], ways: Ways | 
                 pile.add(Owner(student, student), items)
         by_student = dict(before.by_student)
         for student in sorted({*pile.by_student, *pile.troubles}):
-            arrival, content = _chosen(student, chooser, pile)
+            arrival, content, missed = _chosen(student, chooser, pile)
             arrival, note = _put(course, assignment, student, arrival, content, by_student.get(student), ways.force)
             by_student[student] = arrival
-            notes += [note] * bool(note)
+            notes += filter(None, (missed, note))
     strangers = {name: why for name, why in before.strangers.items() if name not in pile.seen} | pile.strangers
     keep(course, assignment, Arrivals(by_student, strangers))
     return Collected(sources.understood(), notes, summary(course, assignment))
 
 
-def _chosen(student: str, chooser: Chooser, pile: Pile) -> tuple[Arrival, bytes]:
-    """The notebook of a student, or why there is none."""
+def _chosen(student: str, chooser: Chooser, pile: Pile) -> tuple[Arrival, bytes, str]:
+    """The notebook of a student, or why there is none; and what is to be said of others that came."""
     items = pile.by_student.get(student, [])
     if not items:
         source, why = pile.troubles.get(student, ("", "it holds no file"))
-        return Arrival(UNREADABLE, source, why), b""
+        return Arrival(UNREADABLE, source, why), b"", ""
     choice = chooser.choose(student, items)
     if choice.item is None:
-        return Arrival(UNREADABLE, items[0].path, choice.why, items[0].archive), b""
-    return Arrival(COLLECTED, choice.item.path, archive=choice.item.archive), choice.content
+        return Arrival(UNREADABLE, items[0].path, choice.why, items[0].archive), b"", ""
+    note = (
+        f"not every notebook of {one_line(student)} could be read, and {choice.item.name} was chosen: {choice.missed}"
+    )
+    return Arrival(COLLECTED, choice.item.path, archive=choice.item.archive), choice.content, note * bool(choice.missed)
 
 
 def _put(
@@ -129,6 +132,13 @@ def _put(
     if there and not force:
         return earlier, f"{one_line(student)} has another notebook already, which was kept: --force replaces it"
     atomic_write(target, content)
+    stamp = target.with_name(STAMP)
+    if there and os.path.lexists(stamp):
+        stamp.unlink()
+        return arrival, (
+            f"{one_line(student)} has another notebook now, and the time of the earlier one was removed: enter the new "
+            "one with 'softlookup times'"
+        )
     return arrival, ""
 
 

@@ -133,7 +133,7 @@ def fill_canvas(sheet: Table, lines: Sequence[SheetRow], assignment: str, option
     filled = fill(
         sheet, people, column, lambda row: maximum, lines, _keys(sheet, lines, _CANVAS_KEYS, options), options
     )
-    return _export(filled, "Canvas")
+    return _export(filled, "Canvas", options)
 
 
 def _canvas_column(sheet: Table, assignment: str) -> int:
@@ -198,7 +198,7 @@ def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None
             filled.notes.append(
                 f"{sheet.header[columns.changeable]!r} says {counts}: Moodle ignores grades locked there"
             )
-    return _export(filled, "Moodle")
+    return _export(filled, "Moodle", options)
 
 
 def _keys(
@@ -210,12 +210,14 @@ def _keys(
     return sheet.take_ids(usual, by_key(lines), before)
 
 
-def _export(filled: Filled, system: str) -> Export:
+def _export(filled: Filled, system: str, options: Options) -> Export:
     """The file, and what to say about it."""
     notes = list(filled.notes)
     if filled.over:
         cure = "Moodle ignores them" if system == "Moodle" else "Canvas counts them as extra points"
-        notes.append(f"grades above the maximum in the file: {filled.over}; {cure}, unless you use --scale")
+        why = "they have more points than there are" if options.scale else "--scale scales all to that maximum"
+        who = ", ".join(map(one_line, filled.over))
+        notes.append(f"grades above the maximum in the file: {who}; {cure} ({why})")
     if filled.strangers:
         notes.append(f"these are in the file from {system}, but not in this class: {', '.join(filled.strangers)}")
     sheet = filled.sheet

@@ -9,10 +9,17 @@ from softlookup.grading.course.student_ids import nobody
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.tables import Table
+from softlookup.grading.platforms.roster import TITLES
 from softlookup.grading.platforms.worksheet import class_list
 
 _GROUP = ("group", "group name", "team", "gruppe", "groupe", "grupo", "gruppo", "groep", "grupp", "grupa")
 """Titles of a column with the names of groups."""
+
+_IDS = tuple(title for title in TITLES["id"] if title != "student")
+"""Titles of a column with one id in each row; beside a "student", there may be a second one."""
+
+_NAMES = ("name", "full name", *TITLES["first_name"], *TITLES["last_name"])
+"""Titles of a column with names, which may be spelt as somebody's id is."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +43,16 @@ def read_groups(course: Course, sheet: Table) -> GroupTable:
         sheet: The table. Cells may hold several students, with commas between them.
 
     Raises:
-        CourseError: If the table names nobody of the class, or somebody who is not in it.
+        CourseError: If the table names nobody of the class, somebody who is not in it, or no group of two or more.
     """
     known = _known(course)
     rows = sheet.rows
     if any(cell.strip().casefold() in known for cell in sheet.header):
         rows = [sheet.header, *rows]  # a table without titles
     named = sheet.find(*_GROUP)
+    names = {sheet.find(title) for title in _NAMES}
     columns = [at for at in range(len(sheet.header)) if any(_ids(row[at], known) for row in rows)]
+    columns = [at for at in columns if at not in names] or columns
     # Names of groups may be numbers that are ids, too; a column of whole groups stands alone.
     columns = _surest(rows, [at for at in columns if at != named] or columns, known)
     if not columns:
@@ -51,20 +60,24 @@ def read_groups(course: Course, sheet: Table) -> GroupTable:
             f"no cell of the table is the id of a student in the class (its columns: {sheet.titles()}): give a row for "
             "each group with the ids of its members, or a column of ids and one of groups"
         )
-    ids = columns[0]
-    if named not in (None, ids) and len(columns) == 1 and all(len(_parts(row[ids])) < 2 for row in rows):
+    titled = sheet.find(*_IDS)
+    ids = titled if titled in columns else columns[0]
+    assert ids is not None
+    single = titled == ids or all(len({who for at in columns for who in _ids(row[at], known)}) < 2 for row in rows)
+    if named not in (None, ids) and single and all(len(_parts(row[ids])) < 2 for row in rows):
         assert named is not None
         sheet.mean(ids, "student")
         sheet.mean(named, "group")
         by_name: dict[str, list[str]] = {}
         for row in rows:
             if row[named].strip():
-                by_name.setdefault(row[named].strip(), []).extend(_required(row[ids], known, course))
+                cell = next((row[at] for at in (ids, *columns) if row[at].strip()), "")
+                by_name.setdefault(row[named].strip(), []).extend(_required(cell, known, course))
         groups = tuple(map(tuple, by_name.values()))
     else:
         for at in columns:
             sheet.mean(at, "member of the group")
-        rest = [at for at in range(len(sheet.header)) if at not in (*columns, named)]
+        rest = [at for at in range(len(sheet.header)) if at not in (*columns, *names, named)]
         several = []
         for row in rows:
             group = [who for at in columns for who in _required(row[at], known, course)]
@@ -72,6 +85,11 @@ def read_groups(course: Course, sheet: Table) -> GroupTable:
                 group += [who for at in rest for who in _required(row[at], known, course)]
             several.append(tuple(dict.fromkeys(group)))
         groups = tuple(group for group in several if group)
+    if not any(len(set(group)) > 1 for group in groups):
+        raise CourseError(
+            f"the table gives no group of two or more students, so nothing was changed ({sheet.understood()}); --end "
+            "in its place removes the groups"
+        )
     return GroupTable(groups, sheet.understood())
 
 

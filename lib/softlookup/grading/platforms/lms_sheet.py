@@ -44,7 +44,7 @@ class Filled:
     graded_rows: list[list[str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
-    over: int = 0
+    over: list[str] = field(default_factory=list)
 
 
 def fill(
@@ -90,7 +90,8 @@ def fill(
         best = maximum(row)
         score = line.score if line.status == GRADED else 0.0
         score = score * best / line.max if options.scale and best is not None and line.max else score
-        filled.over += best is not None and score > best + 1e-9
+        if best is not None and score > best + 1e-9:
+            filled.over.append(line.student)
         row[column] = sheet.amount(score)
         filled.graded_rows.append(row)
     absent = [one_line(line.student) for line in lines if line.student not in rows]

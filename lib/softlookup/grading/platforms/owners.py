@@ -1,8 +1,9 @@
 """Whose a file is: by the number that Moodle or Canvas put into its path, else by the name of a person's folder.
 
 Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in
-front of the file's name; the final underscore came and went. worksheet.py says whom a participant number means; numbers
-of two assignments never coincide (assign_user_mapping.id), so several worksheets can be asked.
+front of the file's name; the final underscore came and went. What was typed into Moodle has "_onlinetext_" there.
+worksheet.py says whom a participant number means; numbers of two assignments never coincide (assign_user_mapping.id),
+so several worksheets can be asked.
 Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with "_LATE" behind the name, which holds letters and
 digits alone.
 """
@@ -19,10 +20,10 @@ from softlookup.grading.data.tables import key_of
 from softlookup.grading.platforms.lms_sheet import by_key
 from softlookup.grading.platforms.worksheet import NO_WORKSHEET, Person, Worksheet
 
-MOODLE = re.compile(r"_(\d+)_assignsubmission_file(?=_|$)")
+MOODLE = re.compile(r"_(\d+)_assignsubmission_(?:file|onlinetext)(?=_|$)")
 CANVAS = re.compile(r"[^_]+(?:_LATE)?_(\d+)_\d+_")
 _OF_MOODLE = "assignsubmission_"
-_NOBODY = "its name is no id, e-mail address or lms_user_id of the class list, and ends in none"
+_NOBODY = "its name is no id, e-mail address or lms_user_id of the class list"
 
 
 @dataclass(frozen=True)
@@ -47,26 +48,32 @@ class Owners:
     Attributes:
         people: The class list.
         worksheets: Moodle's grading worksheets.
-        named: Students by names of folders, where a table says so.
-        prefix: What stands in front of the student's part of a folder's name; without it, any part up to a hyphen.
+        named: Students by names of folders, where a table says so; a name of several is nobody's.
+        prefix: What stands in front of the student's part of a folder's name; without it, any part up to a hyphen does
+            in front of a clone's.
     """
 
     people: Sequence[Person]
     worksheets: Sequence[Worksheet] = ()
-    named: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
     prefix: str = ""
 
-    def whose(self, parts: tuple[str, ...]) -> Owner:
+    def whose(self, parts: tuple[str, ...], clones: Mapping[str, str] | None = None) -> Owner:
         """Say whose a file is.
 
         Args:
             parts: Its path, from the part on that a platform or an instructor named: what is below it, students named.
+            clones: The addresses, as the roster has them, of folders that are clones; empty if one is not known.
         """
         name = parts[0]
-        if len(parts) > 1 and self.is_persons(name):
-            return Owner(name, self._known[key_of(name)])
-        if not is_platforms(name):
-            return self.named_by(name, len(parts) > 1)
+        address = (clones or {}).get(name)
+        if address:  # it tells apart those for whom the name stands
+            fits = {student for students in self._ends(key_of(name)) for student in students}
+            fits &= {*self._known.get(address, ())}
+            if len(fits) == 1:
+                return Owner(name, *fits)
+        if address is not None or (len(parts) > 1 and self.is_persons(name)) or not is_platforms(name):
+            return self.named_by(name, len(parts) > 1, address is not None)
         moodle, canvas = MOODLE.search(name), CANVAS.match(name)
         # A platform writes one number; somebody's name, or the name of a file, may hold others.
         numbers = sorted({*MOODLE.findall(name), *([canvas[1]] if canvas else [])})
@@ -83,36 +90,45 @@ class Owners:
         """Whether a folder or a zip is called exactly as a student is."""
         return key_of(name) in self._known
 
-    def named_by(self, name: str, folder: bool = True) -> Owner:
+    def named_by(self, name: str, folder: bool = True, clone: bool = False) -> Owner:
         """Say whose a folder, or a file without a folder, is by its name.
 
         Args:
             name: The name.
-            folder: Whether it is a folder's, which may end in a student's name as repositories do.
+            folder: Whether it is a folder's.
+            clone: Whether that is a clone, whose name may end in a student's.
         """
         key = key_of(name)
         stem = PurePosixPath(key).stem
         for spelt in (key,) if folder else (key, stem, PurePosixPath(stem).stem):
-            if student := self._known.get(spelt, ""):
-                return Owner(name, student)
+            if students := self._known.get(spelt, ()):
+                return _of(name, students)
         if not folder:
             return Owner(name, why="it lies in no folder of a student, and its name is nobody's")
         if self.prefix:
             if not key.startswith(key_of(self.prefix)):
                 return Owner(name, why=f"its name does not begin with {one_line(self.prefix)}")
             rest = key.removeprefix(key_of(self.prefix))
-            student = self._known.get(rest, "")
-            return Owner(name, student, "" if student else f"{one_line(rest)} is no student of the class list")
-        fits = sorted({student for key, student in self._known.items() if key_of(name).endswith(f"-{key}")})
+            if students := self._known.get(rest, ()):
+                return _of(name, students)
+            return Owner(name, why=f"{one_line(rest)} is no student of the class list")
+        fits = sorted({student for students in self._ends(key) for student in students})
+        if fits and not clone:
+            why = f"{_NOBODY}, though it ends as that of {one_line(fits[0])}: give the part before the name as --prefix"
+            return Owner(name, why=why)
         if len(fits) > 1:
             both = " and ".join(map(one_line, fits))
             return Owner(name, why=f"its name fits {both}: give the part before the name as --prefix")
-        return Owner(name, fits[0]) if fits else Owner(name, why=_NOBODY)
+        return Owner(name, fits[0]) if fits else Owner(name, why=_NOBODY + ", and ends in none" * clone)
+
+    def _ends(self, key: str) -> list[Sequence[str]]:
+        """Students by whose names a name ends."""
+        return [students for end, students in self._known.items() if f"-{key}".endswith(f"-{end}")]
 
     @cached_property
-    def _known(self) -> Mapping[str, str]:
+    def _known(self) -> Mapping[str, Sequence[str]]:
         """Students by what a folder may be called."""
-        return self.named or {key: person.student for key, person in by_key(self.people).items()}
+        return self.named or {key: (person.student,) for key, person in by_key(self.people).items()}
 
     @cached_property
     def _by_number(self) -> dict[str, str]:
@@ -132,6 +148,14 @@ class Owners:
         if answers:
             return answers[0]
         return self.worksheets[0].whose(number, name) if self.worksheets else ("", NO_WORKSHEET)
+
+
+def _of(name: str, students: Sequence[str]) -> Owner:
+    """The owner of a name that stands for these students: nobody, if they are several."""
+    if len(students) == 1:
+        return Owner(name, students[0])
+    both = " and ".join(map(one_line, students))
+    return Owner(name, why=f"the roster has this name for {both}: rename the folders, and write their names into it")
 
 
 def is_platforms(name: str) -> bool:

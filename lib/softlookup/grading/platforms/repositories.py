@@ -12,8 +12,11 @@ REPOSITORY_COLUMNS = ("repository", "repository_name", "student_repository_name"
 USER_COLUMNS = ("github_username", "gitlab_username", "username", "user")
 
 
-def named_in(roster: Table, people: Sequence[Person], ids: str | None = None) -> dict[str, str]:
+def named_in(roster: Table, people: Sequence[Person], ids: str | None = None) -> dict[str, tuple[str, ...]]:
     """Students by the names that their folders or repositories have in a table, as key_of() writes them.
+
+    Of a name that stands for several students, such as that of two forks, each is in the answer; an address in it, as
+    address_key() writes it, tells these apart.
 
     Args:
         roster: A column with the name or address of a repository, or the name of its user, and one for the student.
@@ -31,13 +34,24 @@ def named_in(roster: Table, people: Sequence[Person], ids: str | None = None) ->
             f"the roster needs a column for the repository ({', '.join((*REPOSITORY_COLUMNS, *USER_COLUMNS))}) and one "
             f"for the student ({', '.join(STUDENT_COLUMNS)}), and has {roster.titles()}"
         )
-    named: dict[str, str] = {}
+    named: dict[str, tuple[str, ...]] = {}
     for row in roster.rows:
         # Of an address the last part is the name of the folder into which git clones.
         name = key_of(row[repository].strip().rstrip("/").rpartition("/")[2].removesuffix(".git"))
         students = {known[key].student for at in keys if (key := key_of(row[at])) in known}
         if name and len(students) == 1:
-            named[name] = students.pop()
+            for key in {name, address_key(row[repository])}:
+                named[key] = tuple(sorted({*named.get(key, ()), *students}))
     if not named:
         raise CourseError(f"the roster names nobody of the class list; it was {roster.understood()}")
     return named
+
+
+def address_key(address: str) -> str:
+    """What the forms of a repository's address have in common.
+
+    >>> address_key("https://me:secret@g.org/Ada/hw.git"), address_key("git@g.org:ada/hw")
+    ('g.org/ada/hw', 'g.org/ada/hw')
+    """
+    place = address.strip().rstrip("/").removesuffix(".git").rpartition("//")[2].rpartition("@")[2]
+    return key_of(place.replace(":", "/"))

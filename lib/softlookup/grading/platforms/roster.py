@@ -44,7 +44,7 @@ class Roster:
 
     Attributes:
         students: What is known of each student, by id.
-        notes: One sentence for each row that was left out, and why.
+        notes: One sentence for each row that was left out, and why, and for what else looks wrong.
         understood: How the table was read, one sentence.
     """
 
@@ -59,7 +59,7 @@ def read_roster(table: Table, ids: str | None = None, before: Collection[str] = 
     Args:
         table: A column of ids; names, e-mail address and lms_user_id where they are there.
         ids: The title of the column of ids, if it is not a usual one.
-        before: Ids that the gradebook has, so that it is said which of these differ from them in zeros alone.
+        before: Ids that the gradebook has, to which these may be too alike.
 
     Raises:
         CourseError: If there is no such column, or no id in it can be used.
@@ -78,12 +78,16 @@ def read_roster(table: Table, ids: str | None = None, before: Collection[str] = 
         )
     students: dict[str, dict[str, str]] = {}
     spelt, notes = set[str](), list[str]()
+    entered = {key_of(name): name for name in before}
+    holders: dict[str, str] = {}
     for number, row in enumerate(table.rows, 2):
         known = {meaning: cell for meaning, at in columns.items() if (cell := row[at].strip())}
         name = known.pop("id", "")
         why = id_trouble(name) if name else "it has no id"
         if not why and key_of(name) in spelt:
             why = f"the id {shown(name)} stands in an earlier row"
+        if not why and name not in before and (same := entered.get(key_of(name))):
+            why = f"{shown(name)} is the gradebook's {shown(same)} in another spelling: write the id as it stands there"
         if not why and _ROUNDED.fullmatch(name):
             why = f"{shown(name)} is a number that a spreadsheet rounded: {_CURE}"
         if why:
@@ -92,6 +96,10 @@ def read_roster(table: Table, ids: str | None = None, before: Collection[str] = 
         if _ROUNDED.fullmatch(known.get("lms_user_id", "")):
             lost = shown(known.pop("lms_user_id"))
             notes.append(f"row {number}: the lms_user_id {lost} was left out, since a spreadsheet rounded it: {_CURE}")
+        for meaning, says in (("lms_user_id", "lms_user_id"), ("email", "e-mail address")):
+            if meaning in known and (holder := holders.setdefault(key_of(known[meaning]), name)) != name:
+                both = f"{shown(holder)} and {shown(name)}"
+                notes.append(f"row {number}: {both} have the same {says}, which finds neither: correct the list")
         spelt.add(key_of(name))
         students[name] = known
     if not students:

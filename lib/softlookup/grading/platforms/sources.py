@@ -1,8 +1,9 @@
 """What was given to be collected, recognised by what it is, and sorted by whose each file in it is."""
 
+import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,11 +14,13 @@ from softlookup.grading.data.tables import Table, read_table
 from softlookup.grading.platforms.cloning import clones, takes_addresses
 from softlookup.grading.platforms.items import OUTSIDE, ArrivedFile, composed, file_item, in_folder, in_zip, open_zip
 from softlookup.grading.platforms.owners import Owner, Owners, is_platforms
-from softlookup.grading.platforms.repositories import named_in
+from softlookup.grading.platforms.repositories import address_key, named_in
 from softlookup.grading.platforms.worksheet import WORKSHEET, Person, Worksheet
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _TABLES = (".csv", ".tsv", ".txt")
+_NO_CLONES: Mapping[str, str] = {}
+_REMOTE = re.compile(r'\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.M)
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,9 @@ class Sources:
 
     def _folder(self, folder: Path) -> None:
         """A folder: of zips and worksheets, of what was in them, of people's folders, or of clones."""
-        repositories = frozenset(composed(git.parent.name) for git in folder.glob("*/.git"))
+        # Clones lie side by side here, or in the one folder that lies here.
+        marks = (mark for level in ("*", "*/*") for mark in folder.glob(f"{level}/[.o]*") if _is_repositorys(mark))
+        repositories = {composed(mark.parent.name): _address(mark) for mark in marks}
         here = sorted(folder.iterdir())
         if not here:
             raise CourseError(f"{folder} is empty: name the folder that holds zips, people's folders, or clones")
@@ -181,18 +186,19 @@ class Sources:
         if self._is_somebodys(path):
             self._pile.add(owner, items)
         elif items:
-            self._add(items)
+            around = [item.parts[at - 1] for item in items for at in (1, 2) if item.parts[at : at + 1] == (".git",)]
+            self._add(items, {folder: "" for folder in around if not is_platforms(folder)})
         else:
             self._pile.add(Owner(owner.name, why="this zip is empty"), ())
 
-    def _add(self, items: Sequence[ArrivedFile], repositories: frozenset[str] = frozenset()) -> None:
+    def _add(self, items: Sequence[ArrivedFile], repositories: Mapping[str, str] = _NO_CLONES) -> None:
         """Put files on the piles of their owners."""
         for item in items:
             if item.trouble == OUTSIDE:
                 self._pile.add(Owner(item.path, why=item.trouble), ())
         inside = [(item.parts, item) for item in items if item.trouble != OUTSIDE and not item.hidden]
         for parts, item in _without_wrappers(inside, self._owners, repositories):
-            owner = self._owners.named_by(parts[0]) if parts[0] in repositories else self._owners.whose(parts)
+            owner = self._owners.whose(parts, repositories)
             # A path is kept from the part on that names the person: what is below that, students chose.
             self._pile.add(owner, [replace(item, parts=parts)])
 
@@ -200,9 +206,7 @@ class Sources:
 _Placed = tuple[tuple[str, ...], ArrivedFile]
 
 
-def _without_wrappers(
-    items: Sequence[_Placed], owners: Owners, repositories: frozenset[str] = frozenset()
-) -> Iterator[_Placed]:
+def _without_wrappers(items: Sequence[_Placed], owners: Owners, repositories: Mapping[str, str]) -> Iterator[_Placed]:
     """Files by their paths below what a platform or a repacking put around all of them."""
     by_top: dict[str, list[_Placed]] = {}
     for placed in items:
@@ -214,12 +218,30 @@ def _without_wrappers(
         of_platform = all(map(is_platforms, inner))
         alone = len(by_top) == 1 and not owners.named_by(top).student
         if folder and not known and (of_platform or alone):
-            inside = list(_without_wrappers([(parts[1:], item) for parts, item in ones], owners))
+            inside = list(_without_wrappers([(parts[1:], item) for parts, item in ones], owners, repositories))
             # A stranger's folder is no wrapper: it would lose its name, and nobody is found below it.
-            if of_platform or any(owners.whose(parts).student for parts, _ in inside):
+            if of_platform or any(owners.whose(parts, repositories).student for parts, _ in inside):
                 yield from inside
                 continue
         yield from ones
+
+
+def _is_repositorys(path: Path) -> bool:
+    """Whether a file or a folder shows that the one around it is a clone or a bare repository."""
+    return path.name == ".git" or (path.name == "objects" and (path.parent / "HEAD").is_file())
+
+
+def _address(mark: Path) -> str:
+    """Where a clone comes from, as a roster's addresses are compared; empty if that is not known."""
+    config = (mark if mark.name == ".git" else mark.parent) / "config"
+    if not config.is_file():
+        return ""
+    try:
+        with open(config, encoding="utf-8", errors="replace") as file:
+            origin = _REMOTE.search(file.read(100_000))
+    except OSError:
+        return ""
+    return address_key(origin[1]) if origin else ""
 
 
 def _begins(path: Path) -> bytes:

@@ -3,6 +3,7 @@
 The times are written where nbgrader looks for them, into ``timestamp.txt`` beside each notebook.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -34,8 +35,8 @@ class Times:
     """What a table of times says.
 
     Attributes:
-        came: When each student's submission came, in UTC.
-        notes: One sentence for each row that was left out, and why.
+        came: When each student's submission came, in UTC; of several rows the latest time.
+        notes: One sentence for each row that was left out, and why, and for each student of several rows.
         understood: How the table was read, and the first and the last time in it, a few lines.
     """
 
@@ -69,6 +70,7 @@ def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> T
             f"({', '.join(ID_COLUMNS)}), and has {table.titles()}"
         )
     came: dict[str, datetime] = {}
+    rows = Counter[str]()
     collected = arrivals(course, assignment).by_student
     unreadable = {student: arrival.why for student, arrival in collected.items() if arrival.state == UNREADABLE}
     notes = []
@@ -76,20 +78,23 @@ def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> T
         text = row[when].strip()
         if text in _NONE:
             continue
-        student, problem = _whose([key_of(row[at]) for at in keys], known)
+        student, problem = _whose([key_of(row[column]) for column in keys], known)
         if not problem and not has_folder(course, assignment, student):
             why = unreadable.get(student)
             says = "has handed in nothing" if why is None else f"has handed in what cannot be graded: {why}"
             problem = f"{one_line(student)} {says}"
         if not problem:
             try:
-                came[student] = naive_utc(read_time(text, zone))
+                at = naive_utc(read_time(text, zone))
+                came[student] = max(at, came.get(student, at))
+                rows[student] += 1
             except CourseError as error:
                 problem = f"the time of {one_line(student)}: {error}"
         if problem:
             notes.append(f"row {number} was left out: {problem}")
     if notes and not came:
         raise CourseError(f"no row of the table can be used. It was {table.understood()}. {'; '.join(notes[:3])}")
+    notes += [f"{one_line(name)} stands in {n} rows: the latest time counts" for name, n in rows.items() if n > 1]
     lines = [table.understood()]
     if came:
         ends = (shown_time(pick(came.values()), course.zone) for pick in (min, max))

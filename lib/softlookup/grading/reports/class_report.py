@@ -98,6 +98,7 @@ class ClassReport:
         scores: Points of the graded, late penalties off, in rising order.
         late: How many of them have a late penalty.
         late_ones: Those of them who came late, or have a late penalty, by id.
+        untimed: Those of them of whom no time is known, where it is known of others and there is a due date.
         groups: Those for whom one notebook counts; the first handed it in.
         remarks: What is to be said of groups, by id.
         collected: What collecting came to, a few lines; empty where nothing was collected.
@@ -124,6 +125,7 @@ class ClassReport:
     known: tuple[KnownAnswers, ...] = ()
     side_by_side: tuple[Likeness, ...] = ()
     late_ones: dict[str, LateOne] = field(default_factory=dict)
+    untimed: tuple[str, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     remarks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     collected: tuple[str, ...] = ()
@@ -167,6 +169,7 @@ class ClassReport:
             "waiting": list(self.waiting),
             "late": self.late,
             "late_students": {student: vars(late) for student, late in self.late_ones.items()},
+            "no_time": list(self.untimed),
             "groups": [list(group) for group in self.groups],
             "group_remarks": {student: list(sentences) for student, sentences in self.remarks.items()},
             "collected": list(self.collected),
@@ -252,6 +255,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
         for student, line in sorted(lines.items())
         if dates.late.get(student) or line.penalty > 0
     }
+    untimed = tuple(student for student in sorted(lines) if hand_ins.came(student)[0] is None)
     catalogue = catalogue_of(course.root)
     known = known_answers(handed.tokens, handed.released, catalogue, earlier)
     return ClassReport(
@@ -269,6 +273,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
         known=tuple(known),
         side_by_side=tuple(_side_by_side(pairs[:PAIRS], known, handed.texts)),
         late_ones=late,
+        untimed=untimed if dates.due is not None and len(untimed) < len(lines) else (),
         groups=hand_ins.sharing.groups,
         remarks=dict(hand_ins.sharing.remarks),
         collected=collected_lines(course, assignment),

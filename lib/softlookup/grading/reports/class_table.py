@@ -80,6 +80,12 @@ def _show_points(console: Console, report: ClassReport) -> None:
         when = f"came late by {in_words(timedelta(seconds=round(late.seconds)))}" if late.seconds else "has a penalty"
         cost = f"which cost {late.penalty:g} points" if late.penalty else "which cost nothing"
         _say(console, f"  {one_line(student)} {when}, {cost}")
+    if report.untimed:
+        _say(
+            console,
+            f"  nobody knows when these came, so they count as on time: {_names(report.untimed)} "
+            f"('softlookup times {report.assignment} FILE.csv' enters times)",
+        )
     bars = report.histogram()
     most = max(count for _, _, count in bars)
     for begin, end, count in bars:

@@ -69,6 +69,9 @@ class Keeper:
         for student in crowded:
             self._graded_by(executor, [student], again=False)
         self._enter_the_rest()
+        if groups := self.hand_ins.sharing.groups:
+            for sentence in self.writer.enter_for_groups(groups):
+                self.watch.say(sentence)
         self.writer.refresh_penalties(lambda student: self.hand_ins.came(student)[0])
 
     def _graded_by(self, executor: Executor, todo: list[str], again: bool) -> list[str]:

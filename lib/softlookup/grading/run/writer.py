@@ -34,8 +34,10 @@ from sqlalchemy import insert
 from sqlalchemy.exc import SQLAlchemyError
 from tornado.log import app_log
 
+from softlookup.grading.course.by_hand import enter_for_groups
 from softlookup.grading.course.deadlines import settle
 from softlookup.grading.course.folder import Course, gradebook_error
+from softlookup.grading.course.groups import Table
 from softlookup.grading.course.late_rules import LateRule
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
 from softlookup.grading.data.errors import CourseError
@@ -319,6 +321,15 @@ class GradebookWriter:
             ) from error
         if penalty is not None:
             sheet.late_submission_penalty = self._late._check_late_penalty(sheet, penalty)
+
+    def enter_for_groups(self, groups: Table) -> list[str]:
+        """Enter what a person gave one member of a group for the others; give a sentence for each contradiction.
+
+        Raises:
+            CourseError: If the gradebook cannot be written.
+        """
+        with self._one_commit() as book:
+            return enter_for_groups(book, self._assignment, groups)
 
     def refresh_penalties(self, handed_in: Callable[[str], datetime.datetime | None]) -> None:
         """Reckon late penalties anew: a due date, an extension, a time or a person's points may have changed since.
