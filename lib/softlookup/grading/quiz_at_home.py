@@ -95,7 +95,7 @@ def home_questions(
         count: How many questions, each on another task as long as there are so many.
         seed: Draws them.
         task: Only on this task; empty for any.
-        say: Is told, in a sentence, what is left out since it does not come to an end.
+        say: Called with a sentence on what is left out since it does not come to an end.
 
     Returns:
         So many questions, or fewer; none where no answer is right, or there are no questions on its tasks.
@@ -159,7 +159,7 @@ class _Search:
 
     Attributes:
         job: What is to be done.
-        say: Is told, in a sentence, what is left out.
+        say: Called with a sentence on what is left out.
         work: The notebook.
         trials: The tasks that were run, with their edits.
         left_out: How many parts did not come to an end.
