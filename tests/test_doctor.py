@@ -158,8 +158,8 @@ def test_course_has_to_have_room_and_a_gradebook_that_can_be_written(machine, mo
     course = new_course(tmp_path / "course", find_root() / "nbgrader_config.py")
     code, lines = doctor("--course", str(course.root))
     assert code == 0 and any("no gradebook yet" in line for line in lines)
-    with course.gradebook():
-        pass
+    with course.gradebook() as book:
+        book.add_student("anna")
     code, lines = doctor("--course", str(course.root))
     assert code == 0 and any("gradebook can be written to" in line for line in lines)
     (course.root / "gradebook.db").write_bytes(b"no database" * 100)
