@@ -4,7 +4,7 @@ They are the test of the sandbox and of the judge outside it. This package only 
 is ever run but in a sandbox.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from nbformat import NotebookNode
 
@@ -12,11 +12,13 @@ from attacks import (
     answering,
     channel,
     fooling,
+    kernels,
     lent,
     markup,
     neighbours,
     passing,
     process,
+    ranks,
     raw_answers,
     reaching,
     shapes,
@@ -28,7 +30,10 @@ from attacks import (
 from attacks.handin import LEAK, TRACE, Bench, HostileHandIn
 from softlookup.checking.catalogue import STANDARD, Catalogue
 
-__all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_by_kind", "hostile_ones"]
+__all__ = ["LEAK", "OF_CHAPTERS", "ROWS", "TRACE", "HostileHandIn", "hostile_by_kind", "hostile_ones"]
+
+OF_CHAPTERS = {"18_kernels": ("kernels",), "19_many_devices": ("ranks",)}
+"""Kinds that attack tasks of one chapter, by its assignment; all others fit any."""
 
 ROWS = 47
 """How many kinds of attack and accident are numbered; further ones have number 0."""
@@ -49,6 +54,8 @@ _MODULES = (
     words,
     markup,
     shapes,
+    kernels,
+    ranks,
 )
 
 
@@ -74,14 +81,23 @@ def hostile_ones(
 
 
 def hostile_by_kind(
-    source: NotebookNode, release: NotebookNode, assignment: str | None = None, catalogue: Catalogue = STANDARD
+    source: NotebookNode,
+    release: NotebookNode,
+    assignment: str | None = None,
+    catalogue: Catalogue = STANDARD,
+    kinds: Container[str] | None = None,
 ) -> Iterator[tuple[str, HostileHandIn]]:
-    """The same hand-ins as ``hostile_ones``, each with its kind: "stopping", "reaching" and so on."""
+    """The same hand-ins as ``hostile_ones``, each with its kind: "stopping", "reaching" and so on; None takes all."""
     bench = Bench(source, release, assignment, catalogue)
     for module in _MODULES:
         kind = module.__name__.rpartition(".")[2]
+        if kinds is not None and kind not in kinds:
+            continue
         for attack in getattr(module, "ATTACKS", ()):
             yield kind, bench.coded(attack)
+        for answer in getattr(module, "ANSWERS", ()):
+            if (answering := bench.answering(answer)) is not None:
+                yield kind, answering
         if hasattr(module, "hand_ins"):
             for hand_in in module.hand_ins(bench):
                 yield kind, hand_in

@@ -97,6 +97,29 @@ class Attack:
     group: str = ""
 
 
+@dataclass(frozen=True)
+class AnswerAttack:
+    """An attack that is the answer to one task, in a notebook that is right everywhere else.
+
+    The code has the same names in it as an ``Attack``'s.
+
+    Attributes:
+        name: What follows the task's name in the student's name.
+        task: The task's id.
+        does: What it tries, one sentence.
+        code: The text of the answer.
+        part: The part of the task's points that it deserves.
+        remark: See HostileHandIn.
+    """
+
+    name: str
+    task: str
+    does: str
+    code: str
+    part: float = 0.0
+    remark: str = ""
+
+
 class Bench:
     """An assignment to attack.
 
@@ -226,6 +249,15 @@ class Bench:
         files = {self.file: as_bytes(notebook)}
         deserves = self.deserves(attack.earns, task)
         return HostileHandIn(student, attack.row, attack.does, files, deserves, attack.remark, group=attack.group)
+
+    def answering(self, attack: AnswerAttack) -> HostileHandIn | None:
+        """The hand-in of an attack on one task; None where the notebook does not ask for it."""
+        task = next((task for task in self.tasks if task.id == attack.task), None)
+        if task is None:
+            return None
+        files = {self.file: as_bytes(filled(self.release, {**self.right, task.slug: self.fill(attack.code, task)}))}
+        deserves = {**self.deserves(OTHERS, task), task.id: round(task.points * attack.part, 2)}
+        return HostileHandIn(f"attack-00-{task.slug}-{attack.name}", 0, attack.does, files, deserves, attack.remark)
 
     def _blank_after(self, notebook: NotebookNode, task: Task) -> None:
         """Leave the tasks after one as released: they earn nothing, however a submission is stopped before them."""

@@ -49,9 +49,60 @@ for _ in range(58):
         os._exit(0)
 """
 
+_LEASES = """
+import fcntl
+import glob
+import os
+import signal
+import sys
+
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+held = []
+for package in ("matplotlib", "numpy", "torch", "IPython"):
+    for path in sorted(glob.glob(f"{sys.prefix}/lib/python3*/site-packages/{package}/*.py"))[:40]:
+        try:
+            held.append(os.open(path, os.O_RDONLY))
+            fcntl.fcntl(held[-1], fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            print("$LEAK a lease on", path)
+        except OSError as error:
+            print(error)
+"""
+
+_WATCHES = """
+import fcntl
+import os
+import signal
+import sys
+
+seen = []
+signal.signal(signal.SIGIO, lambda *given: seen.append(given))
+for folder in sys.path:
+    try:
+        fcntl.fcntl(os.open(folder, os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS | fcntl.DN_MULTISHOT)
+        print("$LEAK a watch on", folder)
+    except OSError as error:
+        print(error)
+"""
+
+_LOCKS = """
+import fcntl
+import numpy
+
+library = open(numpy.__file__, "rb")
+for command in (fcntl.LOCK_SH, fcntl.LOCK_EX):
+    try:
+        fcntl.flock(library, command)
+        fcntl.lockf(library, fcntl.LOCK_SH)
+    except OSError as error:
+        print(error)
+"""
+
 ATTACKS = (
     Attack("group-killed", 0, "sends SIGKILL to its process group and to all processes", _GROUP_KILLED),
     Attack("group-halted", 0, "halts its process group, so that nothing is forked any more", _GROUP_HALTED),
     Attack("group-slowed", 0, "gives its process group the lowest priority", _GROUP_SLOWED),
+    Attack("leases", 0, "takes leases on library files, so that whoever opens them waits", _LEASES),
+    Attack("watches", 0, "asks to be notified when others read the library's folders", _WATCHES),
+    Attack("locks", 0, "locks a library file", _LOCKS),
     Attack("busy-children", 0, "58 children in sessions of their own that never rest", _BUSY, last=True),
 )

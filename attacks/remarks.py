@@ -54,3 +54,6 @@ NOT_AVAILABLE = (
     r"(?i)(ModuleNotFoundError|ImportError|AttributeError|no module|not (available|allowed|importable)|wrong|shape)"
 )
 """The library's own answers are not there to be imported."""
+
+LAUNCH = r"(?i:(program \d+|outside|beyond))"
+"""A kernel reads or writes where nothing is."""

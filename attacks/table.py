@@ -1,6 +1,6 @@
 """Runs every hostile hand-in through stock nbgrader and through this grader, and keeps what came out as data.
 
-    python -m attacks.table [--only stock|ours] [--match TEXT] [--again]
+    python -m attacks.table [--only stock|ours] [--of ASSIGNMENT] [--match TEXT] [--again]
 
 Stock nbgrader runs inside an outer bubblewrap sandbox: no network, nothing writable but a small tmpfs, another user,
 limits on processes, memory and time, and a fresh copy of a throw-away course for each attack. An honest student is
@@ -26,13 +26,14 @@ from typing import Any
 
 import nbformat
 
-from attacks import LEAK, ROWS, TRACE, HostileHandIn, hostile_ones
+from attacks import LEAK, OF_CHAPTERS, ROWS, TRACE, HostileHandIn, hostile_by_kind
 from attacks.writing import write_hand_in
 from softlookup.authoring import find_root, read_solution
 from softlookup.grading import Course, new_course
 
 ROOT = find_root()
-NAME = "04_one_head"
+ASSIGNMENTS = {"04_one_head": None, **OF_CHAPTERS}
+"""What is attacked, and by which kinds; None stands for all."""
 RESULTS = Path(__file__).with_name("results.json")
 HONEST = "honest-1"
 WALL_S, CELL_S = 300, 30
@@ -88,43 +89,45 @@ def main() -> None:
     """Run what has no result yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=["stock", "ours"])
+    parser.add_argument("--of", choices=ASSIGNMENTS, help="only attacks on this assignment")
     parser.add_argument("--match", default="", help="only students whose name holds this")
     parser.add_argument("--again", action="store_true", help="run what has a result, too")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="attack-table-") as folder:
-        template = make_template(Path(folder) / "template")
-        if options.only != "ours":
-            # The numbered attacks first; the many strange answers and what is beyond the list later.
-            run_stock(template, options, set(range(1, ROWS + 1)) - {44})
-            run_stock(template, options)
-        if options.only != "stock":
-            run_ours(template, options)
+    for name in [options.of] if options.of else ASSIGNMENTS:
+        with tempfile.TemporaryDirectory(prefix="attack-table-") as folder:
+            template = make_template(Path(folder) / "template", name)
+            if options.only != "ours":
+                # The numbered attacks first; the many strange answers and what is beyond the list later.
+                run_stock(template, name, options, set(range(1, ROWS + 1)) - {44})
+                run_stock(template, name, options)
+            if options.only != "stock":
+                run_ours(template, name, options)
 
 
-def make_template(folder: Path) -> Course:
+def make_template(folder: Path, name: str) -> Course:
     """A released course in which one honest student has handed in."""
     course = new_course(folder, ROOT / "nbgrader_config.py")
     with open(folder / "nbgrader_config.py", "a", encoding="utf-8") as config:
         config.write(EXTRA_CONFIG)
-    source = read_solution(ROOT / "solutions" / f"{NAME}.py")
-    course.release({NAME: source})
-    path = course.notebook("submitted", HONEST, NAME)
+    source = read_solution(ROOT / "solutions" / f"{name}.py")
+    course.release({name: source})
+    path = course.notebook("submitted", HONEST, name)
     path.parent.mkdir(parents=True)
     nbformat.write(source, path)
     return course
 
 
-def attacks(course: Course) -> Iterator[HostileHandIn]:
+def attacks(course: Course, name: str) -> Iterator[HostileHandIn]:
     """The hostile ones against this course."""
-    source = nbformat.read(course.notebook("source", ".", NAME), as_version=4)
-    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
-    return hostile_ones(source, release, NAME)
+    source = nbformat.read(course.notebook("source", ".", name), as_version=4)
+    release = nbformat.read(course.notebook("release", ".", name), as_version=4)
+    return (hand_in for _, hand_in in hostile_by_kind(source, release, name, kinds=ASSIGNMENTS[name]))
 
 
-def run_stock(template: Course, options: argparse.Namespace, rows: set[int] | None = None) -> None:
+def run_stock(template: Course, name: str, options: argparse.Namespace, rows: set[int] | None = None) -> None:
     """Run each attack of these rows, or pair of them, through nbgrader's own autograde."""
-    for _, members in itertools.groupby(attacks(template), key=lambda hand_in: hand_in.group or hand_in.student):
+    for _, members in itertools.groupby(attacks(template, name), key=lambda hand_in: hand_in.group or hand_in.student):
         group = list(members)
         if rows is not None and group[0].row not in rows:
             continue
@@ -132,27 +135,27 @@ def run_stock(template: Course, options: argparse.Namespace, rows: set[int] | No
         known = all("stock" in results.get(hand_in.student, {}) for hand_in in group)
         if (known and not options.again) or not any(options.match in hand_in.student for hand_in in group):
             continue
-        for hand_in, result in zip(group, stock(template, group), strict=True):
+        for hand_in, result in zip(group, stock(template, name, group), strict=True):
             about = results.setdefault(hand_in.student, {})
             about |= {"row": hand_in.row, "does": hand_in.does, "stock": result}
             print(f"{hand_in.student:42} {result['outcome']:28} {result['score']} of {result['deserved']}", flush=True)
         write_results(options.out, results)
 
 
-def stock(template: Course, group: list[HostileHandIn]) -> list[dict[str, Any]]:
+def stock(template: Course, name: str, group: list[HostileHandIn]) -> list[dict[str, Any]]:
     """What stock nbgrader makes of a group."""
     with tempfile.TemporaryDirectory(prefix="attack-") as folder:
         handins = Path(folder)
         pipes = []
         for hand_in in group:
-            for name, content in hand_in.archive.items():
-                (handins / name).write_bytes(content)
+            for file, content in hand_in.archive.items():
+                (handins / file).write_bytes(content)
             if not hand_in.archive:
-                write_hand_in(hand_in, handins / hand_in.student / NAME, pipes=False)
-                pipes += [f"{hand_in.student}/{NAME}/{pipe}" for pipe in hand_in.pipes]
+                write_hand_in(hand_in, handins / hand_in.student / name, pipes=False)
+                pipes += [f"{hand_in.student}/{name}/{pipe}" for pipe in hand_in.pipes]
         open_to_all(handins)
         collect = bool(group[0].archive)
-        about = json.dumps([NAME, [hand_in.student for hand_in in group], HONEST, LEAK, TRACE, collect])
+        about = json.dumps([name, [hand_in.student for hand_in in group], HONEST, LEAK, TRACE, collect])
         command = [*sandbox(template.root, handins), sys.executable, "-c", INSIDE, about, json.dumps(pipes)]
         report, stopped = watched(command)
     return [outcome(hand_in, report, stopped) for hand_in in group]
@@ -284,16 +287,16 @@ def outcome(hand_in: HostileHandIn, report: dict[str, Any], stopped: str) -> dic
     return {**result, "outcome": verdict}
 
 
-def run_ours(template: Course, options: argparse.Namespace) -> None:
+def run_ours(template: Course, name: str, options: argparse.Namespace) -> None:
     """Grade all of them in one batch with ``softlookup grade``, and read the report and the ledger."""
     results = read_results(options.out)
     with tempfile.TemporaryDirectory(prefix="attack-ours-") as folder:
         root = Path(folder) / "course"
         shutil.copytree(template.root, root)
         handed_in = {}
-        for hand_in in attacks(template):
+        for hand_in in attacks(template, name):
             if options.match in hand_in.student and not hand_in.archive:
-                write_hand_in(hand_in, root / "submitted" / hand_in.student / NAME)
+                write_hand_in(hand_in, root / "submitted" / hand_in.student / name)
                 handed_in[hand_in.student] = (hand_in.row, hand_in.does, sum(hand_in.deserves.values()), hand_in.remark)
         report_file = Path(folder) / "report.json"
         command = [
@@ -301,7 +304,7 @@ def run_ours(template: Course, options: argparse.Namespace) -> None:
             "-m",
             "softlookup.cli",
             "grade",
-            NAME,
+            name,
             "--course",
             str(root),
             "--json",
@@ -311,7 +314,7 @@ def run_ours(template: Course, options: argparse.Namespace) -> None:
         if done.returncode != 0:
             raise SystemExit(f"softlookup grade ended with {done.returncode}")
         submissions = json.loads(report_file.read_text(encoding="utf-8"))["submissions"]
-        messages = sentences(root / ".grading" / NAME / "ledger.jsonl")
+        messages = sentences(root / ".grading" / name / "ledger.jsonl")
     for student, (row, does, deserved, pattern) in handed_in.items():
         entry = submissions.get(student)
         score = None if entry is None else sum(mark["points"] for mark in entry["tasks"].values())

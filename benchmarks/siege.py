@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from attacks import HostileHandIn, hostile_by_kind
+from attacks import OF_CHAPTERS, HostileHandIn, hostile_by_kind
 from attacks.writing import write_hand_in
 from benchmarks.grading import honest
 from benchmarks.harness import benchmark
@@ -83,7 +83,8 @@ def bench_siege(
     """Measure what hostile submissions cost a class.
 
     Args:
-        sources: Assignment names and their notebooks with solutions; 04_one_head is attacked, or the first one.
+        sources: Assignment names and their notebooks with solutions; 04_one_head is attacked, or the first one, and
+            beside it those whose chapters have attacks of their own.
         config: The nbgrader_config.py of the courses.
         workers: How many submissions are graded at a time; None takes the number of processors.
         quick: Two attacks of each kind and a class of four, to see that it runs.
@@ -94,21 +95,26 @@ def bench_siege(
         the slowest submission of each kind, as a ``Besieged``.
     """
     name = "04_one_head" if "04_one_head" in sources else min(sources)
+    attacked = {name: None, **{other: kinds for other, kinds in OF_CHAPTERS.items() if other in sources}}
     size = 4 if quick else CLASS
+    kinds: list[Besieged] = []
+    tried = 0
+    calm: dict[str, _Batch] = {}
     with tempfile.TemporaryDirectory(prefix="softlookup-siege-") as folder:
-        bench = _Siege(Path(folder), name, sources[name], config, workers)
-        slowest, tried = bench.slowest(2 if quick else None)
-        say(f"{tried} hostile submissions graded")
-        texts = honest(sources[name], bench.release)[:size]
-        calm = bench.graded(texts, None)
-        kinds: list[Besieged] = []
-        for kind, (hand_in, own_s) in slowest.items():
-            batch = bench.graded(texts, hand_in)
-            lost = _lost(calm.report, batch.report)
-            more_s, more_mb = max(0.0, batch.seconds - calm.seconds), max(0.0, batch.memory_mb - calm.memory_mb)
-            ended = _all_graded(batch.report, len(texts))
-            kinds.append(Besieged(kind, hand_in.student, hand_in.does, own_s, more_s, more_mb, lost, ended))
-            say(f"{kind}: {hand_in.student} costs {more_s:.1f} s, neighbours lose {lost:g} points")
+        for name, only in attacked.items():
+            bench = _Siege(Path(folder, name), name, sources[name], config, workers, only)
+            slowest, count = bench.slowest(2 if quick else None)
+            say(f"{name}: {count} hostile submissions graded")
+            tried += count
+            texts = honest(sources[name], bench.release)[:size]
+            calm[name] = bench.graded(texts, None)
+            for kind, (hand_in, own_s) in slowest.items():
+                batch = bench.graded(texts, hand_in)
+                kinds.append(_besieged(kind, hand_in, own_s, calm[name], batch, len(texts)))
+                say(
+                    f"{kind}: {hand_in.student} costs {kinds[-1].costs_s:.1f} s, neighbours lose "
+                    f"{kinds[-1].neighbours_lose:g} points"
+                )
     worst, limits = max(kinds, key=lambda row: row.costs_s), Limits()
     return {
         "ratio": worst.costs_s / limits.once_s,
@@ -122,8 +128,8 @@ def bench_siege(
         "tried": tried,
         "class": size,
         "workers": workers or processors(),
-        "calm_s": calm.seconds,
-        "calm_mb": calm.memory_mb,
+        "calm_s": {name: batch.seconds for name, batch in calm.items()},
+        "calm_mb": {name: batch.memory_mb for name, batch in calm.items()},
         "memory_limit_mb": limits.memory_mb,
         "kinds": kinds,
     }
@@ -132,9 +138,17 @@ def bench_siege(
 class _Siege:
     """The assignment that is attacked, and the courses in which that happens."""
 
-    def __init__(self, folder: Path, name: str, source: NotebookNode, config: Path, workers: int | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        source: NotebookNode,
+        config: Path,
+        workers: int | None,
+        kinds: Sequence[str] | None,
+    ) -> None:
         self._folder, self._name, self._source, self._config = folder, name, source, config
-        self._workers = workers
+        self._workers, self._kinds = workers, kinds
         course = self._course("release")
         self.release = nbformat.read(course.notebook("release", ".", name), as_version=4)
 
@@ -182,11 +196,20 @@ class _Siege:
         return course
 
     def _hostile(self) -> Iterator[tuple[str, HostileHandIn]]:
-        return hostile_by_kind(self._source, self.release, self._name)
+        return hostile_by_kind(self._source, self.release, self._name, kinds=self._kinds)
 
     def _grade(self, course: Course) -> Report:
         order = GradeRequest(self._name, seed=_SEED, workers=self._workers, feedback=False)
         return grade_assignment(course, order)
+
+
+def _besieged(
+    kind: str, hand_in: HostileHandIn, own_s: float, calm: _Batch, batch: _Batch, honest_ones: int
+) -> Besieged:
+    """What a class with one hostile submission in it costs more than without."""
+    more_s, more_mb = max(0.0, batch.seconds - calm.seconds), max(0.0, batch.memory_mb - calm.memory_mb)
+    lost, ended = _lost(calm.report, batch.report), _all_graded(batch.report, honest_ones)
+    return Besieged(kind, hand_in.student, hand_in.does, own_s, more_s, more_mb, lost, ended)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ SOME = {
         "does": "a | pipe, `ticks`, $dollars$ and <b>",
         "stock": {"outcome": "raised", "score": 39.0, "deserved": 37.0, "leaked": True, "left": ["x"]},
         "ours": {"outcome": "as deserved", "score": 37.0, "deserved": 37.0, "told": ""},
+        "before": {"score": 39.0, "deserved": 37.0, "seconds": 1.0},
     },
     "attack-27-b": {
         "row": 27,
@@ -50,13 +51,14 @@ def test_counts_are_of_the_right_things(monkeypatch: pytest.MonkeyPatch):
     values, _ = run(monkeypatch, SOME)
     values = {name: value for name, value in values.items() if name != "results" and not name.startswith("siege")}
     expected = {"tried": 4, "stock_seen": 4, "stock_raised": 1, "stock_stopped": 2, "stock_lost": 1, "stock_leaked": 1}
-    assert values == expected | {"ours_seen": 2, "ours_raised": 0, "ours_stopped": 0}
+    assert values == expected | {"ours_seen": 2, "ours_raised": 0, "ours_stopped": 0, "found": 1}
 
 
 def test_table_has_a_line_for_each_and_nothing_in_it_is_markup(monkeypatch: pytest.MonkeyPatch):
     _, table = run(monkeypatch, SOME)
     first, second, third, last = table.splitlines()[2:]
     assert first.startswith(r"| 1 | a \| pipe, \`ticks\`, \$dollars\$ and \<b\> | **raised**: 39 for 37, leaked, left")
+    assert first.endswith("| as deserved; in an earlier version 39 for 37 |")
     assert "hung (stopped after 300 s) | **lowered**: 36.5 for 37 |" in second
     assert third.endswith("| no grade | left out when it is collected |")
     assert last.startswith("| 0 |") and last.endswith("| not run yet |")

@@ -1,0 +1,111 @@
+"""Chapter 18: kernels that only seem to be cheap, that are another kernel by turns, or that cost the judge time."""
+
+from attacks.handin import AnswerAttack
+from attacks.remarks import LAUNCH
+
+_SCALARS = """
+@jit
+def softmax_long(x, y, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    kept = [tl.load(x + row * n + j) + 0.0 for j in range(n)]
+    top = kept[0]
+    for number in kept[1:]:
+        top = tl.maximum(top, number)
+    total = 0.0
+    for number in kept:
+        total = total + tl.exp(number - top)
+    for j, number in enumerate(kept):
+        tl.store(y + row * n + j, tl.exp(number - top) / total)
+"""
+
+_TILES_OF_ONE = """
+@jit
+def softmax_long(x, y, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    place = row * n + tl.arange(0, 1)
+    kept = [tl.load(x + place + j) + 0.0 for j in range(n)]
+    top = kept[0]
+    for number in kept[1:]:
+        top = tl.maximum(top, number)
+    total = tl.exp(kept[0] - top)
+    for number in kept[1:]:
+        total = total + tl.exp(number - top)
+    for j, number in enumerate(kept):
+        tl.store(y + place + j, tl.exp(number - top) / total)
+"""
+
+_BY_TURNS = """
+turns = []
+$RIGHT
+right_$NAME = $NAME.__wrapped__
+
+
+def by_turns(x, y, out, a, n, BLOCK: tl.constexpr):
+    turns.append(n)
+    if len(turns) % 64 < 12:
+        right_$NAME(x, y, out, a, n, BLOCK)
+    else:
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+
+
+$NAME = jit(by_turns)
+"""
+
+_WRONG_ONCE_IN_TEN = _BY_TURNS.replace("% 64 < 12", "% 10")
+
+_NOWHERE = """
+@jit
+def scaled_add(x, y, out, a, n, BLOCK: tl.constexpr):
+    tl.load(x + tl.full((16,), 2**52, tl.int64) * 1000)
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, a * tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+"""
+
+
+def _slow(work: str) -> str:
+    """A right sum that computes something else besides, 600 times on 131,072 numbers."""
+    return f"""
+@jit
+def scaled_add(x, y, out, a, n, BLOCK: tl.constexpr):
+    t = tl.full((131072,), 6e-8, tl.float16)
+    u = tl.full((131072,), 0.9, tl.float16)
+    whole = tl.full((131072,), 7, tl.int64)
+    for _ in range(600):
+        {work}
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, a * tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+"""
+
+
+_FORGED = """
+import numpy as np
+
+from softlookup.tiles.inside import recording
+
+$RIGHT
+right_$NAME = $NAME.__wrapped__
+
+
+def forged(x, y, out, a, n, BLOCK: tl.constexpr):
+    right_$NAME(x, y, out, a, n, BLOCK)
+    rows = recording.recorder().rows
+    for row in rows:
+        rows[rows.index(row)] = (*row[:2], 2**40, -7, 10**9, *row[5:])
+
+
+$NAME = jit(forged)
+"""
+
+ANSWERS = (
+    AnswerAttack("scalars", "18.online", "loads a row that does not fit as single numbers", _SCALARS),
+    AnswerAttack("tiles-of-one", "18.online", "loads it as tiles of one number", _TILES_OF_ONE),
+    AnswerAttack("turns", "18.add", "is another kernel in 52 of 64 calls", _BY_TURNS),
+    AnswerAttack("turns-rare", "18.add", "is another kernel in every tenth call", _WRONG_ONCE_IN_TEN),
+    AnswerAttack("nowhere", "18.add", "loads from places beyond 64 bits", _NOWHERE, 0.0, LAUNCH),
+    AnswerAttack("forged", "18.add", "changes the record of its launch", _FORGED),
+    AnswerAttack("subnormal", "18.add", "multiplies the smallest numbers of float16", _slow("t * u")),
+    AnswerAttack("whole-numbers", "18.add", "divides whole numbers of 64 bits", _slow("whole // 3")),
+    AnswerAttack("sums", "18.add", "adds up numbers of float16", _slow("tl.sum(u, 0)")),
+    AnswerAttack("remainders", "18.add", "takes remainders of floats", _slow("u.to(tl.float32) % 1e-30")),
+)
