@@ -14,6 +14,7 @@ from softlookup.model.weights import CheckpointError, read_tensors
 from softlookup.post_training.tune import TuneSettings, answer_loss, answer_loss_of, learning_rate, tune
 from softlookup.post_training.tune_data import ExampleBatches, hold_out, read_examples
 from softlookup.training.loop import Progress
+from tests.odd_files import TEXTS, odd_fields, refusal
 from tests.post_training.tiny_folder import write_tiny_folder
 
 WORDS = ("red", "blue", "green", "grey", "black", "white", "pink", "brown", "gold", "teal", "lime", "rust")
@@ -68,6 +69,31 @@ def test_a_wrong_line_is_refused_with_its_number_and_nothing_is_written(folder, 
     result = call("tune", file, "--model", folder, "--out", tmp_path / "out")
     assert result.exit_code == 2 and f"{file}, line 3: " in result.stderr and message in result.stderr
     assert not (tmp_path / "out").exists() and len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("data", TEXTS)
+def test_a_line_of_any_content_is_refused_with_its_number(folder, file, data) -> None:
+    file.write_bytes(json.dumps(conversation("red")).encode() + b"\n" + (data or b"{}") + b"\n")
+    message = refusal(lambda: read_examples(file, load_chat(folder)), file, repr(data[:40]))
+    assert f"{file}, line 2: it " in message
+
+
+def test_a_conversation_with_any_value_is_read_or_refused(folder, file) -> None:
+    chat = load_chat(folder)
+    for what, changed in odd_fields(conversation("red"), 4):
+        file.write_text(json.dumps(changed))
+        refusal(lambda: read_examples(file, chat), file, what)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line_and_a_long_line_is_not_read(folder, file) -> None:
+    chat = load_chat(folder)
+    plain = read_examples(file, chat)
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_examples(file, chat) == plain
+    with open(file, "wb") as sparse:
+        sparse.truncate(10 * 2**30)
+    with pytest.raises(ValueError, match="line 1: it has more than 8,000,000 bytes"):
+        read_examples(file, chat)
 
 
 def test_what_cannot_be_done_is_refused_in_a_sentence(folder, file, tmp_path) -> None:

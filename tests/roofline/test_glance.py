@@ -165,4 +165,4 @@ def test_what_cannot_be_read_is_said_in_a_sentence(file, content, says):
 def test_a_missing_file_and_one_that_is_no_text_are_said(tmp_path):
     assert call(tmp_path / "none.json").output.endswith("none.json cannot be read: No such file or directory.\n")
     (tmp_path / "weights").write_bytes(b"\xff\xfe\x00")
-    assert "is no text in UTF-8; wanted the config.json of a model." in call(tmp_path / "weights").output
+    assert "weights is not text in UTF-8" in call(tmp_path / "weights").output

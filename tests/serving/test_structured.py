@@ -78,6 +78,66 @@ def test_compile_pattern_refuses_what_it_cannot_read(pattern, problem):
         compile_pattern(pattern)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("(a|b)*a(a|b){22}", "has more than 10,000 states"),
+        ("a{1000000}", "written out, have more than 20,000 characters"),
+        ("a{1000000000}", "a count of 10 digits"),
+        ("a{" + "9" * 5000 + "}", "a count of 5000 digits"),
+        ("((a{1000}){1000}){1000}", "written out, have more than 20,000 characters"),
+        ("a{0,1000000}", "written out, have more than 20,000 characters"),
+        ("(a?){0,1000}", "needs more than 2,000,000 steps"),
+        ("(|a){100000}", "written out, have more than 20,000 characters"),
+        ("(" * 100_000 + "a" + ")" * 100_000, "more than 40 groups within each other"),
+        ("[\0-\U0010ffff]", "a class of more than 100,000 characters"),
+        ("|".join("abcdefghij" * 10_000), "written out, have more than 20,000 characters"),
+        ("a?" * 1000, "needs more than 2,000,000 steps"),
+    ],
+)
+def test_compile_pattern_refuses_what_would_take_too_long_before_it_is_made(pattern, problem):
+    with pytest.raises(ValueError, match=problem) as caught:
+        compile_pattern(pattern)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("pattern", "n_states", "text"),
+    [
+        ("a{0,1000}", 1001, "a" * 1000),
+        ("((a{10}){10}){10}", 1001, "a" * 1000),
+        ("(){999999999}a", 2, "a"),
+        ("((a*)*)*", 2, "aaa"),
+        ("(" * 30 + "a" + ")" * 30, 2, "a"),
+        ("[\u4e00-\u9fff]{1,20}", 21, "\u4e00" * 20),
+        ("(a*)*b" * 300, 601, "b" * 300),
+        ('[^"]{1,300}', 301, "x" * 300),
+        ("(a|b)*a(a|b){8}", 512, "aba" * 3),
+        ("a" * 9000, 9001, "a" * 9000),
+        ("|".join(map(str, range(1000))), 4, "997"),
+    ],
+)
+def test_compile_pattern_reads_large_patterns_with_few_states(pattern, n_states, text):
+    automaton = compile_pattern(pattern)
+    assert len(automaton.final) == n_states
+    assert automaton.matches(text) and not automaton.matches(text + "\n")
+
+
+def test_token_masks_refuse_more_entries_than_memory_holds():
+    with pytest.raises(ValueError, match="has 9,001 states, and there are 20,000 tokens"):
+        TokenMasks("a" * 9000, ["a"] * 20_000, 0)
+
+
+def test_token_masks_of_a_long_pattern():
+    masks = TokenMasks("a{1000}b", ["a", "aa", "b", "end"], 3)
+    assert masks.masks[[0, 998, 999, 1000]].astype(int).tolist() == [
+        [1, 1, 0, 0],
+        [1, 1, 0, 0],
+        [1, 0, 0, 0],
+        [0, 0, 1, 0],
+    ]
+
+
 TOKENS = ["a", "b", "", "ab", "ba", "bb", "c", "<end>"]
 END = 7
 

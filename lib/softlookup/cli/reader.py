@@ -150,17 +150,17 @@ def plan(file: Path, as_json: bool, **options: Any) -> None:
 
 def _of_config(file: Path, work: Callable[[Any], Result]) -> Result:
     """What is made of a config.json; what cannot be is refused."""
-    import json
+    from softlookup.untrusted_files import naming, read_json
 
     try:
-        return work(json.loads(file.read_text(encoding="utf-8")))
-    except OSError as error:
-        refuse(f"{file} cannot be read: {error.strerror or error}")
-    except UnicodeDecodeError:
-        refuse(f"{file} is no text in UTF-8; wanted the config.json of a model")
-    except json.JSONDecodeError as error:
-        refuse(f"{file} is no JSON: {error}")
-    except (TypeError, ValueError) as error:
+        config = read_json(file)
+        with naming(file):
+            return work(config)
+    except FileNotFoundError:
+        refuse(f"{file} cannot be read: No such file or directory")
+    except ValueError as error:
+        refuse(str(error))
+    except TypeError as error:
         refuse(f"{file}: {error}")
 
 

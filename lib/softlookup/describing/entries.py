@@ -42,6 +42,37 @@ NO_EFFECT_WHILE_OFF = frozenset(
 """Entries that change nothing while they are false, 0 or empty."""
 
 
+MOST_LAYERS, MOST_SIZE, LARGEST = 10_000, 2**40, 1e30
+"""The most layers that are read one by one, the largest size and the largest number.
+
+Above them lists fill the memory, and products overflow.
+"""
+
+_COUNTS_OF_LAYERS = frozenset(
+    "num_hidden_layers num_layers num_decoder_layers encoder_layers decoder_layers n_layer".split()
+)
+
+
+def finite_number(name: str, value: object) -> float:
+    """Take an entry's value for a number.
+
+    Args:
+        name: The entry's name, for the message.
+        value: What a file has for it.
+
+    Returns:
+        The number.
+
+    Raises:
+        ValueError: If it is no number, infinite, NaN, or too large to compute with.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{name} is {value!r}; wanted a number")
+    if not -LARGEST <= value <= LARGEST:
+        raise ValueError(f"{name} is {value}; wanted a number between {-LARGEST:g} and {LARGEST:g}")
+    return float(value)
+
+
 class Entries:
     """A description whose entries are read one by one.
 
@@ -84,10 +115,12 @@ class Entries:
         return value
 
     def size(self, name: str, default: int | None = None, *, least: int = 1) -> int:
-        """Read a whole number of at least ``least``."""
+        """Read a whole number of at least ``least``, and not of a size that no model has."""
         value = self[name] if default is None else self.get(name, default)
         if type(value) is not int or value < least:
             raise ValueError(f"{name} is {value!r}; wanted a whole number of at least {least}")
+        if value > (most := MOST_LAYERS if name in _COUNTS_OF_LAYERS else MOST_SIZE):
+            raise ValueError(f"{name} is {value}; wanted at most {most}")
         return value
 
     def flag(self, name: str, default: bool) -> bool:
@@ -100,9 +133,7 @@ class Entries:
     def number(self, name: str, default: float) -> float:
         """Read a number."""
         value = self.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"{name} is {value!r}; wanted a number")
-        return float(value)
+        return finite_number(name, value)
 
     def one_of(self, name: str, known: Mapping[str, T], default: str | None = None) -> T:
         """Read an entry that is one of a few names, and give what ``known`` has for it; the default is a name, too."""

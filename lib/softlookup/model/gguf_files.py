@@ -8,11 +8,14 @@ import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+
+from softlookup.untrusted_files import open_regular, shortened
 
 BLOCK = 32
 """Numbers that share a scale."""
@@ -20,6 +23,7 @@ BLOCK = 32
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _TEXT, _ARRAY = 8, 9
+_MOST_VALUES, _MOST_TENSORS, _MOST_AXES, _LONGEST_NAME = 1_000_000, 50_000, 4, 200
 # The simple values of a description by their number in the file, little-endian.
 _SIMPLE = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
@@ -110,10 +114,10 @@ class GgufFile:
 
 
 class _Cursor:
-    """Reads one value after another."""
+    """Reads one value after another, of a file that may hold anything."""
 
     def __init__(self, data: np.ndarray) -> None:
-        self.bytes, self.place = data.data, 0
+        self.bytes, self.place, self.n_values = data.data, 0, 0
 
     def take(self, letters: str) -> tuple[Any, ...]:
         values = struct.unpack_from("<" + letters, self.bytes, self.place)
@@ -123,6 +127,14 @@ class _Cursor:
     def scalar(self, letter: str) -> Any:
         return self.take(letter)[0]
 
+    def expect(self, count: int, least_bytes: int, what: str) -> None:
+        """Refuse more values than are read, or than the remaining bytes can hold, before any is read."""
+        self.n_values += count
+        if self.n_values > _MOST_VALUES:
+            raise ValueError(f"it holds more than {_MOST_VALUES:,} values, which is more than is read")
+        if count * least_bytes > len(self.bytes) - self.place:
+            raise struct.error(f"{count} {what} run over the end")
+
     def text(self) -> str:
         length = self.scalar("Q")
         if length > len(self.bytes) - self.place:
@@ -130,7 +142,16 @@ class _Cursor:
         self.place += length
         return str(self.bytes[self.place - length : self.place], "utf-8")
 
-    def value(self, kind: int) -> Any:
+    def name(self) -> str:
+        text = self.text()
+        if not text.isprintable() or not 0 < len(text) <= _LONGEST_NAME:
+            raise ValueError(
+                f"a name is {shortened(text)!r}; wanted 1 to {_LONGEST_NAME} characters that can be printed"
+            )
+        return text
+
+    def value(self) -> Any:
+        kind = self.scalar("I")
         if kind in _SIMPLE:
             return self.scalar(_SIMPLE[kind])
         if kind == _TEXT:
@@ -139,8 +160,12 @@ class _Cursor:
             raise ValueError(f"a value is of kind {kind}; known are 0 to 12")
         inner, count = self.take("IQ")
         if inner in _SIMPLE:
+            self.expect(count, struct.calcsize(_SIMPLE[inner]), "values of a list")
             return list(self.take(f"{count}{_SIMPLE[inner]}"))
-        return [self.value(inner) for _ in range(count)]
+        if inner != _TEXT:
+            raise ValueError(f"a list holds values of kind {inner}; lists of numbers and of texts are read")
+        self.expect(count, 8, "texts of a list")
+        return [self.text() for _ in range(count)]
 
 
 def read_gguf(path: str | Path) -> GgufFile:
@@ -151,11 +176,13 @@ def read_gguf(path: str | Path) -> GgufFile:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file is no GGUF file of version 2 or 3, is cut short, or packs a tensor in a way that is not
-            known here; the message names the file, and what it has.
+        ValueError: If the file is no GGUF file of version 2 or 3, is cut short, holds more than is read, or packs a
+            tensor in a way that is not known here; the message names the file, and what it has.
     """
     try:
-        return _parsed(np.memmap(path, np.uint8, "r"))
+        with open_regular(path) as file:
+            data = np.memmap(file, np.uint8, "r").view(np.ndarray)
+        return _parsed(data)
     except (struct.error, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is damaged or cut short: {error}") from error
     except ValueError as error:
@@ -167,25 +194,50 @@ def _parsed(data: np.ndarray) -> GgufFile:
     magic, version, n_tensors, n_values = cursor.take("4sIQQ")
     if magic != _MAGIC or version not in _VERSIONS:
         raise ValueError(f"the file begins with {magic!r}, version {version}; wanted {_MAGIC!r}, version 2 or 3")
-    description = {}
+    if n_tensors > _MOST_TENSORS:
+        raise ValueError(f"it holds {n_tensors:,} tensors; at most {_MOST_TENSORS:,} are read")
+    cursor.expect(n_values, 13, "values")
+    description: dict[str, Any] = {}
     for _ in range(n_values):
-        name = cursor.text()
-        description[name] = cursor.value(cursor.scalar("I"))
-    places = []
-    for _ in range(n_tensors):
-        name, n_axes = cursor.text(), cursor.scalar("I")
-        places.append((name, cursor.take(f"{n_axes}Q")[::-1], *cursor.take("IQ")))
+        name = cursor.name()
+        if name in description:
+            raise ValueError(f"{name} stands in it twice")
+        description[name] = cursor.value()
+    cursor.expect(n_tensors, 25, "tensors")
+    headers = [_tensor_header(cursor) for _ in range(n_tensors)]
     step = description.get("general.alignment", 32)
-    start = math.ceil(cursor.place / step) * step
-    tensors = {}
-    for name, shape, number, place in places:
-        if number not in _KINDS:
-            known = ", ".join(kind.name for kind in _KINDS.values())
-            raise ValueError(f"{name} is packed as kind {number}; this library unpacks {known}")
-        kind = _KINDS[number]
+    if type(step) is not int or step < 1 or step & (step - 1):
+        raise ValueError(f"general.alignment is {shortened(step)}; wanted a power of 2")
+    start = -(-cursor.place // step) * step
+    tensors: dict[str, PackedTensor] = {}
+    for name, shape, kind, place in headers:
+        if name in tensors:
+            raise ValueError(f"the tensor {name} stands in it twice")
         size = math.prod(shape) // kind.numbers * kind.bytes
         packed = data[start + place : start + place + size]
-        if len(packed) != size or (shape and shape[-1] % kind.numbers):
+        if len(packed) != size:
             raise ValueError(f"{name} of shape {shape} wants {size} bytes; the file holds {len(packed)} for it")
         tensors[name] = PackedTensor(name, shape, kind.name, packed)
+    places = sorted((place, place + tensors[name].data.nbytes, name) for name, _, _, place in headers)
+    for (_, end, name), (begin, _, other) in pairwise(places):
+        if begin < end:
+            raise ValueError(f"the tensors {name} and {other} overlap")
     return GgufFile(description, tensors)
+
+
+def _tensor_header(cursor: _Cursor) -> tuple[str, tuple[int, ...], _Kind, int]:
+    """Read a tensor's name, shape and kind, and where it begins; the shape fits the kind."""
+    name, n_axes = cursor.name(), cursor.scalar("I")
+    if n_axes > _MOST_AXES:
+        raise ValueError(f"{name} has {n_axes} axes; a tensor has at most {_MOST_AXES}")
+    shape = cursor.take(f"{n_axes}Q")[::-1]
+    number, place = cursor.take("IQ")
+    if number not in _KINDS:
+        known = ", ".join(kind.name for kind in _KINDS.values())
+        raise ValueError(f"{name} is packed as kind {number}; this library unpacks {known}")
+    kind = _KINDS[number]
+    if min(shape, default=1) < 1 or (shape[-1] if shape else 1) % kind.numbers:
+        raise ValueError(
+            f"{name} of shape {shape} wants axes of at least 1, and blocks of {kind.numbers} numbers in each row"
+        )
+    return name, shape, kind, place

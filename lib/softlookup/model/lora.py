@@ -19,6 +19,7 @@ from softlookup.model._decoder_weights import LAYER_NAMES
 from softlookup.model._renaming import spread
 from softlookup.model.language import DecoderLM
 from softlookup.model.weights import CheckpointError, read_tensors, write_tensors
+from softlookup.untrusted_files import read_json, shortened
 
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 """The two files of an adapter, as PEFT names them."""
@@ -234,7 +235,8 @@ def load_adapter(model: nn.Module, folder: str | Path) -> None:
     known = {public.rpartition(".")[2] for public in publics.values()}
     if unknown := sorted(targets - known):
         raise CheckpointError(
-            f"{folder} does not fit this model: it changes {unknown[0]!r}; the model has {', '.join(sorted(known))}"
+            f"{folder} does not fit this model: it changes {shortened(unknown[0])!r}; the model has "
+            f"{', '.join(sorted(known))}"
         )
     names = {name: public for name, public in publics.items() if public.rpartition(".")[2] in targets}
     shapes = {}
@@ -277,22 +279,29 @@ def read_adapter_config(folder: str | Path) -> dict[str, Any]:
     Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     path = Path(folder) / ADAPTER_CONFIG
-    if not path.is_file():
-        raise FileNotFoundError(f"{folder} holds no adapter: there is no file {path}")
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{folder} holds no adapter: {error}") from error
     except ValueError as error:
-        raise CheckpointError(f"{path} is no JSON: {error}") from error
+        raise CheckpointError(str(error)) from error
     if not isinstance(config, dict) or config.get("peft_type") != "LORA":
         raise CheckpointError(f"{path} describes no LoRA adapter; wanted an object with peft_type 'LORA'")
     for name, value in _PLAIN.items():
         if config.get(name, value) not in (value, [] if value is None else value):
-            raise CheckpointError(f"{path} has {name} {config[name]!r}; plain LoRA alone is read, with {value!r}")
+            got = shortened(config[name])
+            raise CheckpointError(f"{path} has {name} {got}; plain LoRA alone is read, with {value!r}")
     rank, alpha, targets = (config.get(name) for name in ("r", "lora_alpha", "target_modules"))
-    if not isinstance(rank, int) or rank < 1 or not isinstance(alpha, int | float) or not alpha > 0:
-        raise CheckpointError(f"{path} has r {rank!r} and lora_alpha {alpha!r}; wanted numbers above 0")
+    is_rank = isinstance(rank, int) and not isinstance(rank, bool) and rank >= 1
+    is_alpha = isinstance(alpha, int | float) and not isinstance(alpha, bool) and 0 < alpha < math.inf
+    if not is_rank or not is_alpha:
+        raise CheckpointError(
+            f"{path} has r {shortened(rank)} and lora_alpha {shortened(alpha)}; wanted numbers above 0"
+        )
     if not isinstance(targets, list) or not targets or not all(isinstance(target, str) for target in targets):
-        raise CheckpointError(f"{path} has target_modules {targets!r}; wanted a list of names")
+        raise CheckpointError(f"{path} has target_modules {shortened(targets)}; wanted a list of names")
+    if not isinstance(base := config.get("base_model_name_or_path"), str | None):
+        raise CheckpointError(f"{path} has base_model_name_or_path {shortened(base)}; wanted a name or null")
     if config.get("rank_pattern") or config.get("alpha_pattern"):
         raise CheckpointError(f"{path} has ranks or alphas of single matrices; one rank and one alpha are read")
     return config

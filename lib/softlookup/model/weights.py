@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from softlookup.untrusted_files import open_regular, parse_json, shortened
+
 RUN_KIND = "training state"  # what the header of a run's whole state calls itself
 _HEADER, _DIGEST = "softlookup", "sha256"
+_MOST_HEADER_BYTES, _MOST_TENSORS, _LONGEST_NAME = 32_000_000, 100_000, 500
 
 
 class CheckpointError(ValueError):
@@ -105,6 +108,18 @@ def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | P
     Raises:
         CheckpointError: If names or shapes differ, or numbers with and without fractions meet. Nothing is copied then.
     """
+    check_fit(targets, got, path)
+    with torch.no_grad():
+        for name, tensor in targets.items():
+            tensor.copy_(cut_like(tensor, got[name]))
+
+
+def check_fit(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | Path) -> None:
+    """Say all that keeps fill from copying tensors into others; all arguments are those of fill.
+
+    Raises:
+        CheckpointError: As in fill.
+    """
     wrong = [f"missing {name}" for name in targets if name not in got]
     wrong += [f"unexpected {name}" for name in got if name not in targets]
     wrong += [
@@ -120,9 +135,6 @@ def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | P
     if wrong:
         shown = "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else "")
         raise CheckpointError(f"{path} does not fit this model: {shown}")
-    with torch.no_grad():
-        for name, tensor in targets.items():
-            tensor.copy_(cut_like(tensor, got[name]))
 
 
 def cut_like(target: Tensor, tensor: Tensor) -> Tensor:
@@ -174,24 +186,57 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         FileNotFoundError: If there is no such file.
         CheckpointError: If the file is no safetensors file, was cut short, or does not have the digest it states.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        with open_regular(path) as file:
+            header_bytes = int.from_bytes(file.read(8), "little")
+    except ValueError as error:
+        raise CheckpointError(str(error)) from error
+    if header_bytes > _MOST_HEADER_BYTES:
+        raise CheckpointError(
+            f"{path} is damaged, or no safetensors file: its header has {header_bytes:,} bytes, which is more than is "
+            "read"
+        )
     try:
         with safe_open(path, framework="pt") as opened:
-            metadata = opened.metadata() or {}
-            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            metadata, names = opened.metadata() or {}, opened.keys()
+            _check_names(names, path)
+            tensors = {name: opened.get_tensor(name) for name in names}
     except SafetensorError as error:
-        raise CheckpointError(f"{path} is damaged, or no safetensors file: {error}") from error
+        raise CheckpointError(f"{path} is damaged, or no safetensors file: {shortened(str(error), 200)}") from error
     text = metadata.get(_HEADER, "{}")
     if _HEADER in metadata and metadata.get(_DIGEST) != _digest(tensors, text):
         raise CheckpointError(f"{path} is damaged: its content does not have the digest it was written with")
-    return tensors, json.loads(text)
+    return tensors, _parsed_header(text, path)
 
 
 def whole(tensor: Tensor) -> Tensor:
     """Give all of a tensor, gathered from all ranks where it is cut among them; all of them call this then."""
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+
+
+def _check_names(names: Sequence[str], path: str | Path) -> None:
+    if len(names) > _MOST_TENSORS:
+        raise CheckpointError(f"{path} holds {len(names):,} tensors; at most {_MOST_TENSORS:,} are read")
+    for name in names:
+        if not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
+            raise CheckpointError(
+                f"{path} holds a tensor with the name {shortened(name)!r}; wanted 1 to {_LONGEST_NAME} characters that "
+                "can be printed"
+            )
+
+
+def _parsed_header(text: str, path: str | Path) -> dict[str, Any]:
+    """Parse the header beside the tensors; that of a long run has a loss for each of its steps."""
+    try:
+        header = parse_json(
+            text.encode(), f"{path}: its header", max_bytes=_MOST_HEADER_BYTES, max_items=_MOST_HEADER_BYTES // 16
+        )
+    except ValueError as error:
+        raise CheckpointError(str(error)) from error
+    notes = header.get("notes", {}) if isinstance(header, dict) else None
+    if not isinstance(header, dict) or not isinstance(notes, dict):
+        raise CheckpointError(f"{path} has a header that is no JSON object, or notes that are none")
+    return header
 
 
 def _digest(tensors: Mapping[str, Tensor], text: str) -> str:

@@ -1,6 +1,7 @@
 """Examples to tune a chat model on: JSON lines in, batches out whose labels are the assistant's tokens alone."""
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from torch import Tensor
 from softlookup.model.chat import ChatModel
 from softlookup.post_training.messages import ASSISTANT, IGNORED, answer_labels, encode_chat
 from softlookup.training.data import Batch
+from softlookup.untrusted_files import MAX_BYTES, open_regular, parse_json
 
 Message = dict[str, str]
 _SHAPE = '{"messages": [{"role": ..., "content": ...}, ...]}'
@@ -40,7 +42,7 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
     A conversation without a system message gets the model's, as a question to the model does. Empty lines are left out.
 
     Args:
-        path: A text file in UTF-8.
+        path: A text file in UTF-8, with a byte order mark or without.
         chat: The model that will learn from them: its tokenizer, its system message and its length.
 
     Returns:
@@ -53,20 +55,18 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
 
     Book: 20_after_pretraining.html#after-pretraining-lora.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8: {error}") from error
     examples = []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                examples.append(_example(line, chat))
-            except ValueError as error:
-                raise ValueError(f"{path}, line {number}: {error}") from error
+    with open_regular(path) as file:
+        # A longer line is cut, and refused; parse_json lets one of MAX_BYTES pass.
+        lines = iter(lambda: file.readline(MAX_BYTES + 2), b"")
+        for number, line in enumerate(lines, start=1):
+            if number == 1:
+                line = line.removeprefix(BOM_UTF8)
+            if line.strip():
+                try:
+                    examples.append(_example(line, chat))
+                except ValueError as error:
+                    raise ValueError(f"{path}, line {number}: {error}") from error
     if not examples:
         raise ValueError(f"{path} holds no example; wanted lines of the form {_SHAPE}")
     return examples
@@ -142,11 +142,11 @@ class ExampleBatches:
             )
 
 
-def _example(line: str, chat: ChatModel) -> TuneExample:
+def _example(line: bytes, chat: ChatModel) -> TuneExample:
     try:
-        content = json.loads(line)
+        content = parse_json(line, "it")
     except ValueError as error:
-        raise ValueError(f"it is no JSON ({error}); wanted {_SHAPE}") from error
+        raise ValueError(f"{error}; wanted {_SHAPE}") from error
     messages = content.get("messages") if isinstance(content, dict) else None
     if not isinstance(messages, list) or not messages:
         raise ValueError(f"it has no list of messages; wanted {_SHAPE}")

@@ -19,9 +19,6 @@ Config = Mapping[str, Any]
 SAME_AS = {"kimi_k2": "deepseek_v3"}
 """Names that published files give to an architecture which has another name in transformers."""
 
-MOST_LAYERS = 10_000
-"""Layers are listed one by one; a file with more of them has a slip."""
-
 _NOT_COUNTED = frozenset(
     # Positions without parameters, activations, and numbers that are added, divided by or cut off at.
     "rope_theta rope_scaling rope_parameters rope_local_base_freq rope_interleave rope_interleaved "
@@ -251,8 +248,6 @@ def layers(config: Config | ModelLayers) -> ModelLayers:
         if kind in decoder_defaults()["wrappers"]:
             raise TypeError(f"text_config is {inner!r}; wanted a mapping, the description of the text decoder")
         config = {**config, "model_type": SAME_AS.get(kind, kind)}
-        if type(n_layers := config.get("num_hidden_layers")) is int and n_layers > MOST_LAYERS:
-            raise ValueError(f"num_hidden_layers is {n_layers}; wanted at most {MOST_LAYERS}")
     entries = FilledEntries(config, DECODERS)
     model = read_layers(entries)
     entries.refuse_the_rest(_NOT_COUNTED)

@@ -37,10 +37,11 @@ class Rules:
         """Refuse rules under which nothing could run."""
         if self.policy not in get_args(Policy):
             raise ValueError(f"policy is {self.policy!r}; wanted one of {', '.join(get_args(Policy))}")
-        if self.most < 1 or self.queue < 1 or (self.budget is not None and self.budget < self.most):
+        numbers = (self.most, self.queue, self.most if self.budget is None else self.budget)
+        if any(type(number) is not int for number in numbers) or min(numbers) < 1 or numbers[2] < self.most:
             raise ValueError(
-                f"most is {self.most}, queue {self.queue}, budget {self.budget}; wanted at least 1, and a budget of at "
-                "least most: each running request gets a token"
+                f"most is {self.most}, queue {self.queue}, budget {self.budget}; wanted whole numbers of at least "
+                "1, and a budget of at least most: each running request gets a token"
             )
 
 

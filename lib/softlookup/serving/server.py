@@ -18,11 +18,14 @@ class Runner(Protocol):
         """Let time pass until a moment."""
 
     def run(self, plan: Sequence[tuple[Request, int]]) -> list[int]:
-        """Compute a step, and return the next token of each request."""
+        """Compute a step, and return the next token of each request; after an exception it is called once more."""
 
 
 class Server:
     """Serves requests with one model, in one process.
+
+    An exception costs the request that raised it: one that cannot be computed, or whose reader raises in `say`, has
+    failed with a reason, and the others are served.
 
     Args:
         runner: A ModelRunner, or the costs of one in its place.
@@ -57,10 +60,15 @@ class Server:
             Whether it was taken.
 
         Raises:
-            ValueError: If it was submitted before.
+            ValueError: If it was submitted before, or a field of it has been changed to what nobody could serve.
         """
-        if request.state != "waiting" or request.written:
+        if self._was_submitted(request):
             raise ValueError(f"the request is {request.state} and cannot be submitted again")
+        try:
+            request.check()
+        except ValueError as error:
+            self._refuse(request, str(error))
+            raise
         if reason := self.scheduler.refusal(request):
             self._refuse(request, reason)
         else:
@@ -94,10 +102,12 @@ class Server:
                 return False
             # Nobody runs who could give a block back: sequences that no request has hold them.
             self._refuse(self.scheduler.waiting.popleft(), f"{self.blocks.n_free} blocks are free, too few for it")
-        tokens = self.runner.run(plan)
-        now_s = self.runner.now()
         computed = [(new, request.computed + new) for request, new in plan]
+        tokens = self._next_tokens(plan)
+        now_s = self.runner.now()
         for (request, new), token in zip(plan, tokens, strict=True):
+            if token is None:
+                continue
             request.computed += new
             if request.missing == 0 and request.state == "running":
                 self._hand_out(request, token, now_s)
@@ -108,12 +118,13 @@ class Server:
         """Serve requests as they arrive, until all have ended.
 
         Args:
-            requests: Each is submitted once its arrival has come, counted from now on.
+            requests: Each is submitted once its arrival has come, counted from now on. One that cannot be submitted
+                is refused with a reason; one that is there twice, or was submitted before, is left as it is.
 
         Book: 16_serving.html#serving-loop.
         """
         begun_s = self.runner.now()
-        coming = sorted(requests, key=lambda request: request.arrival_s)
+        coming = sorted(self._sound(requests), key=lambda request: request.arrival_s)
         for request in coming:
             request.arrival_s += begun_s
         while coming or self.scheduler.waiting or self.scheduler.running:
@@ -121,6 +132,37 @@ class Server:
                 self.submit(coming.pop(0))
             if not self.step() and coming:
                 self.runner.wait_until(coming[0].arrival_s)
+
+    def _was_submitted(self, request: Request) -> bool:
+        began = bool(request.written or request.computed)
+        return request.state != "waiting" or began or request in self.scheduler.waiting
+
+    def _sound(self, requests: Iterable[Request]) -> list[Request]:
+        """Take each request once, and refuse those that nobody could serve."""
+        sound = []
+        for request in dict.fromkeys(requests):
+            if self._was_submitted(request):
+                continue
+            try:
+                request.check()
+                sound.append(request)
+            except ValueError as error:
+                self._refuse(request, str(error))
+        return sound
+
+    def _next_tokens(self, plan: Sequence[tuple[Request, int]]) -> list[int | None]:
+        """Compute a step; where that raises, compute each request by itself, so that one does not stop the others."""
+        try:
+            return list(self.runner.run(plan))
+        except Exception as error:
+            if len(plan) > 1:
+                return [token for entry in plan for token in self._next_tokens([entry])]
+            self._fail(plan[0][0], f"its next token could not be computed: {_named(error)}")
+            return [None]
+
+    def _fail(self, request: Request, reason: str) -> None:
+        self.scheduler.leave(request)
+        request.state, request.reason = "failed", reason
 
     def _refuse(self, request: Request, reason: str) -> None:
         request.state, request.reason = "refused", reason
@@ -131,7 +173,15 @@ class Server:
         request.written.append(token)
         request.times_s.append(now_s)
         if self.say is not None:
-            self.say(request, token)
+            try:
+                self.say(request, token)
+            except Exception as error:
+                if request.state == "running":
+                    self._fail(request, f"its reader failed: {_named(error)}")
         if request.state == "running" and (token == self.end_id or len(request.written) == request.max_new_tokens):
             self.scheduler.leave(request)
             request.state = "finished"
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

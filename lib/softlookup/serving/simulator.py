@@ -1,5 +1,6 @@
 """Latencies predicted before they are measured: the same loop, with the cost of a step in place of the model."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -105,8 +106,15 @@ class CostRunner:
         self._now_s = max(self._now_s, moment_s)
 
     def run(self, plan: Sequence[tuple[Request, int]]) -> list[int]:
-        """Let the step's time pass, and give a token 0 for each request."""
-        self._now_s += self.costs.seconds([(new, request.computed + new) for request, new in plan])
+        """Let the step's time pass, and give a token 0 for each request.
+
+        Raises:
+            ValueError: If the costs of the step are no seconds of at least 0.
+        """
+        seconds = self.costs.seconds([(new, request.computed + new) for request, new in plan])
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"a step costs {seconds} seconds; wanted a finite number of at least 0")
+        self._now_s += seconds
         return [0] * len(plan)
 
 
@@ -141,11 +149,11 @@ def poisson_arrivals(n: int, rate: float, *, seed: int) -> list[float]:
         Seconds, rising.
 
     Raises:
-        ValueError: If the rate is not above 0.
+        ValueError: If the rate is not above 0, or not finite.
 
     Book: 16_serving.html#serving-latency.
     """
-    if not rate > 0:
+    if not 0 < rate < math.inf:
         raise ValueError(f"rate is {rate}; wanted requests a second, above 0")
     return np.cumsum(np.random.default_rng(seed).exponential(1 / rate, n)).tolist()
 

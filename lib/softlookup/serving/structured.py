@@ -13,6 +13,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from softlookup.serving.pattern import Automaton, compile_pattern
+from softlookup.untrusted_files import shortened
+
+MOST_ENTRIES = 100_000_000
+"""The most entries of the masks, states times tokens: five bytes each."""
 
 
 class TokenMasks:
@@ -31,8 +35,8 @@ class TokenMasks:
         masks: Which tokens are allowed in each state, (S, V). State 0 is the first.
 
     Raises:
-        ValueError: If end_id is not among the tokens, the pattern is not of the supported syntax, or these tokens
-            cannot write any text that fits it.
+        ValueError: If end_id is not among the tokens, the pattern is not of the supported syntax or too large, or
+            these tokens cannot write any text that fits it.
 
     Cost: S·V steps for each character of the longest token, once; S·V/8 bytes where a mask is stored in bits.
 
@@ -43,15 +47,17 @@ class TokenMasks:
         if not 0 <= end_id < len(tokens):
             raise ValueError(f"end_id is {end_id}; the {len(tokens)} tokens are 0 to {len(tokens) - 1}")
         automaton = compile_pattern(pattern)
+        if (n_states := len(automaton.final)) * len(tokens) > MOST_ENTRIES:
+            raise ValueError(
+                f"pattern {shortened(repr(pattern))} has {n_states:,} states, and there are {len(tokens):,} tokens: "
+                f"masks would have more than {MOST_ENTRIES:,} entries. Write a pattern of fewer states"
+            )
         targets_SV = _targets(automaton, ["" if token == end_id else text for token, text in enumerate(tokens)])
-        live_S = automaton.final
-        while True:  # states from which these tokens reach a final state, found from the end
-            grown_S = live_S | ((targets_SV >= 0) & live_S[targets_SV]).any(axis=1)
-            if (grown_S == live_S).all():
-                break
-            live_S = grown_S
+        live_S = _live(targets_SV, automaton.final)
         if not live_S[0]:
-            raise ValueError(f"the {len(tokens)} tokens cannot write any text that fits the pattern {pattern!r}")
+            raise ValueError(
+                f"the {len(tokens)} tokens cannot write any text that fits the pattern {shortened(repr(pattern))}"
+            )
         self.masks: Bool[np.ndarray, "S V"] = (targets_SV >= 0) & live_S[targets_SV] & live_S[:, None]
         self.masks[:, end_id] = automaton.final
         self._targets, self._final, self._end_id = targets_SV, automaton.final, end_id
@@ -106,12 +112,25 @@ class TokenMasks:
         return state < 0 or bool(self._final[state])
 
 
+def _live(targets_SV: Int[np.ndarray, "S V"], final_S: Bool[np.ndarray, " S"]) -> Bool[np.ndarray, " S"]:
+    """The states from which these tokens reach a final state, found from the end."""
+    n_states = len(final_S)
+    leads_to = np.zeros((n_states, n_states + 1), dtype=bool)  # the last column is for -1
+    leads_to[np.arange(n_states)[:, None], targets_SV] = True
+    live_S, newest = final_S.copy(), np.flatnonzero(final_S)
+    while len(newest):
+        grown_S = leads_to[:, newest].any(axis=1) & ~live_S
+        live_S |= grown_S
+        newest = np.flatnonzero(grown_S)
+    return live_S
+
+
 def _targets(automaton: Automaton, tokens: Sequence[str]) -> Int[np.ndarray, "S V"]:
     """The state behind each token from each state; -1 where it leaves the automaton, or has no text."""
     n_states = len(automaton.final)
     # A last row of -1: from state -1, which indexes it, there is no way back.
-    table = np.vstack([automaton.next_state, np.full_like(automaton.next_state[:1], -1)])
-    targets_SV = np.repeat(np.arange(n_states)[:, None], len(tokens), axis=1)
+    table = np.vstack([automaton.next_state, np.full_like(automaton.next_state[:1], -1)]).astype(np.int32)
+    targets_SV = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], len(tokens), axis=1)
     lengths_V = np.array([len(text) for text in tokens])
     for place in range(lengths_V.max()):
         inside = np.flatnonzero(lengths_V > place).tolist()

@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from softlookup.text.pieces import (
 )
 from softlookup.text.tokenizer import Tokenizer
 from softlookup.text.vocabulary import Vocabulary
+from softlookup.untrusted_files import decode_utf8, naming, parse_json, read_bytes, shortened
 
 _KIND = "softlookup byte-pair merges"
 _CACHE_SIZE = 200_000
@@ -227,21 +229,24 @@ class BytePairTokenizer(Tokenizer):
             FileNotFoundError: If there is no such file.
             ValueError: If the file holds something else; the message names the file, and the line if it is a merge.
         """
+        data = read_bytes(path)
         try:
-            header, *lines = Path(path).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
-            settings = json.loads(header)
-            alphabet, byte_level = settings["alphabet"], settings["byte_level"]
-        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} does not begin with the settings of {_KIND!r}: {error!r}") from error
+            header, *lines = decode_utf8(data, "it").removesuffix("\n").split("\n")
+            settings = _settings(header)
+        except ValueError as error:
+            raise ValueError(f"{path} does not begin with the settings of {_KIND!r}: {error}") from error
         if settings.get("kind") != _KIND or settings.get("version") != 1:
-            raise ValueError(f"{path} does not hold {_KIND!r}, version 1; got {header[:60]!r}")
+            raise ValueError(f"{path} does not hold {_KIND!r}, version 1; got {shortened(header)!r}")
         merges = []
         for number, line in enumerate(lines, start=2):
             left, _, right = line.partition(" ")
             if not left or not right or " " in right:
-                raise ValueError(f"{path}, line {number}: wanted two tokens with one space between; got {line!r}")
+                raise ValueError(
+                    f"{path}, line {number}: wanted two tokens with one space between; got {shortened(line)!r}"
+                )
             merges.append((left, right))
-        return cls(alphabet, merges, byte_level=byte_level)
+        with naming(path):
+            return cls(settings["alphabet"], merges, byte_level=settings["byte_level"])
 
     def _cut(self, piece: str) -> list[str]:
         tokens = self._cache.get(piece)
@@ -254,3 +259,14 @@ class BytePairTokenizer(Tokenizer):
 
     def _passes(self, piece: str) -> Iterator[list[str]]:
         return merge_passes(list(to_byte_characters(piece) if self.byte_level else piece), self._rank_of)
+
+
+def _settings(header: str) -> dict[str, Any]:
+    """Read the first line of a file of merges, and refuse one without an alphabet."""
+    settings = parse_json(header.encode(), "it")
+    if not isinstance(settings, dict):
+        raise ValueError(f"it is {shortened(settings)}; wanted an object")
+    for name, kind, what in (("alphabet", str, "a text"), ("byte_level", bool, "true or false")):
+        if not isinstance(settings.get(name), kind):
+            raise ValueError(f"{name!r} is {shortened(settings.get(name))}; wanted {what}")
+    return settings

@@ -12,6 +12,7 @@ from softlookup.text.pieces import byte_characters, from_byte_characters
 from softlookup.text.tokenizer import Tokenizer
 from softlookup.text.vocabulary import Specials, Vocabulary
 from softlookup.text.words import read_json, write_json
+from softlookup.untrusted_files import naming
 
 _KIND = "softlookup byte-level merges"
 _CACHE_SIZE = 200_000
@@ -155,8 +156,9 @@ class ByteLevelTokenizer(Tokenizer):
     def load(cls, path: str | Path) -> "ByteLevelTokenizer":
         """Read what save wrote."""
         content = read_json(path, _KIND, "tokens", "merges", "names", "specials")
-        vocabulary = Vocabulary(content["tokens"], Specials(*content["specials"]))
-        return cls(vocabulary, [(left, right) for left, right in content["merges"]], content["names"])
+        with naming(path):
+            vocabulary = Vocabulary(content["tokens"], Specials(*content["specials"]))
+            return cls(vocabulary, [(left, right) for left, right in content["merges"]], content["names"])
 
     def _cut(self, piece: str) -> list[str]:
         tokens = self._cache.get(piece)

@@ -6,6 +6,7 @@ from pathlib import Path
 from softlookup.text.tokenizer import Tokenizer, refuse_one_string
 from softlookup.text.vocabulary import Vocabulary
 from softlookup.text.words import read_json, write_json
+from softlookup.untrusted_files import naming
 
 
 class CharacterTokenizer(Tokenizer):
@@ -51,4 +52,6 @@ class CharacterTokenizer(Tokenizer):
     @classmethod
     def load(cls, path: str | Path) -> "CharacterTokenizer":
         """Read what save wrote."""
-        return cls(Vocabulary(read_json(path, "softlookup characters", "tokens")["tokens"]))
+        content = read_json(path, "softlookup characters", "tokens")
+        with naming(path):
+            return cls(Vocabulary(content["tokens"]))

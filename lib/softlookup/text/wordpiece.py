@@ -1,6 +1,5 @@
 """BERT's tokenizer: words in plain letters, cut into the longest pieces that the vocabulary holds."""
 
-import json
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from softlookup.text.tokenizer import Tokenizer
 from softlookup.text.vocabulary import Specials, Vocabulary
 from softlookup.text.words import join_words, read_json, write_json
+from softlookup.untrusted_files import decode_utf8, naming, parse_json, read_bytes, shortened
 
 BERT_SPECIALS = Specials(pad="[PAD]", unk="[UNK]", start="[CLS]", end="[SEP]")
 INSIDE = "##"
@@ -133,15 +133,17 @@ class WordPieceTokenizer(Tokenizer):
         """
         path = Path(path)
         if path.suffix == ".txt":
-            tokens = path.read_bytes().decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
-            return cls(Vocabulary(tokens, BERT_SPECIALS), lower=lower)
-        data = path.read_bytes()
-        try:
-            published = json.loads(data)["model"]
-        except (ValueError, KeyError, TypeError):
+            text = decode_utf8(read_bytes(path), path)
+            tokens = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+            with naming(path):
+                return cls(Vocabulary(tokens, BERT_SPECIALS), lower=lower)
+        published = _published(path)
+        if published is None:
             content = read_json(path, _KIND, "tokens", "lower")
-            return cls(Vocabulary(content["tokens"], BERT_SPECIALS), lower=content["lower"])
-        return cls(_published_vocabulary(path, published), lower=_published_lower(path, json.loads(data)))
+            with naming(path):
+                return cls(Vocabulary(content["tokens"], BERT_SPECIALS), lower=content["lower"])
+        with naming(path):
+            return cls(_published_vocabulary(path, published["model"]), lower=_published_lower(path, published))
 
     def _cut(self, word: str) -> list[str]:
         if len(word) > _LONGEST_WORD:
@@ -158,11 +160,25 @@ class WordPieceTokenizer(Tokenizer):
         return pieces
 
 
+def _published(path: Path) -> dict[str, Any] | None:
+    """What a published tokenizer.json holds; None where the file is another one, or no JSON."""
+    data = read_bytes(path)
+    try:
+        content = parse_json(data, path)
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) and isinstance(content.get("model"), dict) else None
+
+
 def _published_vocabulary(path: Path, model: dict[str, Any]) -> Vocabulary:
     settings = model.get("type"), model.get("continuing_subword_prefix"), model.get("max_input_chars_per_word")
     if settings != ("WordPiece", INSIDE, _LONGEST_WORD):
-        raise ValueError(f"{path} holds a model {settings}; wanted ('WordPiece', {INSIDE!r}, {_LONGEST_WORD})")
-    ids = model["vocab"]
+        raise ValueError(
+            f"{path} holds a model {shortened(settings, 200)}; wanted ('WordPiece', {INSIDE!r}, {_LONGEST_WORD})"
+        )
+    ids = model.get("vocab")
+    if not isinstance(ids, dict) or not all(type(number) is int for number in ids.values()):
+        raise ValueError(f"{path} has the vocab {shortened(ids)}; wanted an object with an id for each piece")
     if sorted(ids.values()) != list(range(len(ids))):
         raise ValueError(f"{path} has ids that are not 0 to {len(ids) - 1}, one for each of its pieces")
     return Vocabulary(sorted(ids, key=ids.__getitem__), BERT_SPECIALS)
@@ -170,13 +186,16 @@ def _published_vocabulary(path: Path, model: dict[str, Any]) -> Vocabulary:
 
 def _published_lower(path: Path, content: dict[str, Any]) -> bool:
     normaliser = content.get("normalizer") or {}
+    if not isinstance(normaliser, dict):
+        raise ValueError(f"{path} has the normalizer {shortened(normaliser)}; wanted an object")
     lower = normaliser.get("lowercase")
     accents = normaliser.get("strip_accents")
     expected = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
     differs = {name: normaliser.get(name) for name, value in expected.items() if normaliser.get(name) != value}
     if differs or not isinstance(lower, bool) or accents not in (None, lower):
         raise ValueError(
-            f"{path} asks for the normaliser {normaliser}; wanted {expected}, accents off where letters small"
+            f"{path} asks for the normaliser {shortened(normaliser, 200)}; wanted {expected}, accents off where "
+            "letters small"
         )
     return lower
 

@@ -4,17 +4,34 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from softlookup.text.tokenizer import Tokenizer, refuse_one_string
 from softlookup.text.vocabulary import Vocabulary
+from softlookup.untrusted_files import is_pair_list, is_text_list, naming, parse_json, read_bytes, shortened
 
 # A run of letters and digits, with an apostrophe that has a letter after it; or one mark by itself.
 _WORD = re.compile(r"\w+(?:['’](?=\w))?|[^\w\s]")
 _NO_SPACE_BEFORE = frozenset(".,;:!?…)]}%")
 _NO_SPACE_AFTER = frozenset("([{")
+_TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "tokens": (is_text_list, "a list of texts"),
+    "names": (is_text_list, "a list of texts"),
+    "merges": (is_pair_list, "a list of pairs of texts"),
+    "specials": (
+        lambda names: (
+            isinstance(names, list)
+            and len(names) == 4
+            and is_text_list([*names[:1], *names[2:]])
+            and isinstance(names[1], str | None)
+        ),
+        "four texts, of which the second may be null",
+    ),
+    "lower": (lambda flag: isinstance(flag, bool), "true or false"),
+}
+"""What may stand in a tokenizer's file under each name."""
 
 
 def split_words(text: str) -> list[str]:
@@ -111,7 +128,8 @@ class WordTokenizer(Tokenizer):
     def load(cls, path: str | Path) -> "WordTokenizer":
         """Read what save wrote."""
         content = read_json(path, "softlookup words", "tokens", "lower")
-        return cls(Vocabulary(content["tokens"]), lower=content["lower"])
+        with naming(path):
+            return cls(Vocabulary(content["tokens"]), lower=content["lower"])
 
 
 def write_json(path: str | Path, kind: str, content: dict[str, Any]) -> None:
@@ -125,16 +143,22 @@ def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file is no JSON, is of another kind or lacks something; the message names the file.
+        ValueError: If the file is no JSON, is of another kind, lacks something, or a value is not of its type; the
+            message names the file.
     """
+    data = read_bytes(path)
     try:
-        content = json.loads(Path(path).read_bytes())
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        content = parse_json(data, "it")
+    except ValueError as error:
         raise ValueError(f"{path} is not a JSON file of kind {kind!r}: {error}") from error
     if not isinstance(content, dict) or content.get("kind") != kind or content.get("version") != 1:
         got = content.get("kind") if isinstance(content, dict) else type(content).__name__
-        raise ValueError(f"{path} does not hold {kind!r}, version 1; got {got!r}")
+        raise ValueError(f"{path} does not hold {kind!r}, version 1; got {shortened(got)!r}")
     missing = [name for name in names if name not in content]
     if missing:
         raise ValueError(f"{path} holds {kind!r} without {missing[0]!r}; wanted {', '.join(names)}")
+    for name in names:
+        is_sound, what = _TYPES[name]
+        if not is_sound(content[name]):
+            raise ValueError(f"{path} has {name} {shortened(content[name])}; wanted {what}")
     return content

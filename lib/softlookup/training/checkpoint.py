@@ -14,6 +14,7 @@ from torch.optim import Optimizer
 from softlookup.model.weights import (
     RUN_KIND,
     CheckpointError,
+    check_fit,
     cut_like,
     fill,
     model_tensors,
@@ -22,8 +23,15 @@ from softlookup.model.weights import (
     write_tensors,
 )
 from softlookup.training.averaging import MovingAverage
-
-_VERSION = 1
+from softlookup.training.checkpoint_header import (
+    VERSION,
+    check_header,
+    check_optimizer,
+    check_random,
+    set_numpy,
+    set_python,
+)
+from softlookup.untrusted_files import shortened
 
 
 @dataclass
@@ -86,7 +94,7 @@ def save_checkpoint(
             tensors[f"random/cuda{number}"] = generator
     header = {
         "kind": RUN_KIND,
-        "version": _VERSION,
+        "version": VERSION,
         "settings": dict(settings or {}),
         "state": asdict(state),
         "optimizer": optimizer_header,
@@ -122,18 +130,16 @@ def load_checkpoint(
             the message names what differs.
     """
     tensors, header = read_tensors(path)
-    if header.get("kind") != RUN_KIND:
-        raise CheckpointError(
-            f"{path} is no checkpoint of a training run: it holds {header.get('kind', 'bare tensors')}"
-        )
-    if header["version"] != _VERSION:
-        raise CheckpointError(f"{path} has version {header['version']} of the format; this program reads {_VERSION}")
+    check_header(header, TrainingState, path)
     if changes := changed_settings(header["settings"], dict(settings or {})):
         raise CheckpointError(f"{path} is of a run with other settings: {changes}")
     if (average is None) != (header["average_updates"] is None):
         had, has = ("no", "one") if header["average_updates"] is None else ("one", "no")
         raise CheckpointError(f"{path} is of a run with {had} moving average of weights; this run has {has}")
-    _check_optimizer(optimizer, header["optimizer"], path)
+    check_optimizer(optimizer, header["optimizer"], _under("optimizer", tensors), path)
+    check_random(header["random"], tensors, path)
+    if average is not None:
+        check_fit(average.tensors, _under("average", tensors), path)
 
     fill(model_tensors(model), _under("model", tensors), path)
     _restore_optimizer(optimizer, _under("optimizer", tensors), header["optimizer"])
@@ -142,7 +148,9 @@ def load_checkpoint(
         average.updates = header["average_updates"]
     _restore_random(tensors, header["random"])
     state = header["state"]
-    state["validations"] = [(step, loss) for step, loss in state["validations"]]
+    state["losses"] = [float(loss) for loss in state["losses"]]  # JSON writes 1.0 and 1 alike
+    state["validations"] = [(step, float(loss)) for step, loss in state["validations"]]
+    state["best_loss"] = None if state["best_loss"] is None else float(state["best_loss"])
     return TrainingState(**state)
 
 
@@ -235,14 +243,6 @@ def _flatten_optimizer(optimizer: Optimizer) -> tuple[dict[str, Tensor], dict[st
     return tensors, header
 
 
-def _check_optimizer(optimizer: Optimizer, header: Mapping[str, Any], path: str | Path) -> None:
-    if header["class"] != type(optimizer).__name__:
-        raise CheckpointError(f"{path} was written with {header['class']}; this run has {type(optimizer).__name__}")
-    had, has = ([len(group["params"]) for group in groups] for groups in (header["groups"], optimizer.param_groups))
-    if had != has:
-        raise CheckpointError(f"{path} has optimizer groups of {had} parameters; this run has {has}")
-
-
 def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
     state: dict[int, dict[str, Any]] = {int(number): dict(entries) for number, entries in header["values"].items()}
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
@@ -259,7 +259,8 @@ def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], head
 def _restored(group: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a group of parameters as they were; whether its steps are recorded is this run's choice."""
     # JSON knows no tuples; Adam's betas were one.
-    options = {key: tuple(value) if isinstance(now.get(key), tuple) else value for key, value in group.items()}
+    options = {key: value for key, value in now.items() if key != "params"}
+    options |= {key: tuple(value) if isinstance(now.get(key), tuple) else value for key, value in group.items()}
     if "capturable" in now:
         options["capturable"] = now["capturable"]
     return options
@@ -277,16 +278,18 @@ def _restore_random(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) ->
     cuda = [name for name in tensors if name.startswith("random/cuda")]
     for number in range(min(len(cuda), torch.cuda.device_count())):
         torch.cuda.set_rng_state(tensors[f"random/cuda{number}"], number)
-    version, numbers, gauss = header["python"]
-    random.setstate((version, tuple(numbers), gauss))
-    name, keys, position, has_gauss, cached = header["numpy"]
-    np.random.set_state((name, np.array(keys, dtype=np.uint32), position, has_gauss, cached))
+    set_python(random, header["python"])
+    set_numpy(np.random, header["numpy"])
 
 
 def changed_settings(had: Mapping[str, Any], has: Mapping[str, Any]) -> str:
     """Say which settings of a run differ from those that it had; nothing where none does."""
+
+    def value(settings: Mapping[str, Any], name: str) -> str:
+        return shortened(settings.get(name, "not given"), 300)
+
     return "; ".join(
-        f"{name} was {had.get(name, 'not given')}, is {has.get(name, 'not given')}"
+        f"{shortened(name)} was {value(had, name)}, is {value(has, name)}"
         for name in sorted({*had, *has})
         if name not in had or name not in has or had[name] != has[name]
     )

@@ -1,6 +1,5 @@
 """What a GPU trains with, decided in one place by what the card and the machine have."""
 
-import json
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import torch
 
 from softlookup.training.recipe import Recipe
+from softlookup.untrusted_files import read_json_object, shortened
 
 MOST_TIMES = 16
 """How many times as large as the default recipe's a GPU's batches may be, which makes 32,000 tokens."""
@@ -116,11 +116,18 @@ def default_recipe(card: Card | None, folder: Path) -> Recipe:
     Returns:
         The default recipe, but for tokens_per_batch.
 
+    Raises:
+        ValueError: If the run's settings.json cannot be used; the message names it.
+
     Book: 09_training_more.html#training-more-gpu.
     """
     recipe, settings = Recipe(), folder / "run" / "settings.json"
     if settings.is_file():
-        tokens = json.loads(settings.read_text(encoding="utf-8")).get("tokens_per_batch", recipe.tokens_per_batch)
+        tokens = read_json_object(settings).get("tokens_per_batch", recipe.tokens_per_batch)
+        if type(tokens) is not int or tokens < recipe.tokens_per_batch:
+            raise ValueError(
+                f"{settings} has tokens_per_batch {shortened(tokens)}; wanted at least {recipe.tokens_per_batch}"
+            )
     else:
         tokens = recipe.tokens_per_batch if card is None else batch_that_fits(recipe, card.free_bytes)
     return replace(recipe, tokens_per_batch=tokens)

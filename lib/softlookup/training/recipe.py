@@ -1,6 +1,5 @@
 """What decides a training run, beside the data: one description, and the file that holds it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TypeVar
 
 from softlookup.model.config import Config
 from softlookup.text.tokenizer import Tokenizer
+from softlookup.untrusted_files import read_json, shortened
 
 AnyRecipe = TypeVar("AnyRecipe", bound="RecipeFile")
 
@@ -26,17 +26,15 @@ class RecipeFile:
                 out of range or no number; the message names the file.
         """
         path = Path(path)
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no recipe {path}")
         try:
-            settings = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{path} is no JSON: {error}") from None
+            settings = read_json(path)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"there is no recipe {path}") from None
         known = {field.name for field in fields(cls)}
         if not isinstance(settings, dict):
             raise ValueError(f"{path} holds a {type(settings).__name__}; wanted an object with fields of a recipe")
         if not settings.keys() <= known:
-            unknown = ", ".join(sorted(settings.keys() - known))
+            unknown = ", ".join(shortened(name) for name in sorted(settings.keys() - known)[:8])
             raise ValueError(f"{path} names {unknown}; a recipe has {', '.join(sorted(known))}")
         # JSON writes 1.0 and 1 alike.
         rates = {field.name for field in fields(cls) if field.type is float}

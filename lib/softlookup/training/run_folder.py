@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from softlookup.model.weights import CheckpointError, load_weights, save_weights
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.training.checkpoint import TrainingState, changed_settings
 from softlookup.training.recipe import RecipeFile
+from softlookup.untrusted_files import read_json_object
 
 Say = Callable[[str], None]
 
@@ -36,7 +37,7 @@ def same_run(path: Path, recipe: RecipeFile, **data: object) -> None:
         data: What it learns from and is chosen by, with a name; anything that JSON can hold.
 
     Raises:
-        CheckpointError: If the folder holds a run of another recipe or of other data.
+        CheckpointError: If the folder holds a run of another recipe or of other data, or the file cannot be read.
     """
     digests = {name: hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16] for name, content in data.items()}
     settings = fixed(recipe) | digests
@@ -44,7 +45,10 @@ def same_run(path: Path, recipe: RecipeFile, **data: object) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_json(path, settings)
         return
-    had: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        had = read_json_object(path)
+    except ValueError as error:
+        raise CheckpointError(str(error)) from error
     if changes := changed_settings(had, settings):
         raise CheckpointError(
             f"{path.parent.parent} holds a run with other settings: {changes}. Give another folder, or delete this one"
