@@ -1,5 +1,9 @@
 """Questions on a learner's own answers in the terminal: its code runs as a check at home, without a sandbox."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import nbformat
 import pytest
 from click.testing import CliRunner
@@ -8,6 +12,7 @@ from small_class import NAME, ROOT
 from softlookup.authoring import read_solution
 from softlookup.checking.kept import read_kept
 from softlookup.cli import main
+from softlookup.grading import quiz_at_home
 from softlookup.grading.quiz_at_home import home_questions
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.viva.questions import LETTERS
@@ -63,16 +68,18 @@ def test_the_command_refuses_in_one_sentence(notebook, tmp_path, monkeypatch):
 
 
 ENDS = """
-import os
+import os, subprocess
 def softmax(x):
     n = 0
     while n < 3:
         n = n + 1
     if n > 3:
+        open("left.pid", "w").write(str(subprocess.Popen(["sleep", "300"]).pid))
         os._exit(3)
     e = torch.exp(x - x.max(dim=-1, keepdim=True).values)
     return e / e.sum(dim=-1, keepdim=True)
 """
+KILLS = ENDS.replace("os._exit(3)", "os.kill(0, 9)")
 HANGS = """
 def softmax(x):
     n = 0
@@ -88,17 +95,60 @@ def softmax(x):
 """
 
 
+def notebook_of(folder, source):
+    right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
+    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    path = folder / f"{NAME}.ipynb"
+    nbformat.write(filled(release, {"04-softmax": source, "04-scale": right["04-scale"]}), path)
+    return path
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [(ENDS, "ended the process"), pytest.param(HANGS, "was still running after", marks=pytest.mark.slow)],
     ids=["ends", "hangs"],
 )
 def test_an_edit_that_does_not_come_back_costs_its_task_and_a_sentence(tmp_path, source, says):
-    right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
-    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-    path = tmp_path / f"{NAME}.ipynb"
-    nbformat.write(filled(release, {"04-softmax": source, "04-scale": right["04-scale"]}), path)
     sentences = []
-    assert {question.task for question in home_questions(path, 1, 5, say=sentences.append)} == {"04.scale"}
+    questions = home_questions(notebook_of(tmp_path, source), 1, 5, say=sentences.append)
+    assert {question.task for question in questions} == {"04.scale"}
     [sentence] = sentences
     assert sentence.startswith(f"04.softmax is left out: your answer, or a copy of it with one line changed, {says}")
+    if source == ENDS:
+        pid = int((tmp_path / "left.pid").read_text())
+        assert not is_running(pid), "what an edit has started ends with the quiz"
+
+
+def is_running(pid):
+    """Whether a process runs; one that has ended may wait for somebody to ask how."""
+    path = Path(f"/proc/{pid}/stat")
+    return path.exists() and path.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.slow
+def test_an_edit_that_kills_its_group_does_not_kill_the_quiz(tmp_path):
+    command = [sys.executable, "-m", "softlookup.cli", "quiz", notebook_of(tmp_path, KILLS), "--questions", "1"]
+    done = subprocess.run(
+        [*command, "--seed", "5"], input="A\n", capture_output=True, text=True, timeout=300, start_new_session=True
+    )
+    assert done.returncode == 0 and "ended the process that ran it" in done.stdout, done.stdout + done.stderr
+    assert "1 of 1  (04.scale)" in done.stdout and done.stdout.endswith("of 1 right\n")
+
+
+@pytest.mark.slow
+def test_nothing_begins_after_the_time_of_a_quiz_and_it_is_said(notebook, monkeypatch):
+    monkeypatch.setattr(quiz_at_home, "_TOTAL_S", 0.0)
+    sentences = []
+    assert home_questions(notebook, 1, 5, say=sentences.append) == []
+    assert len(sentences) == 1 and sentences[0].endswith("and what follows are left out."), sentences
+
+
+def test_the_time_of_a_quiz_is_over_without_a_word_where_enough_tasks_were_tried(notebook):
+    sentences = []
+    work = quiz_at_home._prepared(notebook, 5)
+    for tasks, says in ((quiz_at_home.SPARE + 1, 1), (quiz_at_home.SPARE, 0)):
+        search = quiz_at_home._Search(quiz_at_home.Job(notebook, tasks, 5), sentences.append, work, until=0.0)
+        assert search.is_over("04.mix") and len(sentences) == says
+        sentences.clear()
+        search.until = float("inf")
+        assert not search.is_over("04.mix") and not sentences

@@ -80,7 +80,7 @@ def viva(
     if sentence := spread(drawn.vivas):
         click.echo(sentence)
     if out != usual:
-        click.echo(f"note: 'softlookup forget' does not reach {out}: delete it after the exam")
+        click.echo(f"note: 'softlookup forget' finds these files as long as they stay in {out}")
     show_notes(drawn.notes)
 
 

@@ -1,17 +1,23 @@
 """Questions on a learner's own answers, at home: the code runs on the learner's own machine, without a sandbox.
 
 It runs in a process of its own, because an answer of which a line is changed may never end, or end its process. Each
-part of the work has a time, after which the process is ended and another one goes on without that part.
+part of the work has a time, after which the process is ended and another one goes on without that part. The process
+leads a session of its own: what it starts ends with it, and a signal to its group does not reach the terminal's.
 """
 
+import contextlib
+import faulthandler
 import hashlib
 import multiprocessing
 import os
+import signal
+import time
 import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -33,6 +39,7 @@ from softlookup.grading.kept_at_home import keep
 from softlookup.grading.viva.choosing import choose
 from softlookup.grading.viva.questions import VivaQuestion
 from softlookup.grading.viva.trials import (
+    MOST_SLOW,
     Program,
     Trial,
     agreed,
@@ -52,9 +59,6 @@ _CELL_S, _OWN_CELL_S = 60.0, 10.0
 _ANSWER_S = 3.0
 """How long an answer may run, and how long each edit of it."""
 
-_MOST_SLOW = 3
-"""After so many edits of an answer that did not come to an end, no further one of it is run."""
-
 _GRACE_S = 15.0
 """So much longer may code take that does not listen to its clock, and the judge beside it, before its process is ended.
 """
@@ -64,6 +68,9 @@ _ENOUGH_SLOW = 6
 
 _MOST_LEFT_OUT = 3
 """After so many parts that did not come to an end, no further one is tried."""
+
+_TOTAL_S = 120.0
+"""No part of the work begins after so long; the questions are then on what was tried."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +171,7 @@ class _Search:
         trials: The tasks that were run, with their edits.
         left_out: How many parts did not come to an end.
         slow: How many edits of answers did not come to an end.
+        until: When no further part begins, by time.monotonic.
     """
 
     job: Job
@@ -172,6 +180,7 @@ class _Search:
     trials: list[Trial] = field(default_factory=list)
     left_out: int = 0
     slow: int = 0
+    until: float = field(default_factory=lambda: time.monotonic() + _TOTAL_S)
 
     def take(self, task: str, trial: Trial | None, slow: int) -> bool:
         """Take what came of a task, of whose edits so many were slow; say whether to try another one."""
@@ -194,6 +203,14 @@ class _Search:
         self.without(part)
         self._leave_out(part, why)
         return bool(part)
+
+    def is_over(self, part: str) -> bool:
+        """Whether there is no time for another part; it is said where there are fewer tasks than questions."""
+        if time.monotonic() <= self.until:
+            return False
+        if self.job.tasks > SPARE:
+            self.say(f"Running the notebook took more than {_TOTAL_S:.0f} s: {part} and what follows are left out.")
+        return True
 
     def _leave_out(self, part: str, why: str) -> None:
         self.left_out += 1
@@ -220,6 +237,8 @@ def _in_a_process(search: _Search) -> bool:
             kind, *values = here.recv()
             if kind == "begin":
                 part, seconds = values
+                if search.is_over(part):
+                    return False
             elif kind == "stopped":
                 search.without(part)
                 search.say(f"The cell {part} was stopped: it was still running after {values[0]:.0f} s.")
@@ -231,30 +250,55 @@ def _in_a_process(search: _Search) -> bool:
     except EOFError:
         return search.ended(part, "ended the process that ran it")
     finally:
-        process.kill()
-        process.join()
+        _end(process)
         here.close()
+
+
+def _end(process: BaseProcess) -> None:
+    """End a process, and those that it has started."""
+    if hasattr(os, "killpg") and process.pid is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it has not come to lead a group
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.join()
 
 
 def _run(pipe: Connection, job: Job) -> None:
     """The other process: it says what it begins, and hands back each task that it has tried."""
+    if hasattr(os, "setsid"):
+        os.setsid()
+    with contextlib.suppress(OSError):  # Linux ends this process first where memory runs out
+        Path("/proc/self/oom_score_adj").write_text("1000")
     with open(os.devnull, "r+b", buffering=0) as nothing:  # the code there neither reads, nor prints, nor warns
         for number in range(3):
             os.dup2(nothing.fileno(), number)
     warnings.simplefilter("ignore")
+    pid = os.getpid()
+
+    def say(*message: Any) -> None:
+        if os.getpid() != pid:  # a fork that the learner's code has made
+            os._exit(0)
+        pipe.send(message)
+
     try:
-        _try_tasks(pipe, job)
-        pipe.send(("end",))
+        _try_tasks(say, job)
+        say("end")
     except Exception:
-        pipe.send(("failed", traceback.format_exc()))
+        say("failed", traceback.format_exc())
 
 
-def _try_tasks(pipe: Connection, job: Job) -> None:
+def _try_tasks(say: Callable[..., None], job: Job) -> None:
     work = _prepared(job.path, job.seed)
     if work is None:
         return
     os.chdir(job.path.resolve().parent)
-    runner = HomeRunner(lambda name, seconds: pipe.send(("begin", name, seconds + _GRACE_S)))
+
+    def announce(name: str, seconds: float) -> None:
+        # Should the other side be gone: this ends the process whatever its code does, which the clock does not.
+        faulthandler.dump_traceback_later(seconds + 2 * _GRACE_S, exit=True)
+        say("begin", name, seconds + _GRACE_S)
+
+    runner = HomeRunner(announce)
     for number, cell in enumerate(work.cells, 1):
         name = grade_id(cell) or f"number {number}"
         if cell.cell_type == "code" and not is_check(cell) and name not in job.without:
@@ -262,14 +306,14 @@ def _try_tasks(pipe: Connection, job: Job) -> None:
             clock = Clock(seconds)
             runner.announce(name, seconds)
             if not runner.execute(cell.source, clock) and (clock.left or 0.0) <= 0:
-                pipe.send(("stopped", seconds))
+                say("stopped", seconds)
     for plan in plans_of(work.cells, work.checks, work.settings, "", versions=False):
         name = plan.check.task.id
         if name not in job.without and job.task in ("", name):
             runner.slow = 0
             trial = tried(plan, runner)
             # The check holds functions, which do not travel: the other side has it.
-            pipe.send(("tried", trial and replace(trial, check=cast(ReleasedCheck, None)), runner.slow))
+            say("tried", trial and replace(trial, check=cast(ReleasedCheck, None)), runner.slow)
 
 
 class HomeRunner:
@@ -302,7 +346,7 @@ class HomeRunner:
     def ran(self, plan: Trial, program: Program, judged: bool) -> Program | None:
         """Run one program, each input twice; None where it does not come to its end."""
         task, variant = plan.check.task, plan.check.variant
-        if self.slow >= _MOST_SLOW and program is not plan.original:
+        if self.slow >= MOST_SLOW and program is not plan.original:
             return None
         clock = Clock(_ANSWER_S)
         self.announce(task.id, _ANSWER_S)

@@ -1,11 +1,26 @@
-"""Text that students wrote, made fit for an instructor's terminal."""
+"""Text that students wrote, made fit for pages and for an instructor's terminal."""
 
 import re
 import unicodedata
 
+_DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Signs that change the direction of writing; Hebrew and Arabic letters have theirs without them."""
+
+
+def visible(text: str) -> str:
+    r"""Text in which signs that change the direction of writing can be seen, and change nothing.
+
+    Args:
+        text: What somebody else wrote, or HTML that was made from it.
+
+    >>> visible("x = 1 \u202e# ten")
+    'x = 1 ⟨U+202E⟩# ten'
+    """
+    return _DIRECTIONS.sub(lambda sign: f"⟨U+{ord(sign[0]):04X}⟩", text)
+
 
 def plain(text: str, most: int = 400) -> str:
-    """Text without control characters and reversed writing, cut to a length.
+    """Text without control characters, cut to a length; signs for the direction of writing are shown as such.
 
     Args:
         text: What somebody else wrote.
@@ -15,7 +30,9 @@ def plain(text: str, most: int = 400) -> str:
     ('ada�[2J', 'aaa…')
     """
     cut = text[:most] + "…" * (len(text) > most)
-    return "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in cut)
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in visible(cut)
+    )
 
 
 def one_line(text: str, most: int = 200) -> str:

@@ -5,6 +5,8 @@ import html
 import re
 from typing import Any
 
+from softlookup.grading.data.plain_text import visible
+
 MAX_COLOURED = 20_000
 """Characters of a cell that is coloured; no answer is so long."""
 
@@ -20,6 +22,7 @@ def highlighted(source: str, language: str | None = None, metadata: Any = None) 
         language: The language to colour it by; Python as IPython reads it, unless named.
         metadata: The cell's metadata.
     """
+    source = visible(source)
     if len(source) > MAX_COLOURED or _SLOW.search(source):
         return f'<div class=" highlight hl-ipython3"><pre><span></span>{html.escape(source, quote=False)}\n</pre></div>'
     return str(_painter()(source, language=language, metadata=metadata))

@@ -7,6 +7,7 @@ from jinja2 import pass_context
 from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from softlookup.grading.data.plain_text import visible
 from softlookup.grading.judging.cleaning import clean_html
 
 MAX_FORMULA = 2_000
@@ -64,4 +65,5 @@ def page_markdown(context: Any, source: str) -> str:
     renderer = _Renderer(escape=False, attachments=cell.get("attachments", {}))
     html = MarkdownWithMath(renderer=renderer).render(source)
     about = cell.get("metadata", {}).get("nbgrader", {})
-    return clean_html(html, _ELEMENTS, _ATTRIBUTES) if about.get("solution") else str(html)
+    # A sign for the direction of writing may stand in a student's text as an entity, which cleaning resolves.
+    return visible(clean_html(html, _ELEMENTS, _ATTRIBUTES)) if about.get("solution") else str(html)

@@ -18,6 +18,7 @@ from softlookup.checking.result import BOOK
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.releasing import Released
 from softlookup.grading.data.disk import atomic_write
+from softlookup.grading.data.plain_text import visible
 from softlookup.grading.data.records import HandMark, Record, TaskMark
 from softlookup.grading.feedback.page_head import TEMPLATE, policy_tag
 from softlookup.grading.judging.cleaning import POLICY
@@ -102,7 +103,7 @@ def points_page(course: Course, assignment: str, record: Record) -> None:
 
 def _write_plain(course: Course, assignment: str, student: str, body: str) -> None:
     says = _PLAIN_PAGE.format(policy=policy_tag(POLICY), title=html.escape(assignment), body=body)
-    atomic_write(page_of(course, assignment, student), says.encode("utf-8", "replace"))
+    atomic_write(page_of(course, assignment, student), visible(says).encode("utf-8", "replace"))
 
 
 def remove_page(course: Course, assignment: str, student: str) -> None:
@@ -111,7 +112,7 @@ def remove_page(course: Course, assignment: str, student: str) -> None:
 
 
 def finish_page(course: Course, page: Path) -> None:
-    """Let a feedback page's links into the book lead there.
+    """Let a feedback page's links into the book lead there, and let no sign turn the direction of its text.
 
     A verdict writes links as seen from exercises/; the book is where SOFTLOOKUP_BOOK says, else where the course says
     (see ``Released.book_from``).
@@ -122,8 +123,11 @@ def finish_page(course: Course, page: Path) -> None:
     """
     if not page.is_file():
         return
+    before = page.read_text(encoding="utf-8")
+    text = visible(before)
     if "SOFTLOOKUP_BOOK" not in os.environ and (address := Released(course).book_from(page.parent)):
-        text = page.read_text(encoding="utf-8").replace(f'href="{BOOK}', f'href="{html.escape(address)}/')
+        text = text.replace(f'href="{BOOK}', f'href="{html.escape(address)}/')
+    if text != before:
         page.write_text(text, encoding="utf-8")
 
 

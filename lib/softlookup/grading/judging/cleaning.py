@@ -11,6 +11,8 @@ from collections.abc import Collection
 
 import nh3
 
+from softlookup.grading.data.plain_text import visible
+
 MAX_WRITTEN = 10_000
 """Characters of a written answer that are rendered; a longer one is cut, and shown as plain text."""
 
@@ -92,7 +94,7 @@ def safe_markdown(text: str, attachments: Collection[str] = ()) -> tuple[str, bo
     >>> safe_markdown("<img src=x onerror=alert(1)>")
     ('&lt;img src=x onerror=alert(1)>', True)
     """
-    text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = visible(_CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     if _is_simple(text):
         tame = _MACROS.sub(r"\\ ", text)
         # A blank in a formula is not seen, and keeps programs that find another end of it from reading HTML there.

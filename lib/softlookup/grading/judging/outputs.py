@@ -9,6 +9,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.grading.data.plain_text import visible
 from softlookup.grading.judging.pictures import JPEG, PNG, stripped
 
 MAX_OUTPUTS = 200
@@ -150,10 +151,10 @@ def attached(cell: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
 
 
 def clean(text: Any, most: int = MAX_TEXT) -> str:
-    """Text without control characters, cut.
+    """Text without control characters, cut; signs for the direction of writing are shown as such.
 
     Args:
         text: Anything; what is no text becomes none.
         most: Characters that are kept.
     """
-    return _CONTROL.sub("", text[:most]) if isinstance(text, str) else ""
+    return visible(_CONTROL.sub("", text[:most])) if isinstance(text, str) else ""

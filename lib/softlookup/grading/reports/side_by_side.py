@@ -8,7 +8,7 @@ from html import escape, unescape
 from pathlib import Path
 
 from softlookup.grading.data.disk import write_whole
-from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.data.plain_text import one_line, visible
 from softlookup.grading.reports.similarity import HINT, MAX_CHARACTERS
 
 _NAMED = re.compile(r'<meta name="students" content="([^"]*)">')
@@ -72,11 +72,11 @@ def pages_naming(folder: Path, student: str) -> Iterable[Path]:
 
 
 def _part(each: Likeness) -> str:
-    left, right = (escape(one_line(name, 300)) for name in each.names)
+    left, right = (f"<bdi>{escape(one_line(name, 300))}</bdi>" for name in each.names)
     shown = [f"<h2>{left} and {right}</h2>\n"]
     for task, first, second in each.answers:
         columns = "".join(
-            f"<figure><figcaption>{name}</figcaption><pre>{escape(text[:MAX_CHARACTERS])}</pre></figure>"
+            f"<figure><figcaption>{name}</figcaption><pre>{escape(visible(text[:MAX_CHARACTERS]))}</pre></figure>"
             for name, text in ((left, first), (right, second))
         )
         shown.append(f'<h3>{escape(task)}</h3>\n<div class="two">{columns}</div>\n')

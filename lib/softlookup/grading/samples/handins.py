@@ -2,8 +2,10 @@
 
 import ast
 import copy
+import symtable
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import nbformat
 from nbformat import NotebookNode
@@ -59,32 +61,96 @@ def filled(release: NotebookNode, texts: Mapping[str, str]) -> NotebookNode:
 
 
 class _OtherWords(ast.NodeTransformer):
-    """Gives a function's own variables other names, and its result a name before it is returned."""
+    """Gives variables other names wherever they stand, and results a name before they are returned."""
 
-    def __init__(self, variables: set[str]) -> None:
-        self.variables = variables
+    def __init__(self, names: Mapping[str, str], result: str) -> None:
+        self.names, self.result = names, result
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802, D102  (the name is ast's)
-        return ast.Name(f"my_{node.id}", node.ctx) if node.id in self.variables else node
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Rename what is a variable in this node; attributes and names of arguments are none."""
+        match node:
+            case ast.Name():
+                node.id = self.names.get(node.id, node.id)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                node.name = self.names.get(name, name)
+            case ast.MatchMapping(rest=str(name)):
+                node.rest = self.names.get(name, name)
+            case ast.Nonlocal():
+                node.names = [self.names.get(name, name) for name in node.names]
+        return super().generic_visit(node)
 
-    def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:  # noqa: N802, D102
+    def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:  # noqa: N802, D102  (the name is ast's)
         if node.value is None:
             return node
         value = self.visit(node.value)
         return [
-            ast.Assign([ast.Name("answer", ast.Store())], value),
-            ast.Return(ast.Name("answer", ast.Load())),
+            ast.Assign([ast.Name(self.result, ast.Store())], value),
+            ast.Return(ast.Name(self.result, ast.Load())),
         ]
 
 
 def rewritten(text: str) -> str:
     """The same answer in other words: other names for its variables, no comments, the result named first."""
-    tree = ast.parse(text)
-    for function in [node for node in tree.body if isinstance(node, ast.FunctionDef)]:
-        variables = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        variables -= {argument.arg for argument in function.args.args}  # an argument that is set anew keeps its name
-        function.body = [part for line in function.body for part in _as_list(_OtherWords(variables).visit(line))]
+    tree, taken = ast.parse(text), _names_in(ast.parse(text))
+    tables = {(scope.get_name(), scope.get_lineno()): scope for scope in _scopes(symtable.symtable(text, "", "exec"))}
+    result = next(name for number in count(1) if (name := f"answer_{number}".removesuffix("_1")) not in taken)
+    for function in _functions(tree):
+        names = _variables(tables[function.name, function.lineno])
+        words = _OtherWords({name: f"my_{name}" for name in names if f"my_{name}" not in taken}, result)
+        function.body = [part for line in function.body for part in _as_list(words.visit(line))]
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    """The functions of a cell and the methods of its classes; those within a function are a part of it."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node)
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    """All names in a text, of whatever kind."""
+    fields = ("id", "arg", "name", "asname", "rest", "attr")
+    names = {value for node in ast.walk(tree) for field in fields if isinstance(value := getattr(node, field, 0), str)}
+    return names.union(*(node.names for node in ast.walk(tree) if isinstance(node, ast.Global | ast.Nonlocal)))
+
+
+_BY_NAME = frozenset(("locals", "vars", "eval", "exec", "globals"))
+"""Functions that find variables by their names."""
+
+
+def _variables(function: symtable.SymbolTable) -> set[str]:
+    """The names that may be changed everywhere in a function: no scope in it shows them outside, or has a global one.
+
+    Changed in all scopes at once, a name means in each what it meant before.
+    """
+    tables = list(_scopes(function))
+    if _BY_NAME & {name for table in tables for name in table.get_identifiers()}:
+        return set()
+    bound, fixed = set(), set()
+    for table in tables:
+        for symbol in table.get_symbols():
+            name = symbol.get_name()
+            if symbol.is_assigned():
+                bound.add(name)
+            if (
+                table.get_type() == "class"
+                or symbol.is_global()
+                or symbol.is_parameter()
+                or symbol.is_imported()
+                or symbol.is_namespace()
+                or name.startswith("__")
+            ):
+                fixed.add(name)
+    return bound - fixed
+
+
+def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for inner in table.get_children():
+        yield from _scopes(inner)
 
 
 def _as_list(statements: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:

@@ -28,7 +28,7 @@ from softlookup.grading.run.request import Watcher
 from softlookup.grading.viva import pages
 from softlookup.grading.viva.cases import TASKS
 from softlookup.grading.viva.form import form
-from softlookup.grading.viva.place import KEYS, SHEETS, folder_of
+from softlookup.grading.viva.place import FORM, KEY, KEYS, ORAL, QUESTIONS, SHEET, SHEETS, folder_of, remember
 from softlookup.grading.viva.running import VivaExaminer
 from softlookup.grading.viva.vivas import Viva, make_viva
 from softlookup.grading.workers.pool import WorkerPool, processors
@@ -106,18 +106,23 @@ def draw_vivas(
         pool = WorkerPool(
             _Drawing(settings, count), workers, log=course.log("viva"), patience_s=patience, lend=lend, modules=_MODULES
         )
-        for result in pool.run(jobs):
-            if result.failure:
-                drawn.notes.append(f"{shown(result.name)} gets no questions: {result.failure}")
-            else:
-                vivas[result.name] = Viva.from_json(json.loads(result.content))
-            watch.step(result.name)
+        with contextlib.closing(pool.run(jobs)) as results:  # type: ignore[type-var]
+            for result in results:
+                if result.failure:
+                    drawn.notes.append(f"{shown(result.name)} gets no questions: {result.failure}")
+                else:
+                    vivas[result.name] = Viva.from_json(json.loads(result.content))
+                watch.step(result.name)
     for student, _ in jobs:
         viva = vivas.get(student)
         if viva is not None and viva.questions:
             drawn.vivas.append(viva)
-        if viva is not None and len(viva.questions) < count:
-            drawn.notes.append(f"{shown(student)} gets {len(viva.questions)} of {count} questions: there are no more")
+        if viva is not None:
+            drawn.notes += [f"{shown(student)}: {note}" for note in viva.notes]
+            if len(viva.questions) < count:
+                drawn.notes.append(
+                    f"{shown(student)} gets {len(viva.questions)} of {count} questions: there are no more"
+                )
     if not drawn.vivas:
         raise CourseError(
             f"nobody gets questions on {assignment}: {drawn.notes[0] if drawn.notes else 'nobody was graded'}"
@@ -169,6 +174,7 @@ def write_vivas(
         The files that hold all sheets and keys, or else those of each student.
     """
     written = []
+    remember(course, out)
     granted, now = read_granted(course), naive_utc(datetime.now(UTC))
     for viva in vivas:
         folder = out / viva.student
@@ -176,12 +182,15 @@ def write_vivas(
         link = os.path.relpath(feedback, folder) if feedback.is_file() else ""
         book = os.environ.get("SOFTLOOKUP_BOOK", "").rstrip("/") or Released(course).book_from(folder)
         texts = {
-            "sheet.html": pages.page("Questions on your code", [pages.sheet(viva)], [viva.student]),
-            "key.html": pages.page("Key", [pages.key(viva)], [viva.student]),
-            "oral.html": pages.page("For the examiner", [pages.oral(viva, book, link)], [viva.student]),
-            "form.html": form(viva, minutes, time_factor(granted, viva.student, now)),
-            "viva.json": json.dumps(viva.as_json(), indent=1, ensure_ascii=False) + "\n",
+            SHEET: pages.page("Questions on your code", [pages.sheet(viva)], [viva.student]),
+            KEY: pages.page("Key", [pages.key(viva)], [viva.student]),
+            ORAL: pages.page("For the examiner", [pages.oral(viva, book, link)], [viva.student]),
+            FORM: form(viva, minutes, time_factor(granted, viva.student, now)),
+            QUESTIONS: json.dumps(viva.as_json(), indent=1, ensure_ascii=False) + "\n",
         }
+        if _text_of(folder / QUESTIONS) != texts[QUESTIONS]:
+            # The key comes last: where this is broken off, no sheet is marked by the key of another one.
+            (folder / QUESTIONS).unlink(missing_ok=True)
         for name, text in texts.items():
             atomic_write(folder / name, text.encode("utf-8", "replace"))
             written.append(folder / name)
@@ -192,6 +201,11 @@ def write_vivas(
         (out / name).with_suffix(".pdf").unlink(missing_ok=True)  # printed from the page before
         atomic_write(out / name, pages.page(title, map(made, vivas), ids).encode("utf-8", "replace"))
     return [out / SHEETS, out / KEYS]
+
+
+def _text_of(path: Path) -> str:
+    """What a file holds; empty where there is none."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
 def read_vivas(course: Course, assignment: str) -> dict[str, Viva]:

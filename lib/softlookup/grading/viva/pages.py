@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from softlookup.checking.catalogue import UnknownTask, get_task
-from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.data.plain_text import one_line, visible
 from softlookup.grading.judging.cleaning import POLICY
 from softlookup.grading.viva.questions import EDIT, LETTERS, YOURS, VivaQuestion
 from softlookup.grading.viva.vivas import Viva
@@ -66,7 +66,7 @@ def key(viva: Viva) -> str:
         f"{question.difficulty} of 3. {escape(question.why)}</p>"
         for number, question in enumerate(viva.questions, 1)
     )
-    return f"<article class='key'>{head(viva, 'Key')}<p><b>{letters}</b></p>{rows}</article>\n"
+    return f"<article class='key'>{head(viva, 'Key')}{_notes(viva)}<p><b>{letters}</b></p>{rows}</article>\n"
 
 
 def oral(viva: Viva, book: str, feedback: str = "") -> str:
@@ -95,14 +95,19 @@ def oral(viva: Viva, book: str, feedback: str = "") -> str:
     return (
         f"<article>{head(viva, 'For the examiner')}"
         '<p class="given">Show the code and ask for the result first; the options are for when no answer comes, and '
-        f"for versions. Then ask why. {powers(viva.questions)}</p>{''.join(sections)}</article>\n"
+        f"for versions. Then ask why. {powers(viva.questions)}</p>{_notes(viva)}{''.join(sections)}</article>\n"
     )
+
+
+def _notes(viva: Viva) -> str:
+    """What is not asked about, and why."""
+    return "".join(f"<p>{escape(visible(note))}</p>" for note in viva.notes)
 
 
 def head(viva: Viva, title: str) -> str:
     """The top of a page: title, assignment, student and the sheet's number."""
     return (
-        f"<h1>{escape(title)}</h1><p>{escape(viva.assignment)} · <b>{escape(one_line(viva.student))}</b> · "
+        f"<h1>{escape(title)}</h1><p>{escape(viva.assignment)} · <b><bdi>{escape(one_line(viva.student))}</bdi></b> · "
         f"sheet {viva.code}</p>"
     )
 

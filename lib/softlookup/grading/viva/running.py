@@ -5,7 +5,7 @@ Nothing of a submission, and no edit of it, runs anywhere else. What comes back 
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from softlookup.grading.judging.rebuild import ReleasedCheck, rebuild
 from softlookup.grading.judging.remote import Remote, about
 from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
 from softlookup.grading.viva.trials import (
+    MOST_SLOW,
     Program,
     Trial,
     agreed,
@@ -30,14 +31,24 @@ from softlookup.grading.viva.trials import (
     verdict_of,
 )
 
-_ROUNDS = 4
+_ROUNDS = 8
 """How often a process is begun for one pass over a submission: anew after each program that ended it."""
+
+_PROGRAM = "the answer, or a copy of it with one line changed,"
+_LATE = f"{_PROGRAM} did not come to an end in time"
 
 
 class VivaExaminer(AssignmentSandbox):
     """Runs submissions of one assignment and their edits."""
 
-    def trials(self, student: str, submission: bytes, most: int, published: bool = False) -> list[Trial]:
+    def trials(
+        self,
+        student: str,
+        submission: bytes,
+        most: int,
+        published: bool = False,
+        say: Callable[[str], None] = lambda sentence: None,
+    ) -> list[Trial]:
         """Run one submission.
 
         Args:
@@ -45,6 +56,7 @@ class VivaExaminer(AssignmentSandbox):
             submission: The submitted file; with the student's own release where the settings say so.
             most: How many tasks are wanted.
             published: Run the published answers in place of the submitted ones.
+            say: Called with a sentence on each task that is left out since its programs did not come to an end.
 
         Returns:
             The tasks that the submission has right and that can be asked about, in the order of the notebook; none
@@ -64,7 +76,12 @@ class VivaExaminer(AssignmentSandbox):
                 if grade_id(cell) in task_checks:
                     cell.source = solution(task_checks[grade_id(cell)].variant)
         plans = plans_of(cells, task_checks, settings, student, published)
-        return _Passes(self, cells, plans, most).trials()
+        passes = _Passes(self, cells, plans, most)
+        trials = passes.trials()
+        for why in dict.fromkeys(passes.left_out.values()):
+            tasks = [task for task, reason in passes.left_out.items() if reason == why]
+            say(f"{', '.join(tasks)} {'is' if len(tasks) == 1 else 'are'} left out: {why}.")
+        return trials
 
 
 class _Passes:
@@ -75,28 +92,33 @@ class _Passes:
     ) -> None:
         self.assignment, self.forks, self.cells = examiner.assignment, examiner.forks, cells
         self.limits, self.plans, self.most = examiner.assignment.settings.limits, plans, most
-        self.until = time.monotonic() + self.limits.total_s
+        self.begun_s, self.until = time.monotonic(), 0.0
         self.session: SubmissionSession | None = None
         self.begun = 0
+        self.left_out: dict[str, str] = {}
+        self.trouble, self.late = "", 0
 
     def trials(self) -> list[Trial]:
-        first = list(self._pass(self.plans, self.most))
-        second = {id(trial.check): trial for trial in self._pass(first, len(first))}
+        # The second pass runs what the first has run, and takes as long.
+        first = list(self._pass(self.plans, self.most, self.limits.total_s / 2))
+        second = {id(trial.check): trial for trial in self._pass(first, len(first), self.limits.total_s)}
         both = [_agreeing(trial, second[id(trial.check)]) for trial in first if id(trial.check) in second]
         at = {grade_id(cell): number for number, cell in enumerate(self.cells)}
         return sorted(
             (trial for trial in both if trial is not None), key=lambda trial: at.get(trial.check.task.slug, -1)
         )
 
-    def _pass(self, plans: Iterable[Trial], most: int) -> Iterator[Trial]:
-        self.begun, count = 0, 0
+    def _pass(self, plans: Iterable[Trial], most: int, until_s: float) -> Iterator[Trial]:
+        self.begun, count, self.until = 0, 0, self.begun_s + until_s
         try:
             for plan in plans:
-                if time.monotonic() > self.until:
-                    return
-                if trial := tried(plan, self):
+                self.trouble, self.late = "", 0
+                trial = tried(plan, self)
+                if trial is not None:
                     count += 1
                     yield trial
+                elif self.trouble:
+                    self.left_out[plan.check.task.id] = self.trouble
                 if count == most:
                     return
         finally:
@@ -105,10 +127,16 @@ class _Passes:
     def ran(self, plan: Trial, program: Program, judged: bool) -> Program | None:
         """Run one program; None where it ends its process, or cannot be asked."""
         if time.monotonic() > self.until:
+            self.trouble = self._over
+            return None
+        if self.late >= MOST_SLOW and program is not plan.original:
             return None
         try:
             session = self._begun()
-            if session is None or session.run(program.source).trouble:
+            trouble = "" if session is None else session.run(program.source).trouble
+            if session is None or trouble:
+                if trouble == "time":
+                    self.trouble, self.late = _LATE, self.late + 1
                 return None
             check = plan.check
             check_input = session.check("", about(check))
@@ -122,12 +150,18 @@ class _Passes:
             both = agreed(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :])
             return replace(program, outcomes=both, wrong=self._wrong(session, check) if judged else None)
         except OutOfTime:
+            self.trouble, self.late = _LATE, self.late + 1
             return None
-        except Dead:
+        except Dead as death:
+            self.trouble, self.late = f"{_PROGRAM} ended its process ({death})", self.late + 1
             self._end()
             if not self.forks.lives():
                 self.forks.renew()
             return None
+
+    @property
+    def _over(self) -> str:
+        return f"the time for one student, {self.limits.total_s:g} s for two runs of each program, was over"
 
     def _wrong(self, session: SubmissionSession, check: ReleasedCheck) -> frozenset[str] | None:
         """What the check finds in the program at hand."""
@@ -140,6 +174,8 @@ class _Passes:
         """The process, with all cells run in it; None where it has ended too often."""
         while self.session is None:
             if self.begun >= _ROUNDS or time.monotonic() > self.until:
+                ended = f"the notebook had to be begun anew {self.begun} times"
+                self.trouble = ended if self.begun >= _ROUNDS else self._over
                 return None
             self.begun += 1
             self.session = self.forks.session(self.until)
@@ -147,7 +183,8 @@ class _Passes:
                 for cell in self.cells:
                     if cell.cell_type == "code" and not is_check(cell):
                         self.session.run(cell.source)
-            except Dead:
+            except Dead as death:
+                self.trouble = f"a cell of the notebook ended its process ({death})"
                 self._end()
                 return None
         return self.session

@@ -25,6 +25,9 @@ from softlookup.grading.viva.words import LIKED, PARTS
 MOST_MUTANTS = 14
 """Edits of one function that are run."""
 
+MOST_SLOW = 3
+"""After so many programs of one answer that did not come to an end, no further edit of it is run."""
+
 _LEAST_MUTANTS = 3
 """With the original, they are the four options of a question."""
 

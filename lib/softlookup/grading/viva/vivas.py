@@ -28,12 +28,14 @@ class Viva:
         assignment: Name of the assignment.
         questions: In the order of the tasks.
         seed: It drew them.
+        notes: Sentences on what is not asked about, for the instructor.
     """
 
     student: str
     assignment: str
     questions: tuple[VivaQuestion, ...]
     seed: int
+    notes: tuple[str, ...] = ()
 
     @property
     def difficulty(self) -> float:
@@ -63,7 +65,8 @@ class Viva:
         )
         if not all(len(question.options) > question.key >= 0 for question in questions):
             raise ValueError("a key is no option")
-        return cls(str(values["student"]), str(values["assignment"]), questions, int(values["seed"]))
+        notes = tuple(map(str, values.get("notes", ())))
+        return cls(str(values["student"]), str(values["assignment"]), questions, int(values["seed"]), notes)
 
 
 def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: int) -> Viva:
@@ -79,7 +82,8 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
         So many questions, or fewer where the assignment has no more. The same seed, submission and count give the same.
     """
     settings = examiner.assignment.settings
-    trials = examiner.trials(student, submission, count + SPARE)
+    notes: list[str] = []
+    trials = examiner.trials(student, submission, count + SPARE, say=notes.append)
     student_questions = questions_in_any_order(trials, generator(settings, student, 1))
     chosen = choose(student_questions, count, at_any_rate=False)
     if len(chosen) < count:
@@ -88,7 +92,8 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
         trials += [trial for trial in published if trial.check.task.id not in own_tasks]
         chosen = choose(questions_in_any_order(trials, generator(settings, student, 2)), count, chosen)
     chosen = with_letters(chosen, generator(settings, student, 3))
-    return Viva(student, settings.assignment, tuple(explained(trials, question) for question in chosen), settings.seed)
+    questions = tuple(explained(trials, question) for question in chosen)
+    return Viva(student, settings.assignment, questions, settings.seed, tuple(notes))
 
 
 def with_letters(questions: Sequence[VivaQuestion], rng: np.random.Generator) -> list[VivaQuestion]:

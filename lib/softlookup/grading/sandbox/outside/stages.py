@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,12 @@ from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.locks import lock
 
 PREFIX = "softlookup-stage-"
-_YOUNG_S = 60.0
+_YOUNG_S = 10.0
+"""A folder may be so old and without its lock still."""
+
+_FOREIGN_S = 7 * 24 * 3600.0
+"""No grader works so long on what another machine, or this one before it was started again, has made."""
+
 _held: dict[Path, int] = {}
 
 
@@ -25,7 +31,7 @@ def new_stage() -> Path:
         The folder. A lock on it says that it is in use, for as long as this process lives.
     """
     sweep()
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{_machine()}-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for gone in [stage for stage in _held if not stage.exists()]:
         os.close(_held.pop(gone))
@@ -36,17 +42,32 @@ def new_stage() -> Path:
 
 
 def sweep() -> None:
-    """Remove this account's folders that no process holds. A young one may be without its lock still, and stays."""
+    """Remove this account's folders that no process holds; the lock tells, in whatever container the process is.
+
+    A young one may be without its lock still, and stays. So does another machine's where both share a disk, which need
+    not tell of locks, until it is old.
+    """
+    local = f"{PREFIX}{_machine()}-"
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             fd = os.open(old, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 about = os.fstat(fd)
-                if about.st_uid == os.geteuid() and time.time() - about.st_mtime > _YOUNG_S:
+                least_s = _YOUNG_S if old.name.startswith(local) else _FOREIGN_S
+                if about.st_uid == os.geteuid() and time.time() - about.st_mtime > least_s:
                     lock(fd, wait=False)
                     shutil.rmtree(old, ignore_errors=True)
             finally:
                 os.close(fd)
+
+
+def _machine() -> str:
+    """A number of this machine since it was started, the same in all of its containers."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_bytes()
+    except OSError:
+        boot = os.uname().nodename.encode()
+    return f"{zlib.crc32(boot):08x}"
 
 
 @contextlib.contextmanager
