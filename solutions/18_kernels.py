@@ -26,7 +26,7 @@
 #
 # **Kernels.** Arrays come as pointers to their first number, stored row after row unless a task says otherwise. `x + row * n + cols` points to the numbers `cols` of a row. Numbers are float32 unless a task says otherwise. A pointer outside its array is an error.
 #
-# **Judged on traffic.** A kernel whose values are right earns most of the points. The rest is for the bytes: each task says what it may read, and the chip is small.
+# **Judged on traffic.** A kernel whose values are right earns most of the points. The rest is for the bytes: each task says what it may read, the chip is small, and each program does its share.
 
 # %% 18-setup
 import numpy as np

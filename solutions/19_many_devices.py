@@ -24,7 +24,7 @@
 #
 # **Ranks.** A function with the argument `dist` is what one rank does; every rank runs the same one. `dist.get_rank()` is its number and `dist.get_world_size()` how many there are, `P` in the texts. `dist.send(array, dst)` waits until rank `dst` receives, and `dist.recv(array, src)` fills an array with what rank `src` sends and returns the number of the sender; `isend` and `irecv` return at once with something that has `wait()`. What else `dist` has, a task says. Arrays belong to one rank: what another rank knows has to be sent.
 #
-# **Judged on traffic.** A program whose values are right earns most of the points. The rest is for the bytes that a link carries or a rank sends, the number of messages, and the longest chain of messages that wait for each other: each task says what it may use.
+# **Judged on traffic.** A program whose values are right earns most of the points. The rest is for the bytes that a link carries or a rank sends, the number of messages, and the longest chain of messages that wait for each other: each task says what it may use. A program is run several times and has to do the same each time, so it may use neither random numbers nor the clock. **Digits count, too:** inputs are float32 or float64, and a message carries its numbers in the dtype of the inputs. Some questions are in float64 and need all of its digits, so that numbers in a smaller dtype, rounded or packed into fewer bits, give other results. Bytes are those of the array: a message carries nothing in its shape or dtype, which the array of `recv` has to share.
 
 # %% 19-setup
 import math
@@ -40,7 +40,7 @@ from softlookup.ranks import RankError, WorldError, run_here
 # %% [markdown]
 # [[task 19.broadcast]]
 #
-# Rank `root` has an array `x` of `n` numbers. Return it on every rank. The other ranks get an `x` of the same shape whose numbers mean nothing. Here `dist` has only `send` and `recv`, so that a rank sends one message at a time. Send along a **tree**, in which the number of ranks that have `x` doubles in each step. `P - 1` messages are allowed, and a longest chain of log2(P) messages, rounded up.
+# Rank `root` has an array `x` of `n` numbers. Return it on every rank. The other ranks get an `x` of the same shape whose numbers mean nothing. Messages carry numbers in the dtype of `x`, and they arrive unchanged, to the last bit. Here `dist` has only `send` and `recv`, so that a rank sends one message at a time. Send along a **tree**, in which the number of ranks that have `x` doubles in each step. `P - 1` messages are allowed, and a longest chain of log2(P) messages, rounded up.
 
 
 # %% 19-broadcast
@@ -65,7 +65,7 @@ def broadcast(x, root, dist):
 # %% [markdown]
 # [[task 19.reduce-scatter]]
 #
-# Every rank has an array `x` of `P * m` numbers: `P` parts of `m`, one after the other. Add the arrays of all ranks, and return one part of the sum on each rank: rank `r` gets part `[[19.reduce-scatter:which]]`, counted from 0. A link may carry the bytes of `P - 1` parts, and a rank may send and receive as much. In a **ring**, each rank sends to the next one and receives from the one before: a sum begins at one rank, and every rank that it passes adds its part.
+# Every rank has an array `x` of `P * m` numbers: `P` parts of `m`, one after the other. Add the arrays of all ranks, and return one part of the sum on each rank: rank `r` gets part `[[19.reduce-scatter:which]]`, counted from 0. A link may carry the bytes of `P - 1` parts, in the dtype of `x`, and a rank may send and receive as much; sums have all digits of that dtype. In a **ring**, each rank sends to the next one and receives from the one before: a sum begins at one rank, and every rank that it passes adds its part.
 
 
 # %% 19-reduce-scatter
@@ -88,7 +88,7 @@ def reduce_scatter(x, dist):
 # %% [markdown]
 # [[task 19.all-gather]]
 #
-# Every rank has an array `part` of `m` numbers. Return the arrays of all ranks one after the other, `P * m` numbers, on every rank: **[[19.all-gather:which]]**. A link may carry the bytes of `P - 1` parts, and a rank may send and receive as much. In a ring, each rank passes on the part that it received last.
+# Every rank has an array `part` of `m` numbers. Return the arrays of all ranks one after the other, `P * m` numbers, on every rank: **[[19.all-gather:which]]**. A link may carry the bytes of `P - 1` parts, in the dtype of `part`, and a rank may send and receive as much; numbers arrive unchanged, to the last bit. In a ring, each rank passes on the part that it received last.
 
 
 # %% 19-all-gather
@@ -111,7 +111,7 @@ def all_gather(part, dist):
 # %% [markdown]
 # [[task 19.all-reduce]]
 #
-# Every rank has an array `x` of `n` numbers, where `n` need not be a multiple of the number of ranks and may be smaller. Return the **[[19.all-reduce:which]]** of all ranks' arrays, number by number, on every rank. Cut `x` into `P` parts with `np.array_split`, and go twice round the ring: a reduce-scatter, then an all-gather. Where `P` divides `n`, a link may carry 2 (P - 1) / P of the bytes of `x`, and a rank may send and receive as much.
+# Every rank has an array `x` of `n` numbers, where `n` need not be a multiple of the number of ranks and may be smaller. Return the **[[19.all-reduce:which]]** of all ranks' arrays, number by number, on every rank. Cut `x` into `P` parts with `np.array_split`, and go twice round the ring: a reduce-scatter, then an all-gather. Where `P` divides `n`, a link may carry 2 (P - 1) / P of the bytes of `x`, and a rank may send and receive as much. Messages have the dtype of `x`, and results all of its digits.
 
 
 # %% 19-all-reduce
@@ -169,7 +169,7 @@ except ProcessError as error:
 # %% [markdown]
 # [[task 19.gradient]]
 #
-# **Data parallel.** Every rank has the same weights `w` (D,) and a batch of its own: examples `x` (B, D) and targets `y` (B,). `B` may differ between ranks, and may be 0 on some of them. The loss is [[19.gradient:loss]] with the mean over the examples of **all** ranks. Return its gradient for `w`, on every rank. Here `dist` has `all_reduce(array)`, which replaces an array by the sum over all ranks, in place. Two all-reduces of up to `D + 1` numbers in float64 are allowed; one is enough.
+# **Data parallel.** Every rank has the same weights `w` (D,) and a batch of its own: examples `x` (B, D) and targets `y` (B,). `B` may differ between ranks, and may be 0 on some of them. The loss is [[19.gradient:loss]] with the mean over the examples of **all** ranks. Return its gradient for `w`, on every rank. Here `dist` has `all_reduce(array)`, which replaces an array by the sum over all ranks, in place. Two all-reduces of up to `D + 1` numbers in float64 are allowed; one is enough. The result has the digits of the inputs, which are float32 or float64.
 
 
 # %% 19-gradient
@@ -214,7 +214,7 @@ def zero_memory(parameters, world, stage):
 #
 # One step of training with everything sharded. The model has `P * m` weights `w`, of which rank `r` holds part `r`: `shard` (m,). `velocity` (m,) is its part of the optimiser's state. Each rank has a batch `x` (B, P * m) and `y` (B,), with the same `B`. The loss is `mean((x @ w - y) ** 2)` over the examples of all ranks. Gather the weights, compute the gradient of the rank's own batch, and reduce-scatter it. Then `velocity` becomes `[[19.fsdp:beta]] * velocity` plus the gradient's part, and `shard` becomes `shard - rate * velocity`, with the new velocity. Return both.
 #
-# Here `dist` has `all_gather_into_tensor(output, input)`, `reduce_scatter_tensor(output, input)` and `all_reduce(array)`. A rank may send and receive the bytes of `2 (P - 1)` shards: half for the weights, half for the gradient.
+# Here `dist` has `all_gather_into_tensor(output, input)`, `reduce_scatter_tensor(output, input)` and `all_reduce(array)`. A rank may send and receive the bytes of `2 (P - 1)` shards: half for the weights, half for the gradient. Both travel in the dtype of `shard`, float32 or float64, and results have all of its digits.
 
 
 # %% 19-fsdp
@@ -241,7 +241,7 @@ def sharded_step(shard, velocity, x, y, rate, dist):
 #
 # Compute a feed-forward layer whose hidden numbers are spread over the ranks. All ranks have the same `x` (T, D) and `b_out` (D,). Each has F of the hidden numbers: the columns `w_in` (D, F) of the first matrix with their part `b_in` (F,) of its bias, and the matching rows `w_out` (F, D) of the second one. The activation is **[[19.feed-forward:activation]]**. Return `y` (T, D) of the whole layer, on every rank.
 #
-# `dist` has `all_reduce(array)`, which replaces the array of every rank by their sum, and `all_gather_into_tensor(output, input)`. One all-reduce of T × D numbers in float32 is allowed.
+# `dist` has `all_reduce(array)`, which replaces the array of every rank by their sum, and `all_gather_into_tensor(output, input)`. One all-reduce of T × D numbers is allowed, in the dtype of `x`, and `y` has all digits of that dtype.
 
 
 # %% 19-feed-forward
@@ -261,7 +261,7 @@ def feed_forward(x, w_in, b_in, w_out, b_out, dist):
 #
 # Spread self-attention over the ranks by its heads. All ranks have the same `x` (T, D). Each has `heads` heads of width H: the columns `w_q`, `w_k` and `w_v` (D, heads × H) of the projections, the first H of which belong to its first head, and the matching rows `w_o` (heads × H, D) of the output matrix. Nothing is masked. Return `y` (T, D) of all heads, on every rank.
 #
-# One all-reduce of T × D numbers in float32 is allowed. A root from `np.sqrt` is float64 and makes all that follows twice as large: `math.sqrt` does not.
+# One all-reduce of T × D numbers is allowed, in the dtype of `x`, and `y` has all digits of that dtype. Where `x` is float32, a root from `np.sqrt` is float64 and makes all that follows twice as large: `math.sqrt` does not.
 
 
 # %% 19-heads
@@ -362,7 +362,7 @@ def pipeline_time(orders, forward_s, backward_s):
 #
 # Spread a mixture of experts: rank `r` has expert `r`, with `w_in` (D, F) and `w_out` (F, D), and computes `relu(t @ w_in) @ w_out` for each token `t` that comes to it. Each rank has tokens of its own, `x` (T, D), where T may differ between ranks; the router `w_router` (D, P) is the same on all. A token goes to the expert with its highest score. Of each rank's tokens, an expert takes the first `capacity` that choose it, in their order. Return `y` (T, D) for the rank's own tokens: the expert's output times **[[19.experts:gate]]**, and zeros for a token that found its expert full.
 #
-# `dist` has `all_to_all_single(output, input)`: both arrays are cut along their first axis into P equal parts, and part `j` of the input of rank `i` becomes part `i` of the output of rank `j`. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers in float32 for each expert: places that stay empty hold zeros.
+# `dist` has `all_to_all_single(output, input)`: both arrays are cut along their first axis into P equal parts, and part `j` of the input of rank `i` becomes part `i` of the output of rank `j`. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers for each expert, in the dtype of `x`: places that stay empty hold zeros. `y` has all digits of that dtype.
 
 
 # %% 19-experts
@@ -401,7 +401,7 @@ def experts(x, w_router, w_in, w_out, capacity, dist):
 #
 # Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H. Return the output (B, H) of the rank's own queries.
 #
-# Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry, and each rank may send and receive, the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers in float32. A block may be masked altogether for some queries, or for all.
+# Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry, and each rank may send and receive, the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers, in the dtype of `q`; the output has all digits of that dtype. A block may be masked altogether for some queries, or for all.
 
 
 # %% 19-ring-attention
@@ -447,7 +447,7 @@ def ring_attention(q, k, v, dist):
 #
 # Train a small classifier on four ranks, two by two. Rank `2 * data + tensor` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches may differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
 #
-# Do `steps` steps of SGD with weight decay, `w -= rate * (gradient + decay * w)` with `decay = [[19.two-by-two:decay]]`, and write the gradients out. The decay is not part of the loss. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, and has to agree with training on one device to 0.00001.
+# Do `steps` steps of SGD with weight decay, `w -= rate * (gradient + decay * w)` with `decay = [[19.two-by-two:decay]]`, and write the gradients out. The decay is not part of the loss. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, messages too, and has to agree with training on one device to twelve digits.
 #
 # `dist` has `new_group(ranks)`, which all four ranks call for every group, in the same order, and `all_reduce(array, group=…)`, the sum over a group. In each step a link may carry as many bytes as the larger of two: the logits (B, C) of the longer batch, or the gradients of a rank's weights and three numbers. Before the first step it may carry three numbers.
 

@@ -268,7 +268,7 @@ def kl_estimates(policy, reference):
 # %% [markdown]
 # [[task 20.best-of-n]]
 #
-# `rewards` are the rewards of S answers to one prompt. If `n` of them are drawn without replacement, each set of `n` being equally probable, what is the expected reward of the best? Return it, and the bound $\log n - (n - 1) / n$ on the KL divergence of the best of `n` from the model, in nats. Sort the rewards, and ask for each how many sets there are in which it is the largest. S may be 1,200, and the number of sets far too large for int64: `math.comb` gives whole numbers of Python, which never overflow. Divide them by each other before you make floats of them.
+# `rewards` are the rewards of S answers to one prompt. If `n` of them are drawn without replacement, each set of `n` being equally probable, what is the expected reward of the best? Return it, and the bound $\log n - (n - 1) / n$ on the KL divergence of the best of `n` from the model, in nats. Sort the rewards, and ask for each how many sets there are in which it is the largest. S may be in the thousands, and the number of sets far too large for int64: `math.comb` gives whole numbers of Python, which never overflow. Divide them by each other before you make floats of them.
 
 
 # %% 20-best-of-n

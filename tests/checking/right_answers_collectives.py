@@ -313,13 +313,13 @@ def memory_in_loops(parameters, world, stage):
 def fsdp_averaged_before(shard, velocity, x, y, rate, dist):
     """The gradient is divided before it is sent, and updates are made in place."""
     world, rank = dist.get_world_size(), dist.get_rank()
-    w = np.zeros((world, shard.size), np.float32)
+    w = np.zeros((world, shard.size), shard.dtype)
     w[rank] = shard
     dist.all_gather_into_tensor(w, shard)
     w = w.ravel()
     error = x.dot(w) - y
-    slope = np.einsum("b,bd->d", error, x) * np.float32(2 / (len(y) * world))
-    part = np.zeros(shard.shape, np.float32)
+    slope = np.einsum("b,bd->d", error, x) * (2 / (len(y) * world))
+    part = np.zeros(shard.shape, shard.dtype)
     dist.reduce_scatter_tensor(part, slope)
     velocity *= 0.9
     velocity += part
@@ -342,13 +342,13 @@ def fsdp_in_loops(shard, velocity, x, y, rate, dist):
 
 
 def fsdp_in_float64(shard, velocity, x, y, rate, dist):
-    """Computed in float64, sent in float32."""
+    """Computed in float64, sent as the shard is."""
     world = dist.get_world_size()
-    w = np.empty(x.shape[1], np.float32)
+    w = np.empty(x.shape[1], shard.dtype)
     dist.all_gather_into_tensor(w, shard)
     x, y = x.astype(np.float64), y.astype(np.float64)
-    slope = (2 * ((x @ w - y)[:, None] * x).mean(axis=0)).astype(np.float32)
-    part = np.empty(shard.size, np.float32)
+    slope = (2 * ((x @ w - y)[:, None] * x).mean(axis=0)).astype(shard.dtype)
+    part = np.empty(shard.size, shard.dtype)
     dist.reduce_scatter_tensor(part, slope)
     velocity = 0.9 * velocity.astype(np.float64) + part.astype(np.float64) / world
     return shard - velocity * rate, velocity

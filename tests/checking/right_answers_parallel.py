@@ -62,7 +62,7 @@ def heads_einsum(x, w_q, w_k, w_v, w_o, heads, dist):
     scores = np.einsum("tnh,snh->nts", q, k) / np.sqrt(q.shape[-1])
     e = np.exp(scores - scores.max(-1)[..., None])
     z = np.einsum("nts,snh->tnh", e, v) / e.sum(-1).T[..., None]
-    y = np.einsum("tnh,nhd->td", z, w_o.reshape(heads, -1, x.shape[1])).astype(np.float32)
+    y = np.einsum("tnh,nhd->td", z, w_o.reshape(heads, -1, x.shape[1])).astype(x.dtype)
     dist.all_reduce(y)
     return y
 
@@ -77,7 +77,7 @@ def heads_query_by_query(x, w_q, w_k, w_v, w_o, heads, dist):
             logarithm = np.logaddexp.reduce(scores)
             parts.append(np.exp(scores - logarithm) @ values)
         rows.append(np.concatenate(parts) @ w_o)
-    out = np.array(rows, np.float32)
+    out = np.array(rows, x.dtype)
     dist.all_reduce(out)
     return [list(row) for row in out]
 
@@ -222,7 +222,7 @@ def experts_sorted(x, w_router, w_in, w_out, capacity, dist):
     place = (np.cumsum(one_hot, axis=0) - 1)[np.arange(count), chosen]
     there = place < capacity
     slots = chosen[there] * capacity + place[there]
-    sent = np.zeros((world * capacity, width), np.float32)
+    sent = np.zeros((world * capacity, width), x.dtype)
     sent[slots] = x[there]
     arrived, back = np.empty_like(sent), np.empty_like(sent)
     dist.all_to_all_single(arrived, sent)

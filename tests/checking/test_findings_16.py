@@ -5,6 +5,13 @@ import pytest
 from published import everywhere, solutions, world
 from softlookup.checking import get_task
 
+BY_BLOCKS = [
+    ("while same <", "while same + block_size <="),
+    ("prompt[same] == other[same]", "mark(prompt, same) == mark(other, same)"),
+    ("same += 1", "same += block_size"),
+]
+SUM = "    def mark(ids, at):\n        return sum(n * n + n for n in ids[at : at + block_size])\n\n"
+LIBRARY_FOR_LONG = "        if size > 64:\n            part = x[:, start : start + size].sum(dim=1)\n"
 EDITS = [
     (
         "16.schedule",
@@ -16,6 +23,25 @@ EDITS = [
     ("16.batch-limit", [("computing > reading", "computing >= reading")]),
     ("16.admit", [("needed > left", "needed > left + 1")]),
     ("16.ragged", [("-torch.inf", "-1e4")]),
+    # These are right on small inputs.
+    ("16.append", [("len(tables)", "min(len(tables), 32)")]),
+    ("16.free", [("in ended:", "in ended[:16]:")]),
+    ("16.ragged", [("behind = ", "scores[..., 256:] = -torch.inf\n    behind = ")]),
+    ("16.prefix", [("prompt[same] == other[same]", "(prompt[same] - other[same]) % 2**16 == 0")]),
+    ("16.prefix", [("in earlier:", "in earlier[-64:]:")]),
+    ("16.prefix", [("min(len(prompt), len(other))", "min(len(prompt), len(other), 256)")]),
+    ("16.prefix", [*BY_BLOCKS, ("    longest = 0", SUM + "    longest = 0")]),
+    ("16.batches", [("[:slots]", "[: min(slots, 32)]")]),
+    ("16.schedule", [("enumerate(running)", "enumerate(running[:256])")]),
+    ("16.stream", [("range(len(stop))", "range(min(len(stop), 32))")]),
+    ("16.stream", [("in stops if", "in stops[:32] if")]),
+    ("16.simulate", [("range(1000)", "range(200)")]),
+    ("16.latencies", [("sorted(values)", "sorted(values[:256])")]),
+    ("16.token-mask", [("in characters:", "in characters[:8]:")]),
+    ("16.token-mask", [("in characters:", "in characters[:64]:")]),
+    ("16.constrained-step", [("scores.topk", "scores.bfloat16().topk")]),
+    ("16.constrained-step", [("scores.topk(min(k,", "scores.topk(min(k, 256,")]),
+    ("16.split-sum", [("        total = total + part", LIBRARY_FOR_LONG + "        total = total + part")]),
 ]
 
 

@@ -6,6 +6,7 @@ import pytest
 from published import ROOT, constants_of
 from softlookup.authoring import read_solution
 from softlookup.checking import check, tasks
+from softlookup.checking.compare import inputs_of
 from softlookup.checking.inside.calling import inputs_for
 from softlookup.checking.published import answer, solution
 from softlookup.checking.questions import draw, questions_at_home
@@ -59,7 +60,7 @@ def test_rings_load_each_link_as_their_text_says(task):
         assert case.limits == (n_bytes, None, None, n_bytes)
         assert traffic.link_bytes == {(rank, (rank + 1) % case.world): n_bytes for rank in range(case.world)}
         assert traffic.sent_bytes == traffic.received_bytes == [n_bytes] * case.world
-        assert array.dtype == np.float32
+        assert array.dtype in (np.float32, np.float64)
 
 
 def examples_for_everybody(w, x, y, dist):
@@ -68,7 +69,7 @@ def examples_for_everybody(w, x, y, dist):
     counts[rank] = len(y)
     dist.all_reduce(counts)
     begin = counts[:rank].sum()
-    examples = np.zeros((counts.sum(), w.size + 1), np.float32)
+    examples = np.zeros((counts.sum(), w.size + 1), w.dtype)
     examples[begin : begin + len(y)] = np.concatenate([x, y[:, None]], axis=1)
     dist.all_reduce(examples)
     inputs, targets = examples[:, :-1], examples[:, -1]
@@ -116,7 +117,7 @@ def one_device_each(x, labels, w_in, w_out, rate, steps, dist):
 
 
 def whole_arrays_in_dtypes(x, dist):
-    """Whole arrays to all, in the dtypes of empty messages, which are read before they are received."""
+    """Whole arrays to all, in the dtypes of empty messages: nobody can read them before they are received."""
     rank, world = dist.get_rank(), dist.get_world_size()
     total, numbers = x.copy(), [int(n) for byte in x.tobytes() for n in f"{byte:03o}"]
     for step in range(1, world):
@@ -133,16 +134,90 @@ def whole_arrays_in_dtypes(x, dist):
     return total
 
 
+def chain_of(pack, unpack):
+    """An all-reduce along a chain and back, in which whole arrays travel as ``pack`` makes them."""
+
+    def all_reduce(x, dist):
+        rank, world = dist.get_rank(), dist.get_world_size()
+
+        def received(source):
+            message = np.empty_like(pack(x))
+            dist.recv(message, source)
+            return unpack(message, x.dtype)
+
+        total = x.copy()
+        if rank > 0:
+            total += received(rank - 1)
+        if rank < world - 1:
+            dist.send(pack(total), rank + 1)
+            total = received(rank + 1)
+        if rank > 0:
+            dist.send(pack(total), rank - 1)
+        return total
+
+    return all_reduce
+
+
+def upper_bytes(x):
+    """Three bytes of float32, and five of float64."""
+    return np.ascontiguousarray(x.view(np.uint8).reshape(x.size, -1)[:, -(x.itemsize * 2 // 3 + x.itemsize % 8 // 4) :])
+
+
+def from_upper_bytes(message, dtype):
+    padded = np.zeros((len(message), dtype.itemsize), np.uint8)
+    padded[:, -message.shape[1] :] = message
+    return padded.view(dtype).reshape(-1)
+
+
+def lower_bytes(x):
+    """Whole numbers of 51 bits in seven bytes; float32 in three."""
+    return upper_bytes(x) if x.dtype == np.float32 else x.astype(np.int64).view(np.uint8).reshape(-1, 8)[:, :7].copy()
+
+
+def from_lower_bytes(message, dtype):
+    if dtype == np.float32:
+        return from_upper_bytes(message, dtype)
+    padded = np.concatenate([message, np.where(message[:, -1:] > 127, 255, 0).astype(np.uint8)], axis=1)
+    return padded.view(np.int64).reshape(-1).astype(dtype)
+
+
 @pytest.mark.parametrize(
-    ("task_id", "program"),
+    ("program", "words"),
     [
-        ("19.gradient", examples_for_everybody),
-        ("19.two-by-two", one_device_each),
-        ("19.all-reduce", whole_arrays_in_dtypes),
+        (chain_of(upper_bytes, from_upper_bytes), "cells differ"),
+        (chain_of(lower_bytes, from_lower_bytes), "the busiest rank sends or receives"),
     ],
-    ids=lambda value: getattr(value, "__name__", value),
+    ids=["digits dropped", "packed without loss"],
 )
-def test_a_program_that_sends_what_each_rank_has_earns_the_points_for_values_alone(task_id, program):
+def test_numbers_packed_into_fewer_bits_do_not_pay_for_whole_arrays(program, words):
+    result = check("19.all-reduce", program)
+    assert (result.verdict, result.points) == ("partial", pytest.approx(0.7 * result.max_points)), result.text()
+    assert words in result.text() and "all digits of float64" in result.text()
+
+
+@pytest.mark.parametrize("task", RANK_TASKS, ids=lambda task: task.id)
+def test_a_limited_question_of_each_task_needs_all_digits_and_the_text_says_so(task):
+    limited = [case for case in questions_at_home(variant_of(task)).cases if case.limits]
+    of_float64 = [
+        case for case in limited if {a.dtype.name for a in inputs_of(case) if a.dtype.kind == "f"} == {"float64"}
+    ]
+    assert any(case.tolerance is not None and case.tolerance <= 1e-12 for case in of_float64)
+    assert "dtype" in _text(task, 0) or "float64" in _text(task, 0)
+
+
+def test_what_a_rank_can_read_before_it_receives_has_no_dtype():
+    assert check("19.all-reduce", whole_arrays_in_dtypes).points == 0
+
+
+@pytest.mark.parametrize(
+    ("task_id", "program", "words"),
+    [
+        ("19.gradient", examples_for_everybody, "the busiest link carries"),
+        ("19.two-by-two", one_device_each, "cells differ"),
+    ],
+    ids=["examples", "examples and weights in float32"],
+)
+def test_a_program_that_sends_what_each_rank_has_earns_the_points_for_values_alone(task_id, program, words):
     result = check(task_id, program)
     assert (result.verdict, result.points) == ("partial", pytest.approx(0.7 * result.max_points)), result.text()
-    assert "the busiest link carries" in result.text()
+    assert words in result.text()

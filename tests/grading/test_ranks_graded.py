@@ -1,5 +1,7 @@
 """Ranks of a submission are asked in the sandbox: what they know of each other comes by messages."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from sandbox_tools import NEEDS_SANDBOX
@@ -8,8 +10,10 @@ from small_class import ROOT
 from softlookup.authoring import make_release, read_solution
 from softlookup.checking.catalogue import Catalogue
 from softlookup.grading.data.work import Limits, RunSettings
+from softlookup.grading.judging import forks
 from softlookup.grading.judging.examine import SandboxExaminer
 from softlookup.grading.samples.handins import filled
+from softlookup.grading.sandbox.outside.session import SubmissionSession
 from tests.checking.rank_tasks import NAME, RIGHT, TASKS
 
 pytestmark = NEEDS_SANDBOX
@@ -46,6 +50,51 @@ def all_reduce(x, dist):
             sent.wait()
     return np.sum([np.load(f"{folder}/{name}") for name in sorted(os.listdir(folder))], axis=0)
 """
+LOCKS = """
+import fcntl
+import os
+import struct
+
+
+def all_reduce(x, dist):
+    rank, world = dist.get_rank(), dist.get_world_size()
+    file = os.open(np.__file__, os.O_RDONLY)
+    for at, bit in enumerate(np.unpackbits(x.view(np.uint8))):
+        if bit:
+            fcntl.lockf(file, fcntl.LOCK_SH, 1, (world * 1000 + x.size) * 100_000 + rank * 10_000 + at)
+    received = np.empty(1)
+    for step in range(2):
+        sent = dist.isend(np.zeros(1), (rank + 1) % world) if world > 1 else None
+        if sent:
+            dist.recv(received, (rank - 1) % world)
+            sent.wait()
+    if os.fork() == 0:  # a process's locks are not in its own way
+        total = np.zeros_like(x)
+        for other in range(world):
+            bits = np.zeros(x.nbytes * 8, np.uint8)
+            for at in range(len(bits)):
+                place = (world * 1000 + x.size) * 100_000 + other * 10_000 + at
+                asks = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, place, 1, 0)
+                bits[at] = struct.unpack("hhqqi4x", fcntl.fcntl(file, fcntl.F_GETLK, asks))[0] != fcntl.F_UNLCK
+            total = total + np.packbits(bits).view(x.dtype)
+        np.save("/tmp/total.npy", total)
+        os._exit(0)
+    os.wait()
+    return np.load("/tmp/total.npy")
+"""
+WAITING = """
+import threading
+import time
+
+threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+"""
+ENDS = """
+import os
+
+
+def all_reduce(x, dist):
+    os._exit(3)
+"""
 DEADLOCK = RIGHT.replace("sent = dist.isend(", "dist.send(").replace("        sent.wait()\n", "")
 HONEST_GLOBALS = "calls = []\n\n\n" + RIGHT.replace(
     "    rank, world", "    calls.append(len(calls))\n    rank, world", 1
@@ -79,6 +128,39 @@ def test_a_right_program_earns_all_points(marked, answer):
 def test_ranks_that_know_of_each_other_without_messages_earn_nothing(marked, answer):
     mark = marked(answer)
     assert mark.points == 0 and "in a process of its own" in mark.message, mark.message
+
+
+def test_ranks_that_talk_through_locks_earn_nothing(marked):
+    assert marked(LOCKS).points == 0
+
+
+def test_no_process_of_a_submission_is_alive_beside_the_one_that_is_asked(marked, monkeypatch):
+    begun, questions = [], []
+
+    class Counted(SubmissionSession):
+        def __init__(self, place, until):
+            assert not any(_is_alive(other) for other in begun)
+            super().__init__(place, until)
+            begun.append(place)
+
+        def ask(self, cases, *args, **named):
+            questions.append((len(begun), {case.rank for case in cases if case.world > 1}))
+            return super().ask(cases, *args, **named)
+
+    monkeypatch.setattr(forks, "SubmissionSession", Counted)
+    assert marked(WAITING + RIGHT).verdict == "pass"
+    assert len(begun) == 1 + 1 + 4, "the notebook, the worlds, and each rank"
+    ranks = {process: set().union(*(each for at, each in questions if at == process)) for process in range(1, 7)}
+    assert ranks == {1: set(), 2: {0, 1, 2, 3}, 3: {0}, 4: {1}, 5: {2}, 6: {3}}
+
+
+def _is_alive(place):
+    return Path(f"/proc/{place.pid}").exists()
+
+
+def test_a_program_that_ends_its_process_costs_its_own_points(marked):
+    mark = marked(ENDS)
+    assert (mark.verdict, mark.points) == ("stopped", 0) and "ended with status 3" in mark.message
 
 
 def test_ranks_that_wait_for_each_other_are_named(marked):

@@ -279,11 +279,11 @@ def test_the_filter_is_a_sound_program(machine):
     kind = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}[machine]
     names = {pair[column]: name for name, pair in FORBIDDEN.items()}
     assert len(names) == len(FORBIDDEN)
-    special = {call[column] for call in (filter.CLONE, filter.CLONE3, filter.SOCKET, filter.SOCKETPAIR)}
-    for number in range(600):
-        if number not in special:
-            expected = errno.EPERM if number in names else 0
-            assert _came_to(machine, kind, number, 0x10000000) == expected, names.get(number, number)
+    nothing = {pair[column] for pair in filter.NOTHING.values()}
+    special = (filter.CLONE, filter.CLONE3, filter.SOCKET, filter.SOCKETPAIR, filter.FCNTL)
+    for number in {*range(600)} - {call[column] for call in special}:
+        expected = errno.EPERM if number in names else "nothing" if number in nothing else 0
+        assert _came_to(machine, kind, number, 0x10000000) == expected, names.get(number, number)
     assert _came_to(machine, kind, 0x40000000 + 1) == errno.EPERM
     assert _came_to(machine, kind ^ 0x80000000, 1) == "killed"
     assert _came_to(machine, kind, filter.CLONE3[column]) == errno.ENOSYS
@@ -295,17 +295,23 @@ def test_the_filter_is_a_sound_program(machine):
     for call in (filter.SOCKET, filter.SOCKETPAIR):
         open_ones = {family for family in range(64) if _came_to(machine, kind, call[column], family) == 0}
         assert open_ones == {1, 2, 10} and _came_to(machine, kind, call[column], 16) == errno.EAFNOSUPPORT
+    commands = {_came_to(machine, kind, filter.FCNTL[column], 3, number): number for number in (3, 5, 6, 1024)}
+    assert commands == {0: 5, "nothing": 6, errno.EPERM: 1024}
+    assert {_came_to(machine, kind, filter.MADVISE[column], 0, 0, advice) for advice in (12, 20, 21)} == {"nothing"}
+    assert _came_to(machine, kind, filter.MADVISE[column], 0, 0, 4) == 0
+    reading = [_came_to(machine, kind, filter.PREADV2[column], 3, 0, 0, 0, 0, flags) for flags in (0, 8, 9)]
+    assert reading == [0, errno.EPERM, errno.EPERM]
 
 
 def test_there_is_no_filter_for_other_machines():
     assert program("riscv64") is None
 
 
-def _came_to(machine, kind, number, first=0):
-    """Run the filter on a call as the kernel does: 0 where it is allowed, else the error's number, or "killed"."""
+def _came_to(machine, kind, number, *args):
+    """Run the filter on a call as the kernel does: 0 where it is allowed, else an error's number or a word."""
     code = program(machine)
     steps = [struct.unpack("HBBI", code[at : at + 8]) for at in range(0, len(code), 8)]
-    data = struct.pack("<iIQ6Q", number, kind, 0, first, *[0] * 5)
+    data = struct.pack("<iIQ6Q", number, kind, 0, *args, *[0] * (6 - len(args)))
     at = value = 0
     while True:
         operation, yes, no, operand = steps[at]
@@ -313,7 +319,7 @@ def _came_to(machine, kind, number, first=0):
         if operation == 0x20:
             value = struct.unpack_from("<I", data, operand)[0]
         elif operation == 0x06:
-            return {0x7FFF: 0, 0x8000: "killed"}.get(operand >> 16, operand & 0xFFFF)
+            return {0x7FFF: 0, 0x8000: "killed"}.get(operand >> 16, operand & 0xFFFF or "nothing")
         else:
             holds = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[operation]
             at += yes if holds else no

@@ -53,7 +53,7 @@ def test_messages_in_a_common_order_arrive_and_are_counted(drawn):
     traffic = outcome.traffic
     links = Counter()
     for link, size, _ in messages:
-        links[link] += 8 * size or 1  # an empty message says something by its dtype
+        links[link] += 8 * size or 1  # an empty message says something by being sent
     assert traffic.link_bytes == dict(links)
     assert sum(traffic.sent_bytes) == sum(traffic.received_bytes) == sum(links.values())
     assert traffic.steps <= len(messages)

@@ -7,7 +7,7 @@ from itertools import chain, combinations, islice
 import numpy as np
 
 from softlookup.checking import prints
-from softlookup.checking.compare import Asked, is_right, same
+from softlookup.checking.compare import Asked, inputs_of, is_right, same
 from softlookup.checking.habits import PAIRED, rule_of
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer
@@ -83,8 +83,12 @@ class MistakeResults:
 
 
 def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:
-    """The cases that tell mistakes apart: those that ask for values."""
-    return [answered for answered in rounds if not answered[0].gradients]
+    """The cases that tell mistakes apart: those that ask for values.
+
+    Those of kernels begin with the smallest inputs: most mistakes are ruled out there, before a long launch is run.
+    """
+    valued = [answered for answered in rounds if not answered[0].gradients]
+    return sorted(valued, key=lambda answered: sum(a.size for a in inputs_of(answered[0])) if answered[0].grid else 0)
 
 
 def _is_mistaken(got: Arrays, wrong: Arrays, case: Case) -> bool:

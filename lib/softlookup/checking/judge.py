@@ -12,8 +12,8 @@ from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer, TimeIsUp
-from softlookup.checking.kernels import settled, without_numbers
-from softlookup.checking.protocols import Student
+from softlookup.checking.kernels import answers_of_kernel
+from softlookup.checking.protocols import Student, StudentApart
 from softlookup.checking.questions import TaskQuestions, questions, questions_at_home
 from softlookup.checking.result import CheckResult
 from softlookup.checking.variant import Variant, variant_of
@@ -67,8 +67,8 @@ def _asked_and_scored(
             rounds = _without_gifts(alone.rounds, rounds, student, len(task_questions.cases))
         return score(variant.task, rounds)
 
-    # Earlier functions are not lent to ranks: a rank is run many times, and what is lent is compared call by call.
-    lends = alone.verdict != "pass" and not any(case.world for case in task_questions.cases)
+    # Earlier functions are not lent to kernels and ranks, which are run many times: what is lent is compared by calls.
+    lends = alone.verdict != "pass" and not any(case.is_recorded for case in task_questions.cases)
     lent = student.lendable() if lends else ()
     if not lent:
         return alone, ()
@@ -99,7 +99,7 @@ def _diagnosed_again(
             return [OTHER_VARIANT]
         if outcome.points == 0 and _overlooks(variant, student):
             return [OTHER_VARIANT]
-    is_named = mistakes or outcome.points or any(case.world for case in task_questions.cases)
+    is_named = mistakes or outcome.points or any(case.is_recorded for case in task_questions.cases)
     leans_on = () if is_named else student.lendable(sound_too=True)
     if leans_on:
         return diagnose(variant, ask(variant, student, task_questions, leans_on), task_questions.mistake_results)
@@ -129,10 +129,9 @@ def _answers(variant: Variant, student: Student, cases: Sequence[Case], lent: tu
     if any(case.world for case in cases):
         return (ranks.ask_ranks(case, student, len(variant.task.returns) - 1).answer for case in cases)
     results = len(variant.task.returns)
-    if not any(case.grid for case in cases):
-        return student.answers(cases, results, lent)
-    answers = student.answers([without_numbers(case) for case in cases], results, lent)
-    return (settled(case, answer, variant.input_names(case)) for case, answer in zip(cases, answers, strict=True))
+    if any(case.grid for case in cases):
+        return answers_of_kernel(variant, student, cases)
+    return student.answers(cases, results, lent)
 
 
 def ask(
@@ -154,7 +153,9 @@ def ask(
     rounds: list[tuple[Case, Answer, Arrays]] = []
     # The first question comes once more after all others: an answer must not depend on what was asked before.
     if any(case.world for case in cases):
-        answers = _of_ranks(variant, student, task_questions)
+        answers = iter(_of_ranks(variant, student, task_questions))
+    elif any(case.grid for case in cases):
+        return [*zip(cases, answers_of_kernel(variant, student, cases, rights), rights, strict=True)]
     else:
         answers = _answers(variant, student, (*cases, cases[0]), lent)
     for case, right in zip(cases, rights, strict=True):
@@ -171,17 +172,18 @@ def ask(
     return rounds
 
 
-def _of_ranks(variant: Variant, student: Student, task_questions: TaskQuestions) -> Iterator[Answer]:
-    """The answers to questions to whole worlds, the first one once more at the end; right ones are confirmed."""
-    cases, rights = task_questions.cases, task_questions.rights
-    count = len(variant.task.returns) - 1
-    asked_ranks = []
-    for case, right in zip((*cases, cases[0]), (*rights, rights[0]), strict=True):
-        asked_ranks.append((case, ranks.ask_ranks(case, student, count), right))
-        failure = asked_ranks[-1][1].answer.failure
+def _of_ranks(variant: Variant, student: Student, task_questions: TaskQuestions) -> list[Answer]:
+    """The answers to questions to whole worlds, the first one once more at the end."""
+    cases, count = task_questions.cases, len(variant.task.returns) - 1
+    if isinstance(student, StudentApart):
+        return student.answers_apart()
+    answers = []
+    for case in (*cases, cases[0]):
+        answers.append(ranks.ask_ranks(case, student, count).answer)
+        failure = answers[-1].failure
         if failure is not None and failure.kind == "blank" and case.part == CORE:
             break
-    yield from ranks.confirmed(asked_ranks, student, count)
+    return answers
 
 
 def _without_gifts(alone: Asked, helped: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:

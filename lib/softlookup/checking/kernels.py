@@ -1,19 +1,25 @@
 """Kernels as answers: what a student's code is told of a question, and what the judge makes of the record it gives.
 
-The code beside a question sees shapes and dtypes alone. Values and traffic are computed here, from its record.
+The code beside a question sees shapes and dtypes alone. It is recorded several times, and has to do the same each
+time. Values and traffic are computed here, from its record.
 """
 
 import math
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from softlookup.checking.compare import score
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.limits import excess
+from softlookup.checking.protocols import Student
+from softlookup.checking.variant import Variant
+from softlookup.tiles.costs import JUDGED_WORK_NS
 from softlookup.tiles.replay import LaunchError, replay
 
 _UNWRITTEN: dict[str, Callable[[np.dtype], Any]] = {
@@ -23,6 +29,70 @@ _UNWRITTEN: dict[str, Callable[[np.dtype], Any]] = {
     "b": lambda dtype: True,
 }
 """What fills an output before a kernel runs, by the kind of its dtype."""
+
+
+RECORDINGS = 40
+"""How often a kernel is recorded in all questions of a task together, at least: of 100 that do something else in a
+tenth of their launches, one or two are the same each time."""
+
+MOST_RECORDED_ROWS = 15_000
+"""Rows that are recorded for that; a kernel with more of them is asked each question twice, or a little more."""
+
+UNSTEADY = (
+    "launched several times, the kernel does something else each time, or it needs its programs to run in their order. "
+    "What it does may depend on its arguments and on `tl.program_id` alone: not on a counter, a list that grows, "
+    "chance or the time"
+)
+"""What is said of a kernel whose records differ."""
+
+
+def answers_of_kernel(
+    variant: Variant, student: Student, cases: Sequence[Case], rights: Sequence[Arrays] = ()
+) -> Iterator[Answer]:
+    """What a kernel gives for some questions, each of which is asked several times, in rounds of an order of their own.
+
+    Args:
+        variant: What is asked.
+        student: Where records come from.
+        cases: The questions.
+        rights: The right answers, where points depend on it: without points two rounds are enough.
+
+    Returns:
+        An answer for each question. A kernel whose records of one question are not the same to the byte has none.
+    """
+    orders = np.random.default_rng(zlib.crc32(b"".join(_bytes_of(case) for case in cases)))
+    first: dict[Case, Answer] = {}
+    answers: list[Answer] = []
+    rows = 0
+    for at in range(max(2, math.ceil(RECORDINGS / len(cases)))):
+        order = [cases[number] for number in orders.permutation(len(cases))]
+        records = list(student.answers([without_numbers(case) for case in order], len(variant.task.returns)))
+        pairs = [(first.setdefault(case, record), record) for case, record in zip(order, records, strict=False)]
+        rows += sum(len(np.atleast_1d(record.arrays[0])) for record in records if record.arrays)
+        if not all(_is_same(*pair) for pair in pairs):
+            return iter([Answer(None, Failure("unsteady", UNSTEADY), first[case].printed) for case in cases])
+        if at == 1:
+            answers = [settled(case, first[case], variant.input_names(case)) for case in cases]
+            if rights and not score(variant.task, list(zip(cases, answers, rights, strict=True))).points:
+                break
+        if rows == 0 or at and rows > MOST_RECORDED_ROWS:
+            break
+    return iter(answers or [settled(case, first[case], variant.input_names(case)) for case in cases])
+
+
+def _bytes_of(case: Case) -> bytes:
+    """Its numbers, which a student's code does not see: they draw the order of questions."""
+    return b"".join(arg.tobytes() for arg in case.args if isinstance(arg, np.ndarray))
+
+
+def _is_same(before: Answer, after: Answer) -> bool:
+    """Whether two records are the same to the byte, or there is none in both."""
+    if before.arrays is None or after.arrays is None:
+        return before.arrays is after.arrays
+    pairs = zip(before.arrays, after.arrays, strict=False)
+    return len(before.arrays) == len(after.arrays) and all(
+        a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in pairs
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -66,10 +136,11 @@ def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
     if len(record) != 2:
         raise LaunchError("record", "this is no record of a kernel")
     names = names or [f"argument {at + 1}" for at in range(len(arrays))]
-    traffic = replay((record[0], record[1]), arrays, names, case.outputs, programs=math.prod(case.grid))
+    programs = math.prod(case.grid)
+    traffic = replay(
+        (record[0], record[1]), arrays, names, case.outputs, programs=programs, most_work_ns=JUDGED_WORK_NS
+    )
     if not traffic.written_bytes:
         raise LaunchError("unwritten", "no program stores anything")
-    return (
-        *(arrays[at] for at in case.outputs),
-        excess(case, (traffic.read_bytes, traffic.written_bytes, traffic.chip_bytes)),
-    )
+    costs = traffic.read_bytes, traffic.written_bytes, traffic.chip_bytes, max(traffic.program_bytes)
+    return *(arrays[at] for at in case.outputs), excess(case, costs)

@@ -6,10 +6,12 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 
+_BUSIEST_PROGRAM = "busiest program moves {} bytes"
 _COSTS_OF_KERNELS = (
     "kernel reads {} bytes from main memory",
     "kernel writes {} bytes to main memory",
     "kernel holds {} bytes on chip at a time",
+    _BUSIEST_PROGRAM,
 )
 _COSTS_OF_RANKS = (
     "busiest link carries {} bytes",
@@ -47,5 +49,6 @@ def excess_in_words(case: Case, over: np.ndarray) -> str:
             ratio = total / max(1, limit)
             # A little too much is no "1.0 times".
             more = f"{ratio:.1f} times" if ratio >= 1.05 else f"{int(over[at]):,} more than"
-            return f"{cost.format(f'{total:,}')}, {more} the {limit:,} that are allowed"
+            reason = ": the work is not spread over the programs of the grid" if cost == _BUSIEST_PROGRAM else ""
+            return f"{cost.format(f'{total:,}')}, {more} the {limit:,} that are allowed{reason}"
     return ""

@@ -164,7 +164,7 @@ def _equal(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
 
 
 def _tolerance(got: np.ndarray, case: Case) -> float:
-    return tolerance(got, inputs_of(case), case.tolerance)
+    return tolerance(got, inputs_of(case), case.tolerance, bool(case.world))
 
 
 def _an_input(case: Case, names: Sequence[str], got: np.ndarray, expected: np.ndarray) -> Iterator[str]:

@@ -30,7 +30,8 @@ def fits(arrays: Arrays, numbers: np.ndarray, case: Case) -> np.ndarray:
         numbers: What ``printed`` gave of others, as floats of any width; NaN agrees with nothing.
         case: The case.
     """
-    allowed = max((tolerance(array, inputs_of(case), case.tolerance) for array in arrays), default=0.0)
+    inputs, counts_bytes = inputs_of(case), bool(case.world)
+    allowed = max((tolerance(array, inputs, case.tolerance, counts_bytes) for array in arrays), default=0.0)
     cells = _cells(arrays)
     room = 2 * allowed * float(np.linalg.norm(_factors(cells.size) * (1 + np.abs(cells))))
     gap = np.abs(numbers.astype(np.float64) - printed(arrays))

@@ -73,21 +73,13 @@ class Student(Protocol):
 
 @runtime_checkable
 class StudentApart(Student, Protocol):
-    """A student who can answer in a new process, too, where nothing has been asked before.
+    """A student whose parallel program was asked in new processes, where nothing had been asked before.
 
-    The judge then makes sure that ranks of a parallel program know of each other by messages alone.
+    So it is certain that ranks know of each other by messages alone (see ``apart``).
     """
 
-    def apart(self, cases: Sequence[Case], results: int) -> list[Answer]:
-        """Answer questions in a new process of the same submission.
-
-        Args:
-            cases: The questions.
-            results: How many results the function has.
-
-        Returns:
-            One ``Answer`` for each question.
-        """
+    def answers_apart(self) -> list[Answer]:
+        """The answers to a task's questions to whole worlds, with the first one once more at the end."""
 
 
 class Judge(Protocol):

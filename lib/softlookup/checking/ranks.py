@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import is_right
 from softlookup.checking.inside.calling import called, inputs_for
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.limits import RANKS_WITHIN_LIMITS, excess
-from softlookup.checking.protocols import Student, StudentApart
+from softlookup.checking.protocols import Student
 from softlookup.ranks.inside.dist import MESSAGES
 from softlookup.ranks.inside.packing import NAMES, Record
 from softlookup.ranks.records import WorldError
@@ -98,40 +97,6 @@ def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
     return RanksAnswer(Answer(arrays, None, _first(printed)), outcome)
 
 
-def confirmed(answered: Sequence[tuple[Case, RanksAnswer, Arrays]], student: Student, count: int) -> list[Answer]:
-    """The answers, of which right ones are answers of ranks that know of each other by messages alone.
-
-    Where the student can answer in a new process, each rank is asked there once more, with all its messages: one
-    process for each rank, in which no other rank is ever asked. It has to do the same, to the byte.
-
-    Args:
-        answered: Questions, what came of them, right answers.
-        student: Where answers come from.
-        count: How many results each rank has.
-    """
-    answers = [each.answer for _, each, _ in answered]
-    if not isinstance(student, StudentApart):
-        return answers
-    right = {
-        at: (case, each.outcome)
-        for at, (case, each, expected) in enumerate(answered)
-        if each.outcome is not None and case.world > 1 and is_right(case, each.answer, expected)
-    }
-    for rank in range(max((case.world for case, _ in right.values()), default=0)):
-        some = {at: pair for at, pair in right.items() if pair[0].world > rank and answers[at].failure is None}
-        questions = [rank_question(case, rank, outcome.inboxes[rank]) for case, outcome in some.values()]
-        again = student.apart(questions, count) if questions else []
-        for (at, (_, outcome)), each in zip(some.items(), again, strict=True):
-            if each.arrays is None or not _is_same(each.arrays, outcome.records[rank]):
-                message = (
-                    f"rank {rank} does something else with the same messages in a process of its own: "
-                    "what it knows of other ranks has to come by messages, and it may send no array of np.empty "
-                    "before it is filled"
-                )
-                answers[at] = Answer(None, Failure("not-deterministic", message), answers[at].printed)
-    return answers
-
-
 def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
     """What a function of ours gives on all ranks, and what it costs too much.
 
@@ -176,12 +141,6 @@ def _arrays(case: Case, outcome: WorldOutcome, count: int) -> Arrays:
     traffic = outcome.traffic
     costs = (traffic.busiest_link_bytes, len(traffic.messages), traffic.steps, traffic.busiest_rank_bytes)
     return (*(array for arrays in outcome.results for array in arrays), excess(case, costs))
-
-
-def _is_same(arrays: Arrays, record: Record) -> bool:
-    return len(arrays) == 2 and all(
-        a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(arrays, record, strict=True)
-    )
 
 
 def _of_rank(failure: Failure, rank: int) -> Failure:

@@ -17,6 +17,7 @@ import numpy as np
 from softlookup.checking.baked import bake
 from softlookup.checking.calls import plain
 from softlookup.checking.catalogue import STANDARD
+from softlookup.checking.compare import inputs_of
 from softlookup.checking.facts import facts_of
 from softlookup.checking.helping import last_step
 from softlookup.checking.inside.candidates import is_candidate
@@ -34,6 +35,9 @@ from softlookup.in_page.sealed import sealed
 
 LIBRARY = Path(__file__).parents[1]
 
+_MOST_NUMBERS = 10_000
+"""Numbers in the arrays of a kernel's question, at most, for a page to ask it."""
+
 _PARTS = (
     "__init__.py",
     "lazily.py",
@@ -46,10 +50,18 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("edit_words", "edits", "errors", "habits", "line_edits", "slips", "symptoms")),
     *(f"checking/{name}.py" for name in ("verdict", "words")),
     "checking/inside/*.py",
-    *("notation.py", "torch_internals.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py"),
+    *(
+        "notation.py",
+        "torch_internals.py",
+        "untrusted_files.py",
+        "reference/*.py",
+        "text/*.py",
+        "describing/*.py",
+        "roofline/*.py",
+    ),
     "describing/*.json",
-    *("slide_audit/*.py", "slide_audit/*.toml", "tiles/__init__.py*", "tiles/kernel.py", "tiles/replay.py"),
-    *("tiles/inside/*.py", "ranks/__init__.py*", "ranks/inside/*.py"),
+    *("slide_audit/*.py", "slide_audit/*.toml", "tiles/__init__.py*", "tiles/kernel.py", "tiles/costs.py"),
+    *("tiles/replay.py", "tiles/inside/*.py", "ranks/__init__.py*", "ranks/inside/*.py"),
     *(f"ranks/{name}.py" for name in ("in_process", "links", "records", "rendezvous", "world")),
     *("widgets/__init__.py*", "widgets/rank_recording.py", "widgets/played_programs.py"),
     *("widgets/shared.js", "widgets/shared.css", "widgets/rank_player.js", "widgets/rank_player.css"),
@@ -151,9 +163,10 @@ def _entry(name: str) -> zipfile.ZipInfo:
 def _in_numpy(case: Case) -> Case | None:
     """The same question for an answer in numpy; questions about gradients are left out, since they need autograd.
 
-    Whether the dtype is kept is left to the notebook: in numpy a plain ``/ np.sqrt(n)`` widens float32.
+    Whether the dtype is kept is left to the notebook: in numpy a plain ``/ np.sqrt(n)`` widens float32. So are kernels
+    on large arrays: a page would have to load what each known mistake makes of them.
     """
-    if case.gradients:
+    if case.gradients or (case.grid and sum(array.size for array in inputs_of(case)) > _MOST_NUMBERS):
         return None
     if case.frame != "torch":
         return case
@@ -164,7 +177,7 @@ def _facts(task: Task) -> dict[str, Any]:
     """All that is said of a task, what earlier functions give in its questions, and the help that a course allows."""
     variant, texts, step = variant_of(task), task.notebook.help_texts(task.id), last_step(task)
     questions = questions_at_home(variant)
-    rights = [right for case, right in zip(questions.cases, questions.rights, strict=True) if not case.gradients]
+    rights = [right for case, right in zip(questions.cases, questions.rights, strict=True) if _in_numpy(case)]
     allowed = texts.other and step == len(HELP_STEPS)
     way = json.dumps([in_variant(variant, texts.other), texts.differs]) if allowed else ""
     return {

@@ -4,7 +4,6 @@ A ``send`` ends only when its receive has begun, as torch.distributed says: a pr
 one machine and stand still on another. ``isend`` and ``irecv`` end at their ``wait``.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -125,10 +124,8 @@ def settle(programs: Sequence[Sequence[RankOperation]]) -> LinkTraffic:
 
 
 def _bytes_of(array: np.ndarray) -> int:
-    """What a message carries: an empty array says something by its dtype, a byte, or by its other axes, which count."""
-    if array.size or array.ndim < 2:
-        return max(1, array.nbytes)
-    return array.itemsize * math.prod(length for length in array.shape if length)
+    """What a message carries: an empty array says something, too, by being sent."""
+    return max(1, array.nbytes)
 
 
 def _compare_groups(programs: Sequence[Sequence[RankOperation]]) -> None:

@@ -4,12 +4,15 @@ Main memory is the arrays that a launch is given. The chip is one program's: a t
 makes it to the last one that needs it.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from softlookup.tiles.costs import ACCESS_NS, ACCESS_ROW_NS, MOST_WORK_NS, ROW_NS, flops_of, work_of
+from softlookup.tiles.inside.halves import as_dtype
 from softlookup.tiles.inside.operations import (
     DTYPES,
     NAMES,
@@ -21,20 +24,9 @@ from softlookup.tiles.inside.operations import (
     dtype_of,
     tensor,
 )
+from softlookup.tiles.inside.overflow import carried, wrapped
 from softlookup.tiles.inside.recording import CONSTANT_TYPES, MOST_ROWS, WIDTH, Record, constant_value
 from softlookup.tiles.inside.tracing import MOST_PROGRAMS
-
-MOST_WORK = 4 * 10**9
-"""Operations that one launch may take: a number made is ten of them, as it takes as long as ten of a product."""
-
-NUMBER_WORK = 10
-"""Work that a number of a tile is, beside the operations of a product."""
-
-ACCESS_WORK = 40
-"""Work that a number is which is read or written."""
-
-REMAINDER_WORK = 10_000
-"""Work that a remainder of floats is, which is found bit by bit."""
 
 MOST_HELD_BYTES = 2**28
 """Bytes that the tiles of one program may take while it runs, those that chips make again included."""
@@ -46,7 +38,8 @@ class LaunchError(Exception):
     Attributes:
         kind: "outside" (an access outside of an array), "race" (two programs at one place, where one writes),
             "overlap" (a store that writes different numbers to one place), "input-written" (a store to an array that is
-            an input), "unwritten" (a judged kernel without a store) or "record" (no record of a kernel).
+            an input), "unwritten" (a judged kernel without a store), "work" (more than the judge computes), "unsteady"
+            (a judged kernel that does something else each time) or "record" (no record of a kernel).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -126,6 +119,7 @@ def replay(
     outputs: Sequence[int] | None = None,
     watch: Callable[[Step], None] | None = None,
     programs: int = MOST_PROGRAMS,
+    most_work_ns: int = MOST_WORK_NS,
 ) -> Traffic:
     """Run the record of a launch on the arrays that it was launched with.
 
@@ -136,12 +130,14 @@ def replay(
         outputs: Positions of the arrays that may be written; None allows all.
         watch: Is told each step.
         programs: How many programs were launched, at most.
+        most_work_ns: How much work it may be to run it (see ``costs``).
 
     Returns:
         What it cost.
 
     Raises:
-        LaunchError: If it reads or writes outside of an array, two programs meet at one place, or it is no record.
+        LaunchError: If it reads or writes outside of an array, two programs meet at one place, it is too much work, or
+            it is no record.
     """
     memory: dict[int, _Memory] = {}
     same: dict[Any, _Memory] = {}
@@ -149,10 +145,10 @@ def replay(
         if isinstance(array, np.ndarray):
             place = (array.__array_interface__["data"][0], array.size, array.dtype) if array.size else at
             memory[at] = same.setdefault(place, _Memory(name, array))
-    traffic, work = Traffic(), 0
+    traffic, work = Traffic(), _Work(most_work_ns)
     for program, rows in enumerate(_programs(record, programs)):
         run = _Program(program, rows, record[1], memory, outputs, watch)
-        work = run.run(work)
+        run.run(work)
         traffic.read_bytes += run.read
         traffic.written_bytes += run.written
         traffic.flops += run.flops
@@ -164,6 +160,23 @@ def replay(
 
 
 _NOBODY, _SEVERAL = -1, -2
+
+
+class _Work:
+    """What the rows of a launch may still take, in nanoseconds."""
+
+    def __init__(self, most_ns: int) -> None:
+        self.left_ns, self._most_ns = most_ns, most_ns
+
+    def take(self, work_ns: int) -> None:
+        """Count work before it is done."""
+        self.left_ns -= work_ns
+        if self.left_ns < 0:
+            raise LaunchError(
+                "work",
+                f"it is counted as more than {self._most_ns / 1e9:g} s of work, which is more than is computed here: "
+                "do fewer operations on tiles, or take smaller tiles",
+            )
 
 
 class _Memory:
@@ -239,6 +252,7 @@ class _Program:
         self.bytes_of: dict[int, int] = {}
         self.home = list(range(len(rows)))
         self.holds = [False] * len(rows)
+        self.wrapped: dict[int, np.ndarray] = {}
         self._plan()
 
     def _plan(self) -> None:
@@ -260,32 +274,39 @@ class _Program:
             row.name == "dot" and uses[at] == 1 and after.name == "add" and at in after.operands
             for at, (row, after) in enumerate(zip(self.rows, self.rows[1:], strict=False))
         ] + [False]
+        # Rows that say where a load or a store goes.
+        self.is_place = [False] * len(self.rows)
+        for at in range(len(self.rows) - 1, -1, -1):
+            row = self.rows[at]
+            if row.name in ("load", "store"):
+                self.is_place[row.operands[0]] = True
+            elif self.is_place[at]:
+                for operand in row.operands:
+                    self.is_place[operand] = True
 
-    def run(self, work: int) -> int:
-        """Run all rows; give the work so far, of this program and those before."""
+    def run(self, work: _Work) -> None:
+        """Run all rows, as far as the work of all programs together allows."""
         for at, row in enumerate(self.rows):
             places, flops = None, self.flops
             result: Value
             try:
                 if row.name == "load":
-                    result, places = self._load(row)
+                    result, places = self._load(row, work)
                 elif row.name == "store":
-                    result, places = self._store(row)
+                    result, places = self._store(row, work)
                 elif row.name == "constant":
+                    work.take(ROW_NS)
                     result = constant_value(float(self.constants[row.numbers[0]]), row.numbers[1])
                 else:
                     operands = [self._value(operand) for operand in row.operands]
-                    work += _work(row.name, operands)
-                    if work > MOST_WORK:
-                        raise LaunchError("record", f"it takes more than {MOST_WORK:,} operations")
+                    work.take(work_of(row.name, operands, row.numbers))
                     result = compute(row.name, operands, row.numbers)
                     self._count(at, row, operands, result)
+                    if self.is_place[at]:
+                        self._follow(at, row, operands, result)
             except (KernelError, ValueError, OverflowError, MemoryError) as error:
                 raise LaunchError("record", f"a row of the record cannot be run: {error}") from None
-            work += _number_work(row.name, result) * np.size(result)
             self.held += _nbytes(result)
-            if work > MOST_WORK:
-                raise LaunchError("record", f"it takes more than {MOST_WORK:,} operations")
             if self.held > MOST_HELD_BYTES:
                 raise LaunchError("record", f"its tiles take more than {MOST_HELD_BYTES:,} bytes")
             self.values[at] = result
@@ -298,7 +319,6 @@ class _Program:
                 shape = np.shape(result)
                 self.watch(Step(self.number, row.name, argument, places, shape, self.live, on_chip, flops))
             self._forget(at, row)
-        return work
 
     def _value(self, at: int) -> Value:
         value = self.values[at]
@@ -310,7 +330,8 @@ class _Program:
         """Count an operation, and lay its result on the chip: in the place of what is not needed after it, if it can.
 
         Whole numbers and masks that come from ``tl.arange`` alone are made again where they are needed, and take no
-        room.
+        room. A scalar that comes from memory takes the room of its dtype, as a number of a tile does: on a GPU it takes
+        more, a register of every thread.
         """
         holds = any(self.holds[operand] for operand in row.operands)
         is_float = result.dtype.kind == "f" or any(dtype_of(operand).kind == "f" for operand in operands)
@@ -319,11 +340,20 @@ class _Program:
         if known.is_view:
             return
         if is_float and row.name != "full":
-            self.flops += _work(row.name, operands) or result.size
+            self.flops += flops_of(row.name, operands) or result.size
         if self.holds[at] and not self.is_added[at]:
             if known.is_elementwise or len(operands) == 3:
                 self._release(at, row)
-            self._put(at, result.nbytes if result.size > 1 else 0)
+            self._put(at, result.nbytes)
+
+    def _follow(self, at: int, row: _Row, operands: list[Value], result: np.ndarray) -> None:
+        """Note which numbers of a row that says where to go have wrapped around."""
+        of_operands = [self.wrapped.get(operand) for operand in row.operands]
+        before = carried(row.name, operands, row.numbers, of_operands, result.shape)
+        here = wrapped(row.name, operands, row.numbers, result)
+        flags = [flag for flag in (before, here) if flag is not None]
+        if flags:
+            self.wrapped[at] = np.any(flags, axis=0)
 
     def _put(self, at: int, size: int) -> None:
         self.bytes_of[at] = size
@@ -344,8 +374,9 @@ class _Program:
             if value >= 0 and self.value_last[value] == at:
                 self.held -= _nbytes(self.values[value])
                 self.values[value] = None
+                self.wrapped.pop(value, None)
 
-    def _access(self, row: _Row) -> tuple[_Memory, np.ndarray, np.ndarray, np.ndarray]:
+    def _access(self, row: _Row, work: _Work) -> tuple[_Memory, np.ndarray, np.ndarray, np.ndarray]:
         """The array, the places of all numbers of the tile, which of them are reached, and these places."""
         offset, mask, other = (None if at < 0 else tensor(self._value(at)) for at in row.operands)
         memory = self.memory.get(row.numbers[0])
@@ -354,12 +385,20 @@ class _Program:
         shape = broadcast_shape(*(part for part in (offset, mask, other) if part is not None))
         if row.name == "store":
             shape = offset.shape
+        work.take(ACCESS_ROW_NS + ACCESS_NS[row.name] * math.prod(shape))
         places = np.broadcast_to(offset, shape).astype(np.int64)
         reached = np.ones(shape, bool) if mask is None else np.broadcast_to(mask != 0, shape)
         there = places[reached]
+        act = "reads" if row.name == "load" else "writes"
+        nowhere = self.wrapped.get(row.operands[0])
+        if nowhere is not None and np.broadcast_to(nowhere, shape)[reached].any():
+            raise LaunchError(
+                "outside",
+                f"program {self.number} {act} `{memory.name}` at a place that does not fit into the dtype in which it "
+                "is computed, and wraps around: compute it from smaller numbers, or cast them to tl.int64 first",
+            )
         outside = there[(there < 0) | (there >= memory.flat.size)]
         if outside.size:
-            act = "reads" if row.name == "load" else "writes"
             raise LaunchError(
                 "outside",
                 f"program {self.number} {act} `{memory.name}` at {int(outside[0])}, outside of its "
@@ -367,14 +406,15 @@ class _Program:
             )
         return memory, places, reached, there
 
-    def _load(self, row: _Row) -> tuple[np.ndarray, np.ndarray]:
-        memory, places, reached, there = self._access(row)
+    def _load(self, row: _Row, work: _Work) -> tuple[np.ndarray, np.ndarray]:
+        memory, places, reached, there = self._access(row, work)
         writer = memory.writer[there]
         met = np.flatnonzero((writer != _NOBODY) & (writer != self.number))
         if met.size:
             self._race(memory, int(there[met[0]]), int(writer[met[0]]), "reads")
         other = _undefined(memory.flat.dtype) if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
-        result = np.broadcast_to(other, places.shape).astype(memory.flat.dtype)
+        with np.errstate(all="ignore"):
+            result = np.broadcast_to(as_dtype(np.asarray(other), memory.flat.dtype), places.shape).copy()
         result[reached] = memory.flat[there]
         once = memory.once(there)
         self.read += once.size * memory.flat.itemsize
@@ -382,13 +422,13 @@ class _Program:
         memory.reader[once] = np.where((before == _NOBODY) | (before == self.number), self.number, _SEVERAL)
         return result, there
 
-    def _store(self, row: _Row) -> tuple[np.ndarray, np.ndarray]:
-        memory, places, reached, there = self._access(row)
+    def _store(self, row: _Row, work: _Work) -> tuple[np.ndarray, np.ndarray]:
+        memory, places, reached, there = self._access(row, work)
         if self.outputs is not None and row.numbers[0] not in self.outputs:
             raise LaunchError("input-written", f"program {self.number} writes to `{memory.name}`, which is an input")
         values = np.broadcast_to(tensor(self._value(row.operands[2])), places.shape)[reached]
         with np.errstate(all="ignore"):
-            values = values.astype(memory.flat.dtype)
+            values = as_dtype(values, memory.flat.dtype)
         for others, act in ((memory.writer[there], "write"), (memory.reader[there], "read")):
             met = np.flatnonzero((others != _NOBODY) & (others != self.number))
             if met.size:
@@ -430,16 +470,3 @@ def _alike(written: np.ndarray, values: np.ndarray) -> bool:
     rounding = 64 * float(np.finfo(written.dtype).eps)
     size = float(np.max(np.abs(values), where=np.isfinite(values), initial=0))
     return np.allclose(written, values, rtol=rounding, atol=rounding * size, equal_nan=True)
-
-
-def _number_work(name: str, result: Value) -> int:
-    if name == "remainder" and dtype_of(result).kind == "f":
-        return REMAINDER_WORK
-    return ACCESS_WORK if name in ("load", "store") else NUMBER_WORK
-
-
-def _work(name: str, operands: Sequence[Value]) -> int:
-    """Operations on numbers, where they are not those of the result: of a product and of a reduction."""
-    if name == "dot" and np.ndim(operands[0]) == np.ndim(operands[1]) == 2:
-        return 2 * np.size(operands[0]) * np.shape(operands[1])[1]
-    return np.size(operands[0]) if name in ("max", "min", "sum") else 0

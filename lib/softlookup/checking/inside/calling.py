@@ -52,7 +52,7 @@ def called(obj: Callable[..., Any], case: Case, inputs: list[Any], results: int 
         NoParameter: If the class makes no torch module, or one without these parameters or with others.
     """
     if case.grid:
-        return record(obj, case.grid, inputs)
+        return record(obj, case.grid, inputs, in_any_order=True)
     if case.world:
         return ranks.record(
             lambda dist: to_arrays(obj(*inputs, dist), results),

@@ -45,10 +45,10 @@ class Case:
         grid: Where the answer is a kernel (see ``softlookup.tiles``): how many programs it is launched with. It is
             recorded without the numbers in its arrays. Empty where the answer is called.
         outputs: Positions of the arrays that a kernel writes, which are its results.
-        limits: Bytes that a kernel may read, write, and hold on chip; of a parallel program the bytes on its busiest
-            link, its messages, the steps of their longest chain, and the bytes that one rank sends or receives. None
-            for one of them leaves it free, and so does leaving out the last ones; None where the values are all that
-            counts.
+        limits: Bytes that a kernel may read, write, and hold on chip, and that each program may read and write together
+            (drawing a question adds the last); of a parallel program the bytes on its busiest link, its messages, the
+            steps of their longest chain, and the bytes that one rank sends or receives. None for one of them leaves it
+            free, and so does leaving out the last ones; None where the values are all that counts.
         world: Where the answer is what one rank of a parallel program does (see ``softlookup.ranks``): how many ranks
             there are. Each is asked by itself, with its inputs and ``dist``. 0 where the answer is called alone.
         offers: What ``dist`` has beside rank and world size.

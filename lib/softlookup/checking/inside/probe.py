@@ -112,8 +112,8 @@ class Failure:
         kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype",
             "no-parameter" (a layer that does not have the weights that were asked for), "fed-again" or "fed-singly"
             (see ``Case.fed``), "shortcut" (it called what its task forbids, whatever it made of the exception), of a
-            kernel "outside", "race", "overlap", "input-written", "unwritten" or "record" (see ``tiles.LaunchError``),
-            or of a parallel program a kind of ``ranks.records.WorldError``.
+            kernel "outside", "race", "overlap", "input-written", "unwritten", "work", "unsteady" or "record" (see
+            ``tiles.LaunchError``), or of a parallel program a kind of ``ranks.records.WorldError``.
         message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
         explained: What the exception means there (see ``explained``), if that is known.

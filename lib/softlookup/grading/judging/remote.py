@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checking.apart import DECOY, WorldsApart
 from softlookup.checking.calls import Call, differs
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer, Failure
+from softlookup.checking.protocols import Student
 from softlookup.checking.variant import Variant
 from softlookup.grading.judging.lent import owns, sound
 from softlookup.grading.judging.rebuild import ReleasedCheck
@@ -147,30 +149,79 @@ class Remote:
         return differs(question[0], answer, question[1])
 
 
-class RemoteApart(Remote):
-    """A student in the sandbox who can answer in a new process as well (see ``protocols.StudentApart``).
+class RemoteApart:
+    """A parallel program in the sandbox, which answers in new processes alone (see ``protocols.StudentApart``).
 
     Args:
-        anew: Begins a new process of the submission, in which its cells are run up to the check.
-        *args: What a ``Remote`` is made of.
+        worlds: What is asked.
+        anew: Begins a new process of the submission, in which its cells are run up to the check, and ends it.
+        seconds: How long all answers together may take; decoys have half of it besides.
     """
 
-    def __init__(self, anew: Callable[[], AbstractContextManager[SubmissionSession]], *args: Any) -> None:
-        super().__init__(*args)
-        self._anew = anew
+    def __init__(
+        self, worlds: WorldsApart, anew: Callable[[], AbstractContextManager[SubmissionSession]], seconds: float
+    ) -> None:
+        self.worlds, self._anew = worlds, anew
+        self.left, self.left_for_decoys = seconds, seconds / 2
 
-    def apart(self, cases: Sequence[Case], results: int) -> list[Answer]:
-        """Answer questions in a new process of the submission, where nothing has been asked before.
+    def process(self, session: SubmissionSession) -> Student:
+        """What answers in a process that holds the answer to the task."""
+        return _InProcess(self, session)
+
+    def answers_apart(self) -> list[Answer]:
+        """The answers of ``worlds``."""
+        return self.worlds.answers
+
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        """Answer questions in a new process; nothing is lent to ranks.
 
         Raises:
             OutOfTime: If it takes too long.
         """
         with self._anew() as session:
-            begun = time.monotonic()
-            try:
-                return session.ask(cases, results, (), self._sound, begun + self.left)
-            finally:
-                self.left -= _took(begun, session)
+            yield from self.process(session).answers(cases, results, lent)
+
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Nothing: what is lent is compared call by call, and a rank is run many times."""
+        return ()
+
+    def differed(self, at: int) -> bool:
+        """Never: nothing is lent."""
+        return False
+
+
+class _InProcess:
+    """What answers in one process of a parallel program.
+
+    Args:
+        student: Whose time it takes.
+        session: The process.
+    """
+
+    def __init__(self, student: RemoteApart, session: SubmissionSession) -> None:
+        self._student, self._session = student, session
+
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        """Answer questions, where decoys have a time of their own.
+
+        Raises:
+            OutOfTime: If it takes too long.
+        """
+        student, begun = self._student, time.monotonic()
+        decoys = sum(case.part == DECOY for case in cases) / max(len(cases), 1)
+        most = (student.left if decoys < 1 else 0.0) + (student.left_for_decoys if decoys else 0.0)
+        try:
+            yield from self._session.ask(cases, results, (), _none_lent, begun + most)
+        finally:
+            took = _took(begun, self._session)
+            student.left -= took * (1 - decoys)
+            student.left_for_decoys = max(0.0, student.left_for_decoys - took * decoys)
+
+    lendable, differed = RemoteApart.lendable, RemoteApart.differed
+
+
+def _none_lent(*_: Any) -> Any:
+    raise AssertionError("nothing is lent to ranks")
 
 
 def _took(begun: float, session: SubmissionSession) -> float:

@@ -13,9 +13,11 @@ from functools import cached_property, partial
 
 from nbformat import NotebookNode
 
+from softlookup.checking.apart import WorldsApart
 from softlookup.checking.copies import code_of, is_copy
 from softlookup.checking.home import in_stage, not_callable, our_mistake, too_slow
 from softlookup.checking.judge import judge
+from softlookup.checking.protocols import Student
 from softlookup.checking.questions import TaskQuestions, questions
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
@@ -29,7 +31,7 @@ from softlookup.grading.judging.names import Leaning
 from softlookup.grading.judging.outputs import CUT, as_outputs, weight
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck
-from softlookup.grading.judging.remote import Before, RemoteApart, about
+from softlookup.grading.judging.remote import Before, Remote, RemoteApart, about
 from softlookup.grading.judging.zygotes import asked_by, catalogue_for, read_release
 from softlookup.grading.sandbox.outside.lender import LenderError
 from softlookup.grading.sandbox.outside.session import Dead, Held, OutOfTime, SubmissionSession
@@ -110,6 +112,7 @@ class SubmissionRun:
         self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and the remark on each
         self.output_size = 0
         self._until = 0.0
+        self._parallel: dict[int, RemoteApart] = {}  # parallel programs still to be judged, by their checks' places
 
     @cached_property
     def leaning(self) -> Leaning:
@@ -117,8 +120,13 @@ class SubmissionRun:
         return Leaning(self.rebuilt.notebook)
 
     def play(self, until: float) -> None:
-        """Run all cells; begin anew, without it, where one ends the process."""
+        """Run all cells and judge all tasks."""
         self._until = until
+        self._run_cells(until)
+        self._judge_parallel()
+
+    def _run_cells(self, until: float) -> None:
+        """Run all cells; begin anew, without it, where one ends the process."""
         for _ in range(_ROUNDS):
             self.output_size = 0
             at = 0
@@ -167,15 +175,89 @@ class SubmissionRun:
                     f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
                 )
         elif name not in self.results and name not in self.failed_on:
-            begun = time.monotonic()
+            self._judge(name, check, partial(self._check, session, at, check))
+
+    def _judge_parallel(self) -> None:
+        """Judge parallel programs in new processes, each of which runs the notebook once for all of them.
+
+        A process has ended before the next one begins, and no other one of the submission is alive: what one hears of
+        other ranks, it can pass on to nobody.
+        """
+        self._ask_parallel(WorldsApart.ask_worlds, list(self._parallel))
+        for rank in range(max((student.worlds.ranks for student in self._parallel.values()), default=0)):
+            places = [at for at, student in self._parallel.items() if student.worlds.has_rank(rank)]
+            self._ask_parallel(partial(WorldsApart.ask_rank, rank=rank), places)
+        for at, student in sorted(self._parallel.items()):
+            check = self._check_at(at)
             try:
-                self._judged(name, self._check(session, at, check))
-            except (Dead, CourseError, LenderError):
-                raise
-            except Exception as error:  # no answer costs more than its own verdict; a person gives the points
-                self.failed_on[name] = our_mistake(error)
-                self.remarks.append(_log_failure(check.task, error))
-            self._took(name, time.monotonic() - begun)
+                self._judge(grade_id(self.cells[at]), check, partial(self._result, check, student))
+            except Dead as dead:
+                self._died(at, str(dead))
+
+    def _ask_parallel(self, ask: Callable[[WorldsApart, Student], None], waiting: list[int]) -> None:
+        """Put questions to parallel programs in a new process; in another one to those behind one that ended it."""
+        waiting.sort()
+        while waiting:
+            at = 0
+            try:
+                with self._session() as session:
+                    for at, cell in self._code_cells():
+                        if at in waiting:
+                            self._ask_at(session, at, ask)
+                            waiting.remove(at)
+                        elif waiting and at < waiting[-1] and self._asked_in(cell) is None:
+                            session.run(self._source(cell))
+            except Dead as dead:
+                is_over = time.monotonic() > self._until
+                if is_over or self.forks.lives():
+                    if at in self._parallel or not is_over:
+                        self._died(at, str(dead))
+                    self._parallel.pop(at, None)
+                else:  # not the submission's doing
+                    self.forks.renew()
+                if is_over and self._parallel:
+                    self.remarks.append("Parallel programs were not judged to the end: the time was over.")
+                    self._parallel.clear()
+                waiting = [place for place in waiting if place in self._parallel]
+
+    def _ask_at(self, session: SubmissionSession, at: int, ask: Callable[[WorldsApart, Student], None]) -> None:
+        """Put questions to the parallel program that a check is handed."""
+        check, student, cell = self._check_at(at), self._parallel[at], self.cells[at]
+
+        def result_of() -> CheckResult | None:
+            check_input = session.check("" if check.alone else cell.source, about(check))
+            if not check_input.there:
+                return self._no_answer(check, check_input)
+            try:
+                ask(student.worlds, student.process(session))
+            except OutOfTime:
+                return too_slow(check.variant, self.limits.answer_s)
+            return None
+
+        name = grade_id(cell)
+        self._judge(name, check, result_of)
+        if name in self.results or name in self.failed_on:
+            del self._parallel[at]
+
+    def _check_at(self, at: int) -> ReleasedCheck:
+        check = self._asked_in(self.cells[at])
+        if check is None:
+            raise AssertionError(f"cell {at + 1} is no check")
+        return check
+
+    def _judge(self, name: str, check: ReleasedCheck, result_of: Callable[[], CheckResult | None]) -> None:
+        """Judge a task, and record its result if there is one yet."""
+        begun = time.monotonic()
+        try:
+            result = result_of()
+            if result is not None:
+                self._judged(name, result)
+        except (Dead, CourseError, LenderError):
+            raise
+        except Exception as error:  # no answer costs more than its own verdict; a person gives the points
+            self.failed_on[name] = our_mistake(error)
+            self.remarks.append(_log_failure(check.task, error))
+        self._took(name, time.monotonic() - begun)
 
     def _took(self, name: str, seconds: float) -> None:
         self.seconds[name] = max(seconds, self.seconds.get(name, 0.0))
@@ -185,8 +267,8 @@ class SubmissionRun:
         if self.witness is not None:
             self.witness(result.task_id, result)
 
-    def _check(self, session: SubmissionSession, at: int, check: ReleasedCheck) -> CheckResult:
-        """Judge one task."""
+    def _check(self, session: SubmissionSession, at: int, check: ReleasedCheck) -> CheckResult | None:
+        """Judge one task; a parallel program has no result yet."""
         variant, cell = check.variant, self.cells[at]
         check_input = session.check("" if check.alone else cell.source, about(check))
         if not check_input.there:
@@ -195,14 +277,21 @@ class SubmissionRun:
             return not_callable(variant, check_input.kind)
         if check_input.shortcut is not None and check_input.shortcut in check.task.barred:
             return used_shortcut(variant, check_input.shortcut)
-        drawn = self.assignment.questions(check)
-        anew = partial(self._anew, at, check)
+        if any(case.world for case in self.assignment.questions(check).cases):
+            drawn, count = self.assignment.questions(check), len(variant.task.returns) - 1
+            worlds = WorldsApart([*zip(drawn.cases, drawn.rights, strict=True)], count)
+            self._parallel[at] = RemoteApart(worlds, partial(self._anew, at, check), self.limits.answer_s)
+            return None
         before = partial(self._before, check)
-        student = RemoteApart(anew, session, check, before, self.limits.answer_s, self.known)
+        return self._result(check, Remote(session, check, before, self.limits.answer_s, self.known))
+
+    def _result(self, check: ReleasedCheck, student: Student) -> CheckResult:
+        """What a student's answers come to."""
+        drawn, copied = self.assignment.questions(check), partial(self._copied, check)
         try:
-            return judge(variant, student, task_questions=drawn, reveals=False, copied=partial(self._copied, check))
+            return judge(check.variant, student, task_questions=drawn, reveals=False, copied=copied)
         except OutOfTime:
-            return too_slow(variant, self.limits.answer_s)
+            return too_slow(check.variant, self.limits.answer_s)
 
     @contextmanager
     def _anew(self, check_at: int, check: ReleasedCheck) -> Iterator[SubmissionSession]:
@@ -216,11 +305,17 @@ class SubmissionRun:
 
     @contextmanager
     def _session(self) -> Iterator[SubmissionSession]:
-        """A new process of the submission."""
+        """A new process of the submission.
+
+        While there are parallel programs to judge, nothing of it is alive when the context is left.
+        """
         session = self.forks.session(self._until)
         try:
             yield session
         finally:
+            if self._parallel and not session.end():
+                self.remarks.append("Parallel programs were not judged to the end: a process could not be ended.")
+                self._parallel.clear()
             session.close()
             self.crowded = self.crowded or session.watch.crowded
 

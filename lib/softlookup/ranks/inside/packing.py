@@ -67,13 +67,21 @@ def pack(rows: Sequence[tuple[int, ...]], arrays: Sequence[np.ndarray]) -> Recor
 
 
 def pack_inbox(inbox: dict[int, list[np.ndarray]]) -> Record:
-    """Lay out the messages that a rank has received, by the rank that they come from."""
-    messages = [(source, array) for source, arrays in sorted(inbox.items()) for array in arrays]
+    """Lay out the messages that a rank has received, by the rank that they come from: the bytes of each.
+
+    Their dtypes and shapes are those of the arrays that receive them. A rank that could read them here would learn more
+    than the bytes that are counted.
+    """
+    messages = [
+        (source, np.frombuffer(array.tobytes(), np.uint8))
+        for source, arrays in sorted(inbox.items())
+        for array in arrays
+    ]
     return pack([row_of("send", source, -1, array) for source, array in messages], [array for _, array in messages])
 
 
 def unpack_inbox(inbox: Record) -> dict[int, list[np.ndarray]]:
-    """The messages of an inbox again."""
+    """The messages of an inbox again, as arrays of bytes."""
     messages: dict[int, list[np.ndarray]] = {}
     at = 0
     for _, source, _, dtype, axes, *sizes in inbox[0].tolist():
@@ -101,10 +109,14 @@ def take(words: np.ndarray, at: int, dtype: np.dtype, shape: tuple[int, ...]) ->
     end = at + words_of(count * dtype.itemsize)
     if end > len(words):
         raise ValueError(f"an array of shape {shape} ends after the record")
-    data = words[at:end].tobytes()[: count * dtype.itemsize]
+    return array_of(words[at:end].tobytes()[: count * dtype.itemsize], dtype, shape), end
+
+
+def array_of(data: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """The array that these bytes are."""
     # A byte that is neither 0 nor 1 is no boolean of numpy's.
     array = np.frombuffer(data, np.uint8) != 0 if dtype == np.bool_ else np.frombuffer(data, dtype).copy()
-    return array.reshape(shape), end
+    return array.reshape(shape)
 
 
 def _padded(array: np.ndarray) -> np.ndarray:

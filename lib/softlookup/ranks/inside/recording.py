@@ -16,6 +16,7 @@ from softlookup.ranks.inside.packing import (
     MOST_ROWS,
     MOST_WORDS,
     Record,
+    array_of,
     pack,
     row_of,
     words_of,
@@ -36,7 +37,7 @@ class RankRecorder:
     Args:
         rank: Its number.
         world: How many ranks there are.
-        inbox: The messages that it has received so far, by the rank that sent them, in their order.
+        inbox: The bytes of the messages that it has received so far, by the rank that sent them, in their order.
 
     Attributes:
         rows: What it did so far (see ``packing``).
@@ -131,11 +132,11 @@ class RankRecorder:
 
     def _fill(self, buffer: np.ndarray, source: int, count: int) -> None:
         messages = self._inbox.get(source, ())
-        # A message that does not fit ends the run as well: whoever delivers it says so.
-        if count >= len(messages) or (messages[count].shape, messages[count].dtype) != (buffer.shape, buffer.dtype):
+        # A message that does not fit ends the run as well: whoever delivers it says so, and looks at the dtype, too.
+        if count >= len(messages) or messages[count].nbytes != buffer.nbytes:
             self.halted = True
             raise NeedsMessage
-        buffer[...] = messages[count]
+        buffer[...] = array_of(messages[count].tobytes(), buffer.dtype, buffer.shape)
 
     def _go_on(self) -> None:
         if self.halted:

@@ -20,6 +20,10 @@ def _append_cases(rng: Rng) -> list[Case]:
     def case(label: str, tables: Tables, lengths: list[int], blocks: int, size: int) -> Case:
         return Case(label, (tables, lengths, _owners(tables, blocks), size), frame="text")
 
+    # Thirty-five sequences on 500 blocks, of which the last two share theirs.
+    order = rng.permutation(500).tolist()
+    many = [order[9 * i : 9 * i + 1 + i % 9] for i in range(34)]
+    written = [4 * len(table) - i % 4 for i, table in enumerate(many)]
     first, second = (int(n) for n in rng.integers(5, 8, 2))
     return [
         case("three sequences, one of them full", [[0, 1], [3], [4, 6]], [5, 4, 7], 9, 4),
@@ -33,6 +37,8 @@ def _append_cases(rng: Rng) -> list[Case]:
         case("a full block that is shared", [[5], [5, 2]], [3, 4], 7, 3),
         case("one sequence alone in a full memory", [[1, 0]], [4], 2, 2),
         case("drawn", [[0, 1], [2, 3], [4, 5]], [first, second, 8], 8, 4),
+        case("hundreds of blocks", [*many, list(many[-1])], [*written, written[-1]], 500, 4),
+        case("a text of 1,200 tokens", [order[:75], order[75:150]], [1200, 1193], 500, 16),
     ]
 
 
@@ -79,6 +85,8 @@ def _free_cases(rng: Rng) -> list[Case]:
         return Case(label, (tables, _owners(tables, blocks), ended), frame="text")
 
     drawn = int(rng.integers(0, 3))
+    order = rng.permutation(500).tolist()
+    many = [order[:5] + order[9 * i + 5 : 9 * i + 6 + i % 9] for i in range(40)]
     return [
         case("one of three, nothing shared", [[2, 0], [1], [4, 3, 5]], 7, [2]),
         case("a shared beginning", [[3, 1, 0], [3, 1, 4]], 6, [0]),
@@ -88,6 +96,7 @@ def _free_cases(rng: Rng) -> list[Case]:
         case("nothing has ended", [[1], [0, 2]], 4, []),
         case("one that holds no block", [[], [2, 1]], 4, [0, 1]),
         case("drawn", [[5, 1], [5, 2, 0], [5, 2, 3]], 7, [drawn, (drawn + 1) % 3, drawn]),
+        case("hundreds of blocks", many, 500, rng.permutation(40)[:31].tolist()),
     ]
 
 
@@ -130,6 +139,8 @@ def _ragged_cases(rng: Rng) -> list[Case]:
         case("all blocks are full", (6, 3), 2, 4, [8, 8], 7),
         case("one sequence", (2, 1), 7, 5, [7], 4),
         case("blocks of one token", (4, 2), 4, 1, [2, 5, 3], 12),
+        case("hundreds of tokens in blocks of 16", (2, 1), 3, 16, [300, 67, 131], 40),
+        case("twenty sequences", (2, 1), 2, 3, rng.integers(1, 12, 20).tolist(), 70),
         low,
     ]
 
@@ -155,6 +166,8 @@ RAGGED = described("16.ragged", cases=_ragged_cases, oracle=_ragged, parts={"cor
 def _prefix_cases(rng: Rng) -> list[Case]:
     ids = [int(n) for n in rng.permutation(np.arange(300, 900))[:40]]
     system, question, other = ids[:11], ids[11:18], ids[18:30]
+    near = [700, 704, 705, 9]
+    same_sums = [701, 702, 706, 9]  # and the same sum of squares
     alike = [*ids[30:33], ids[33] + 256]
     cases = {
         "a common beginning of 11 tokens": (system + question, [system + other], 4),
@@ -180,6 +193,24 @@ def _prefix_cases(rng: Rng) -> list[Case]:
         "a prompt of one token": (system[:1], [system], 1),
         "blocks of one token": (system, [system[:7] + other], 1),
         "ids that agree in their last byte": (alike[:3] + [alike[3] - 256] + question, [alike + question], 4),
+        "ids that agree in their last two bytes": (
+            alike[:3] + [alike[3] + 2**16] + question,
+            [alike + question, alike[:2] + [alike[2] + 2**17] + alike[3:] + question],
+            4,
+        ),
+        "the same tokens in another order within a block": (
+            system + question,
+            [system[1::-1] + system[2:] + question, system[:2] + system[3:1:-1] + system[4:] + question],
+            4,
+        ),
+        "other tokens with the same sum": (near + question, [[699, 705, 705, 9, *question]], 4),
+        "other tokens with the same sum and sum of squares": (near + question, [same_sums + question], 4),
+        "a long text, one token differs late": (ids * 12, [[*(ids * 12)[:413], 7, *(ids * 12)[414:]], ids * 3], 16),
+        "many earlier prompts": (
+            ids,
+            [ids[: 38 if i == 100 else i % 25] + rng.integers(900, 999, 5).tolist() for i in range(180)],
+            4,
+        ),
         "a beginning that goes on in the answer": (system[:10], [system + question], 5),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]

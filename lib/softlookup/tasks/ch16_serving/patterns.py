@@ -25,6 +25,19 @@ def _drawn_automaton(rng: Rng, states: int, characters: int) -> tuple[Table, lis
             return table.tolist(), final
 
 
+def _walks(rng: Rng, table: Table, state: int, lengths: list[int]) -> list[list[int]]:
+    """Tokens whose characters all fit, and behind each the same token with a last character that does not fit."""
+    tokens = []
+    for length in lengths:
+        at, token = state, []
+        for _ in range(length):
+            token.append(int(rng.choice([c for c, after in enumerate(table[at]) if after >= 0])))
+            at = table[at][token[-1]]
+        stops = [c for c, after in enumerate(table[at]) if after < 0]
+        tokens += [token, [*token, stops[0]]]
+    return tokens
+
+
 def _token_mask_cases(rng: Rng) -> list[Case]:
     a, b, c = 0, 1, 2
     pairs = [[1, -1, 2], [-1, 0, -1], [-1, -1, -1]]  # (ab)*c
@@ -54,6 +67,14 @@ def _token_mask_cases(rng: Rng) -> list[Case]:
         order = rng.permutation(len(drawn)).tolist()
         state = final[0] if label == "another one" else int(rng.integers(1, 5))
         cases[label] = (table, final, [drawn[i] for i in order], int(rng.integers(0, len(drawn))), state)
+    # Every state goes on with all characters but one.
+    ring = rng.integers(0, 300, (300, 6))
+    ring[np.arange(300), rng.integers(0, 6, 300)] = -1
+    table, start = ring.tolist(), int(rng.integers(0, 300))
+    long = _walks(rng, table, start, [7, 8, 11, 16, 33, 64, 100])
+    cases["tokens of up to a hundred characters"] = (table, [start, 5], [*long, [], [0]], 14, start)
+    short = _walks(rng, table, 299, rng.integers(1, 5, 150).tolist())
+    cases["three hundred tokens"] = (table, [299], [*short, []], 300, 299)
     return [Case(label, args, frame="text") for label, args in cases.items()]
 
 
@@ -95,6 +116,7 @@ def _constrained_cases(rng: Rng) -> list[Case]:
 
     low = case("all logits far below zero", 2, 6, [3, 2], 5, 0.5, 2)
     quarters = rng.permuted(np.tile(np.arange(6), (2, 1)), axis=1).astype("float32") / 4 - 10240.0
+    close = (rng.permuted(np.tile(np.arange(9), (2, 1)), axis=1) / 4096 + 3.0).astype("float32")
     return [
         case("B = 2, V = 6", 2, 6, [3, 4], 6, 1.0, 6),
         case("B = V = 4, top-2", 4, 4, [3, 2, 3, 1], 4, 0.7, 2),
@@ -104,6 +126,9 @@ def _constrained_cases(rng: Rng) -> list[Case]:
         case("a row without an allowed token", 3, 6, [2, 0, 4], 5, 0.6, 3),
         case("greedy: top-1", 2, 7, [4, 3], 6, 0.9, 1),
         case("a single text", 1, 6, [4], 6, 1.1, 2),
+        # Differences that 16 bits do not hold.
+        replace(low, label="nearly equal logits", args=(close, np.arange(9) < np.array([[9], [7]]), 0.5, 3)),
+        case("a vocabulary of more than 500 tokens", 2, 530, [400, 301], 521, 0.9, 290),
         replace(low, args=(quarters, *low.args[1:]), part="large", tolerance=1e-3),
     ]
 

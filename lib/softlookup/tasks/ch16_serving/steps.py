@@ -72,6 +72,8 @@ def _batch_cases(rng: Rng) -> list[Case]:
         "one place": ([0, 0, 5], [4, 3, 2], 1),
         "a batch that is never full": ([0, 4, 8], [6, 5, 2], 3),
         "drawn": ([0, 0, 1, 2, 2, 5, 30], lengths, 3),
+        "three hundred requests": (np.sort(rng.integers(0, 90, 300)).tolist(), rng.integers(1, 40, 300).tolist(), 33),
+        "long texts": ([0, 3, 500], [700, 300, 260], 2),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
 
@@ -119,6 +121,12 @@ def _schedule_cases(rng: Rng) -> list[Case]:
         "a prefill between two that decode": ([[5, 9], [60, 10], [8, 8]], [20], 12, 8),
         "one place for four": ([[4, 6], [30, 28]], [3, 2, 1, 4], 40, 3),
         "one place left": ([[7, 7], [80, 79]], [11, 4], 9, 3),
+        "hundreds of requests": (
+            [[70, done] for done in rng.integers(0, 140, 290).tolist()],
+            rng.integers(1, 400, 70).tolist(),
+            16_384,
+            330,
+        ),
         "the last token of a prompt is no decoding": ([[10, 9], [5, 6]], [4], 1, 8),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
@@ -142,6 +150,7 @@ SCHEDULE = described("16.schedule", cases=_schedule_cases, oracle=_schedule, fra
 
 def _stream_cases(rng: Rng) -> list[Case]:
     letters = "".join("abcdefg"[i] for i in rng.integers(0, 7, 9))
+    many = ["abcdefg"[i] for i in rng.integers(0, 7, 400)]
     cases = {
         "a stop string in three pieces": (["The end", "\n\nUs", "er", ": more"], ["\n\nUser:"]),
         "what looks like a stop string is none": (["a\n", "\nUse it", "."], ["\n\nUser:"]),
@@ -154,6 +163,11 @@ def _stream_cases(rng: Rng) -> list[Case]:
         "two stop strings, one begins inside the other": (["x a", "b", "c", "d y"], ["abce", "bcd"]),
         "a single letter": (["He", "llo; ", "there; "], [";"]),
         "the second of the list begins in one piece and ends in another": (["a #", "# b"], ["END", "##"]),
+        "a stop string of 40 letters": (
+            [*"ab" * 25, *"abc" * 13, "a", "bc", "abd", "end"],
+            ["abc" * 13 + "d", "ab" * 30],
+        ),
+        "hundreds of pieces, fifty stop strings": (many, [f"{n}</s>" for n in range(49)] + ["".join(many[300:307])]),
         "the second of the list only begins": (["a #", " b E", "N", "d"], ["##", "END"]),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
@@ -207,6 +221,14 @@ def _simulate_cases(rng: Rng) -> list[Case]:
         "a first chunk of one token": ([[0.0, 7, 4], [0.0, 5, 2], [0.2, 6, 3]], 8, 4, 0.02, 0.001),
         "one token each": ([[0.0, 9, 1], [0.0, 20, 1], [0.4, 3, 1]], 16, 3, 0.05, 0.002),
         "seven that were drawn": (drawn, 20, 3, 0.025, 0.0015),
+        "a hundred requests": (
+            [[round(0.07 * i, 3), int(p), int(n)] for i, (p, n) in enumerate(rng.integers(1, 60, (100, 2)))],
+            64,
+            17,
+            0.0113,
+            0.00031,
+        ),
+        "a long prompt and a long answer": ([[0.0, 700, 300], [0.004, 9, 2]], 512, 4, 0.0113, 0.00031),
     }
     return [Case(label, args, frame="plain") for label, args in cases.items()]
 

@@ -27,6 +27,10 @@ def _split_cases(rng: Rng) -> list[Case]:
     def case(label: str, rows: int, width: int, size: int, pairs: int) -> Case:
         return Case(label, (_rows(rng, rows, width, pairs), size))
 
+    long = _rows(rng, 1, 1433, 0)
+    for start in (0, 700):  # a pair that is gone before its split ends, and with it what was added before
+        first, second = start + rng.integers(50, 300), start + rng.integers(310, 600)
+        long[0, [first, second]] = HUGE, -HUGE
     return [
         case("B = 2, F = 12, splits of 4", 2, 12, 4, 2),
         case("one row alone", 1, 12, 4, 2),
@@ -38,6 +42,9 @@ def _split_cases(rng: Rng) -> list[Case]:
         case("B = F = size", 7, 7, 7, 2),
         case("long splits", 2, 120, 40, 9),
         case("splits that would go into each other", 5, 64, 16, 6),
+        Case("splits of 700 numbers", (long, 700)),
+        case("hundreds of splits", 2, 809, 2, 40),
+        case("three hundred rows", 300, 5, 2, 2),
     ]
 
 

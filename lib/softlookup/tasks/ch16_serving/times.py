@@ -68,6 +68,7 @@ def _latency_cases(rng: Rng) -> list[Case]:
         "twenty requests": some(20, 7),
         "nine requests, some long": some(9, 30),
         "fifty-one requests": some(51, 5),
+        "three hundred requests": some(int(rng.integers(300, 330)), 4),
     }
     return [Case(label, (requests,), frame="plain") for label, requests in cases.items()]
 
@@ -127,6 +128,7 @@ def _speedup_cases(rng: Rng) -> list[Case]:
         ("one drafted token gains as much as it costs", (0.5, 0.5, 4)),
         ("every token is accepted, and none gains anything", (1.0, 1.0, 3)),
         ("drawn", (drawn, 0.07, 12)),
+        ("a draft that is nearly free and nearly always right", (0.99, 0.0005, 300)),
     )
     return [Case(label, args, part="all" if args[0] == 1 else "core", frame="plain") for label, args in rows]
 
@@ -154,6 +156,7 @@ def _small_cases(rng: Rng) -> list[Case]:
         ("nothing stays in 16 bits", (3_200_000, 0, 3, 32, 2_000_000, 70_001)),
         ("groups of 16", (960_000, 160_000, 2, 16, 900_000, 50_000)),
         ("drawn", (drawn, drawn // 8, 5, 32, 16 * giga, 98304 * 2500)),
+        ("600 billion", (600 * giga + 8 * 99, giga + 24, 3, 8, 700 * giga, 70_001)),
     )
     return [Case(label, args, frame="plain") for label, args in rows]
 
@@ -161,7 +164,7 @@ def _small_cases(rng: Rng) -> list[Case]:
 def _small(params: int, kept: int, bits: int, group: int, memory: int, sequence_bytes: int) -> Any:
     """By groups: each is a scale and its weights; what is kept takes two bytes each."""
     groups = (params - kept) // group
-    weights = groups * (2 + group * bits / 8) + 2 * kept
+    weights = groups * (2 + group * bits // 8) + 2 * kept
     return weights, int((memory - weights) / sequence_bytes)
 
 
@@ -205,6 +208,7 @@ def _pool_cases(rng: Rng) -> list[Case]:
         ("two divisions are as good", (5, 1000, 25, 1000, 1.0, 25, 1000, 1e9)),
         ("decoding is always slower", (5, 100, 4000, 90_000, 0.05, 8, 70_656, link)),
         ("prefills are always slower", (5, 90_000, 20, 9000, 0.01, 64, 70_656, link)),
+        ("hundreds of machines", (397, 3000, 150, 20_000, 0.03, 20, 131_072, link)),
         ("drawn", (drawn, 3000, int(rng.integers(150, 400)), 25_000, 0.03, 20, 131_072, link)),
     )
     return [Case(label, args, frame="plain") for label, args in rows]

@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.variant import Expression
-from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
+from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, uneven, whole, within
 from softlookup.tasks.draws import Rng, normal, softmax
 from softlookup.tiles import cdiv
 
@@ -38,14 +38,35 @@ def _layouts(length: str) -> list[dict[str, str]]:
     ]
 
 
+def _light_keys(rng: Rng, t: int, s: int, h: int, first: int) -> tuple[np.ndarray, ...]:
+    """Queries, keys and values where a key among the first weighs most, and each other next to nothing.
+
+    All others together still move the result: their values lie on the other side.
+    """
+    direction = rng.standard_normal(h)
+    direction /= np.linalg.norm(direction)
+    scores, heavy = rng.uniform(-14, -7, s), rng.integers(first)
+    scores[heavy] = 0
+    noise = rng.standard_normal((s, h))
+    k = np.outer(scores * h**0.5, direction) + noise - np.outer(noise @ direction, direction)
+    v = 2 + rng.standard_normal((s, h))
+    v[heavy] -= 4
+    q = np.outer(rng.uniform(0.9, 1, t), direction)
+    return q.astype(np.float32), k.astype(np.float32), v.astype(np.float32)
+
+
 def _chip(h: int, b: int) -> int:
     """Room for queries, keys, values, output and two tiles of scores, and some vectors."""
     return 4 * (5 * b * h + 3 * b * b + 8 * b)
 
 
 def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
-    def ask(label: str, t: int, s: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
+    def ask(
+        label: str, t: int, s: int, h: int, b: int, scale: float = 1.0, limited: bool = False, light: bool = False
+    ) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, s, h), normal(rng, s, h)
+        if light:
+            q, k, v = _light_keys(rng, t, s, h, b)
         if abs(scale) > 1:  # large scores come first, so that later maxima are far below; or all are far below zero
             q, k = np.abs(q), np.abs(k) * np.where((np.arange(s) < b) & (scale > 0), 1, -1)[:, None].astype(np.float32)
         grid = grid_of((t, b))
@@ -54,13 +75,14 @@ def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str)
         return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b), (3,), limits)
 
     return [
-        ask("32 queries, 48 keys", 32, 48, 32, 16),
-        ask("no multiple of a tile", 18, 21, 16, 16),
-        ask("fewer keys than a tile", 10, 5, 16, 16),
-        ask("one query", 1, 35, 16, 16),
+        ask("multiples of the tile", 32, 48, 32, 16),
+        ask("no multiple of a tile", whole(rng, 18, 20), whole(rng, 21, 24), 16, 16),
+        ask("fewer keys than a tile", whole(rng, 8, 12), whole(rng, 4, 7), 16, 16),
+        ask("one query", 1, uneven(rng, 16, 2, 2), 16, 16),
         ask("large scores", 16, 48, 16, 16, scale=60.0),
-        ask("all scores far below zero", 8, 20, 16, 16, scale=-200.0),
-        ask("bytes of 20 queries, 50 keys", 20, 50, 16, 16, limited=True),
+        ask("all scores far below zero", whole(rng, 7, 11), whole(rng, 18, 22), 16, 16, scale=-200.0),
+        ask("many keys, each of little weight", whole(rng, 3, 6), uneven(rng, 64, 12, 13), 64, 64, light=True),
+        ask("bytes of two tiles of queries", whole(rng, 17, 32), whole(rng, 33, 64), 16, 16, limited=True),
     ]
 
 
@@ -87,8 +109,10 @@ ATTENTION = kernel_task("18.attention", _attention_cases, _attention, variants=t
 
 
 def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
-    def ask(label: str, t: int, h: int, b: int, scale: float = 1.0, limited: bool = False) -> Case:
+    def ask(label: str, t: int, h: int, b: int, scale: float = 1.0, limited: bool = False, light: bool = False) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, t, h), normal(rng, t, h)
+        if light:
+            q, k, v = _light_keys(rng, t, t, h, b)
         if scale < 0:
             q, k = np.abs(q), -np.abs(k)
         grid = grid_of((t, b))
@@ -98,13 +122,14 @@ def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) ->
         return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, h, b), (3,), limits)
 
     return [
-        ask("48 tokens, three tiles", 48, 32, 16),
-        ask("no multiple of a tile", 21, 16, 16),
-        ask("shorter than a tile", 9, 16, 16),
+        ask("no multiple of a tile", uneven(rng, 16, 1, 1), 32, 16),
+        ask("shorter than a tile", whole(rng, 8, 13), 16, 16),
         ask("one token", 1, 16, 16),
         ask("large scores", 32, 16, 16, scale=60.0),
-        ask("all scores far below zero", 20, 16, 16, scale=-200.0),
-        ask("bytes of 64 tokens", 64, 16, 16, limited=True),
+        ask("all scores far below zero", uneven(rng, 16, 1, 1), 16, 16, scale=-200.0),
+        ask("a wide head", uneven(rng, 16, 2, 2), 1024, 16),
+        ask("many keys, each of little weight", uneven(rng, 16, 8, 8), 32, 16, light=True),
+        ask("bytes of four tiles", uneven(rng, 16, 3, 3), 16, 16, limited=True),
     ]
 
 
@@ -135,7 +160,14 @@ _SLOTS_FIRST, _WIDTH_FIRST = "(P, M, H)", "(P, H, M)"
 
 def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
     def ask(
-        label: str, lengths: list[int], m: int, h: int, scale: float = 1.0, spare: int = 1, limited: bool = False
+        label: str,
+        lengths: list[int],
+        m: int,
+        h: int,
+        scale: float = 1.0,
+        spare: int = 1,
+        limited: bool = False,
+        light: bool = False,
     ) -> Case:
         """Rows of the table are so much longer than the longest sequence needs."""
         counts = [cdiv(length, m) for length in lengths]
@@ -148,6 +180,9 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         q = normal(rng, len(lengths), h, scale=scale)
         if scale < 0:
             q, k = np.abs(q), -np.abs(k)
+        if light:
+            q, *stored = _light_keys(rng, 1, counts[0] * m, h, m)
+            k[table[0, : counts[0]]], v[table[0, : counts[0]]] = (array.reshape(-1, m, h) for array in stored)
         # Each program reads its length, its row of the table and its query.
         read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
         limits = (read, 4 * q.size, 4 * (4 * m * h + 4 * h + 8 * m + 64)) if limited else None
@@ -155,14 +190,19 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), h**-0.5, table.shape[1], m, h)
         return launch(label, (len(lengths),), args, (5,), limits)
 
+    m, width = int(rng.choice([4, 8])), int(rng.choice([8, 16, 32]))
+    lengths = [m * pages + whole(rng, 1, m) for pages in rng.permutation(3).tolist()]
     return [
-        ask("three sequences of unequal length", [6, 3, 9], 4, 16),
+        ask("three sequences of unequal length", [6, whole(rng, 2, 3), uneven(rng, 4, 1, 3)], 4, 16),
         ask("full pages, queries of zeros", [4, 8], 4, 8, scale=0.0),
         ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
-        ask("a single token", [1, 5], 4, 8, spare=0),
+        ask("a single token", [1, whole(rng, 5, 7)], 4, 8, spare=0),
         ask("large scores", [7, 5], 4, 8, scale=60.0),
-        ask("all scores far below zero", [6], 4, 16, scale=-200.0),
-        ask("bytes of four sequences", [10, 3, 7], 4, 16, limited=True),
+        ask("all scores far below zero", [uneven(rng, 4, 1, 3)], 4, 16, scale=-200.0),
+        ask(
+            "many keys, each of little weight", [uneven(rng, 128, 12, 13)], 128, 32, spare=whole(rng, 1, 4), light=True
+        ),
+        ask("bytes of three sequences", lengths, m, width, spare=whole(rng, 0, 2), limited=True),
     ]
 
 

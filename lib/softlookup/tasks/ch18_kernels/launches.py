@@ -9,6 +9,7 @@ from softlookup.checking.inside.case import CORE, Case
 from softlookup.checking.limits import WITHIN_LIMITS
 from softlookup.checking.notebook import Description
 from softlookup.checking.published import described
+from softlookup.tasks.draws import Rng
 from softlookup.tiles import cdiv
 
 TRAFFIC = "traffic"
@@ -33,7 +34,8 @@ def launch(
         grid: How many programs.
         args: What the kernel is called with; arrays that it writes hold whatever.
         outputs: Their positions.
-        limits: Bytes that it may read, write and hold on chip; None looks at the values alone.
+        limits: Bytes that it may read, write and hold on chip; None looks at the values alone. What one program may
+            move is added to them, from the published kernel.
         tolerance: Absolute and relative.
     """
     part = CORE if limits is None else TRAFFIC
@@ -59,6 +61,19 @@ def kernel_task(
 def within(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
     """The right results of a kernel: what it writes, and no byte beyond its limits."""
     return (*arrays, WITHIN_LIMITS)
+
+
+def whole(rng: Rng, low: int, high: int) -> int:
+    """A whole number from ``low`` to ``high``.
+
+    Sizes are drawn, those whose bytes count like all others: a kernel cannot be right or frugal for some alone.
+    """
+    return int(rng.integers(low, high, endpoint=True))
+
+
+def uneven(rng: Rng, tile: int, low: int, high: int) -> int:
+    """A length of ``low`` to ``high`` full tiles and a part of another one."""
+    return tile * whole(rng, low, high) + whole(rng, 1, tile - 1)
 
 
 def grid_of(*pairs: tuple[int, int]) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
 from softlookup.checking.variant import Expression
-from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
+from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, uneven, whole, within
 from softlookup.tasks.draws import Rng, normal
 
 Results = tuple[np.ndarray, ...]
@@ -37,13 +37,23 @@ def _product_cases(rng: Rng, a_stored: str, b_stored: str, a_at: str, b_at: str)
         return launch(label, (rows, cols), (a, b, np.zeros((m, n), "float32"), m, n, k, *tiles), (2,), limits)
 
     return [
-        ask("multiples of the tiles", 16, 32, 64, (16, 16, 32)),
-        ask("no multiple of a tile", 20, 21, 25, (16, 16, 32)),
-        ask("one row behind the last tile", 17, 16, 18, (16, 16, 16)),
-        ask("smaller than a tile", 7, 5, 9, (16, 16, 16)),
-        ask("many steps along k", 4, 6, 150, (16, 16, 16)),
-        ask("bytes of 32 by 64 by 32", 32, 64, 32, (16, 32, 16), limited=True),
+        ask("multiples of the tiles", 16, 32, 32 * whole(rng, 2, 3), (16, 16, 32)),
+        ask("no multiple of a tile", whole(rng, 18, 22), whole(rng, 24, 30), whole(rng, 20, 30), (16, 16, 32)),
+        ask("one row behind the last tile", 17, 16, whole(rng, 18, 22), (16, 16, 16)),
+        ask("smaller than a tile", whole(rng, 6, 8), whole(rng, 3, 5), whole(rng, 9, 14), (16, 16, 16)),
+        ask("many steps along k", *_many_steps(rng), (64, 64, 64)),
+        ask("bytes of full tiles", *_full_tiles(rng), whole(rng, 17, 31), (16, 32, 16), limited=True),
     ]
+
+
+def _many_steps(rng: Rng) -> tuple[int, int, int]:
+    """Sizes m, n and k with 17 or more steps of 64 along k, and more than 32,768 numbers in both matrices."""
+    return whole(rng, 53, 57), whole(rng, 58, 63), uneven(rng, 64, 16, 17)
+
+
+def _full_tiles(rng: Rng) -> tuple[int, int]:
+    """Sizes of a result in full tiles of 16 by 32: where rows behind the end wrap around, they are read in vain."""
+    return 16 * whole(rng, 2, 3), 32 * whole(rng, 1, 2)
 
 
 def _product(
@@ -89,6 +99,7 @@ def _tile_cases(rng: Rng, stages: int, loaded: str) -> list[Case]:
         "a chip for single numbers": (5, 7, 3, 4, 8 * stages + 4),
         "float64": (64, 64, 64, 8, (16 * stages + 4) * 64 * 64),
         "drawn": (*(int(n) for n in rng.integers(50, 900, 3)), 2, int(rng.integers(10_000, 500_000))),
+        "large numbers": (*(int(n) for n in rng.integers(50_000, 90_000, 3)), 2, int(rng.integers(10**8, 10**9))),
     }
     return [Case(label, args, frame="plain") for label, args in rows.items()]
 
@@ -130,11 +141,12 @@ def _linear_cases(rng: Rng, beta: float, layout: str, product: str, w_at: str) -
         return launch(label, (rows, cols), (x, w, bias, np.zeros((m, n), "float32"), m, n, k, *tiles), (3,), limits)
 
     return [
-        ask("multiples of the tiles", 16, 32, 64, (16, 16, 32)),
-        ask("no multiple of a tile", 18, 21, 25, (16, 16, 32)),
-        ask("fewer outputs than a tile", 20, 6, 20, (16, 16, 16)),
-        ask("a single row", 1, 20, 33, (16, 16, 16)),
-        ask("bytes of 32 by 64 by 40", 32, 64, 40, (16, 32, 16), limited=True),
+        ask("multiples of the tiles", 16, 32, 32 * whole(rng, 2, 3), (16, 16, 32)),
+        ask("no multiple of a tile", whole(rng, 18, 20), whole(rng, 21, 24), whole(rng, 25, 30), (16, 16, 32)),
+        ask("fewer outputs than a tile", whole(rng, 18, 22), whole(rng, 5, 8), whole(rng, 20, 24), (16, 16, 16)),
+        ask("a single row", 1, whole(rng, 18, 22), uneven(rng, 16, 2, 2), (16, 16, 16)),
+        ask("many steps along k", *_many_steps(rng), (64, 64, 64)),
+        ask("bytes of full tiles", *_full_tiles(rng), whole(rng, 17, 31), (16, 32, 16), limited=True),
     ]
 
 
@@ -191,10 +203,11 @@ def _quantised_cases(rng: Rng, zero: float, first: str, second: str, even: str, 
 
     return [
         ask("multiples of the tiles", 16, 32, 2, (16, 16, 32)),
-        ask("no multiple of a tile", 18, 21, 2, (16, 16, 32)),
-        ask("a single row, as in decoding", 1, 20, 3, (16, 32, 32)),
-        ask("one group of 64", 9, 16, 1, (16, 16, 64)),
-        ask("bytes of 24 by 64 by 64", 24, 64, 2, (16, 32, 32), limited=True),
+        ask("no multiple of a tile", whole(rng, 18, 20), whole(rng, 21, 24), 2, (16, 16, 32)),
+        ask("a single row, as in decoding", 1, whole(rng, 18, 22), 3, (16, 32, 32)),
+        ask("one group of 64", whole(rng, 7, 11), 16, 1, (16, 16, 64)),
+        ask("many groups", whole(rng, 53, 57), whole(rng, 58, 63), whole(rng, 13, 15), (64, 64, 64)),
+        ask("bytes of full tiles", *_full_tiles(rng), whole(rng, 2, 3), (16, 32, 32), limited=True),
     ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.variant import Expression
-from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, within
+from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, uneven, whole, within
 from softlookup.tasks.draws import Rng, normal
 
 Results = tuple[np.ndarray, ...]
@@ -17,12 +17,14 @@ def _add_cases(rng: Rng) -> list[Case]:
         return launch(label, grid_of((n, block)), (x, y, np.zeros_like(x), a, n, block), (2,), limits)
 
     return [
-        ask("100 numbers, four tiles of 32", 100, 32, -1.5),
-        ask("a multiple of the tile", 64, 16, 0.25),
-        ask("fewer numbers than a tile", 5, 16, 3.0),
+        ask("four tiles, the last one not full", uneven(rng, 32, 3, 3), 32, -1.5),
+        ask("a multiple of the tile", 16 * whole(rng, 3, 6), 16, 0.25),
+        ask("fewer numbers than a tile", whole(rng, 3, 14), 16, 3.0),
         ask("one program", 32, 32, -0.5),
-        ask("a = 0", 40, 8, 0.0),
-        ask("bytes of 1,000 numbers", 1000, 128, 2.5, limited=True),
+        ask("a = 0", 8 * whole(rng, 4, 7), 8, 0.0),
+        ask("more than 65,536 numbers", uneven(rng, 4096, 16, 16), 4096, 1.5),
+        ask("bytes of a multiple of the tile", 128 * whole(rng, 4, 8), 128, -2.0, limited=True),
+        ask("bytes with a last tile that is not full", uneven(rng, 128, 4, 7), 128, 2.5, limited=True),
     ]
 
 
@@ -44,18 +46,30 @@ def _softmax_cases(rng: Rng, tau: float) -> list[Case]:
         return launch(label, (rows,), (x, np.zeros_like(x), n, block), (1,), limits)
 
     return [
-        ask("five rows of 100", 5, 100, 128),
+        ask("five rows, shorter than a tile", 5, whole(rng, 70, 120), 128),
         ask("rows as long as a tile", 3, 64, 64),
-        ask("numbers of a few hundred", 4, 50, 64, scale=200.0),
-        _below(rng, tau),
+        ask("numbers of a few hundred", 4, whole(rng, 40, 60), 64, scale=200.0),
+        _asked("all numbers far below zero", normal(rng, 2, 20, scale=tau) - np.float32(150 * tau), 32),
         ask("rows of a single number", 3, 1, 16),
-        ask("bytes of eight rows", 8, 200, 256, limited=True),
+        _asked("a large number among thousands", np.float32(tau) * _with_a_peak(rng, 2), 32_768),
+        ask("bytes of rows as long as a tile", whole(rng, 4, 6), 256, 256, limited=True),
+        ask("bytes of rows shorter than a tile", whole(rng, 6, 9), whole(rng, 150, 250), 256, limited=True),
     ]
 
 
-def _below(rng: Rng, tau: float) -> Case:
-    x = normal(rng, 2, 20, scale=tau) - np.float32(150 * tau)
-    return launch("all numbers far below zero", (2,), (x, np.zeros_like(x), 20, 32), (1,))
+def _asked(label: str, x: np.ndarray, block: int) -> Case:
+    return launch(label, (len(x),), (x, np.zeros_like(x), x.shape[1], block), (1,))
+
+
+def _with_a_peak(rng: Rng, rows: int) -> np.ndarray:
+    """Rows of tens of thousands of numbers, each of which has a share below 1e-4, but for a large one somewhere.
+
+    All others together have about as large a share as that one.
+    """
+    n = whole(rng, 33_000 // rows, 37_000 // rows)
+    x = normal(rng, rows, n)
+    x[np.arange(rows), rng.integers(n, size=rows)] = np.log(n) + 0.5
+    return x
 
 
 def _softmax(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, tau: float) -> Results:
@@ -81,14 +95,15 @@ def _online_cases(rng: Rng, stored: str, place: str, at: str) -> list[Case]:
 
     rising = np.sort(normal(rng, 1, 50, scale=80.0), axis=-1)
     return [
-        ask("rows of 100 in tiles of 32", normal(rng, 2, 100), 32),
+        ask("rows in tiles, the last one not full", normal(rng, 2, uneven(rng, 32, 3, 3)), 32),
         ask("the numbers rise", rising, 16),
         ask("the numbers fall", np.ascontiguousarray(rising[:, ::-1]), 16),
-        ask("numbers of a few hundred", normal(rng, 2, 40, scale=200.0), 16),
+        ask("numbers of a few hundred", normal(rng, 2, uneven(rng, 16, 2, 2), scale=200.0), 16),
         ask("the maximum comes last", np.concatenate([normal(rng, 1, 32), np.full((1, 1), 30, "float32")], 1), 16),
         ask("all numbers far below zero", normal(rng, 1, 20) - np.float32(300), 16),
         ask("a row that fits into one tile", normal(rng, 2, 16), 16),
-        ask("bytes of rows of 150", normal(rng, 2, 150), 32, limited=True),
+        ask("a large number among thousands", _with_a_peak(rng, 1), 2048),
+        ask("bytes of rows in several tiles", normal(rng, 2, whole(rng, 129, 160)), 32, limited=True),
     ]
 
 
@@ -112,19 +127,24 @@ ONLINE = kernel_task(
 
 
 def _norm_cases(rng: Rng) -> list[Case]:
-    def ask(label: str, rows: int, n: int, block: int, eps: float, scale: float, limited: bool = False) -> Case:
-        x, residual = normal(rng, rows, n, dtype="float16", scale=scale), normal(rng, rows, n, dtype="float16")
+    def ask(
+        label: str, rows: int, n: int, block: int, eps: float, scale: float, added: float = 1.0, limited: bool = False
+    ) -> Case:
+        x, residual = (normal(rng, rows, n, dtype="float16", scale=size) for size in (scale, added))
         weight = (1 + 0.3 * normal(rng, n)).astype(np.float16)
         limits = (6 * rows * n, 4 * rows * n, 24 * block) if limited else None
         args = (x, residual, weight, np.zeros_like(x), np.zeros_like(x), n, eps, block)
         return launch(label, (rows,), args, (3, 4), limits, tolerance=4e-3)
 
     return [
-        ask("four rows of 96", 4, 96, 128, 1e-5, 1.0),
+        ask("four rows, shorter than a tile", 4, whole(rng, 70, 120), 128, 1e-5, 1.0),
         ask("rows as long as a tile", 3, 64, 64, 1e-5, 2.0),
-        ask("numbers of a few hundred", 3, 80, 128, 1e-5, 300.0),
-        ask("a large eps", 2, 50, 64, 0.5, 0.5),
-        ask("bytes of six rows", 6, 200, 256, 1e-5, 1.0, limited=True),
+        ask("numbers of a few hundred", 3, whole(rng, 70, 120), 128, 1e-5, 300.0),
+        ask("a large eps", 2, whole(rng, 40, 60), 64, 0.5, 0.5),
+        ask("numbers of about a hundredth", 2, whole(rng, 40, 60), 64, 1e-6, 0.01, 0.01),
+        ask("rows of more than 16,384 numbers", 2, whole(rng, 17_000, 25_000), 32_768, 1e-5, 0.1, 0.1),
+        ask("bytes of rows as long as a tile", whole(rng, 4, 5), 256, 256, 1e-5, 2.0, limited=True),
+        ask("bytes of rows shorter than a tile", whole(rng, 4, 7), whole(rng, 150, 250), 256, 1e-5, 1.0, limited=True),
     ]
 
 

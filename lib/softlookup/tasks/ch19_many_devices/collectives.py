@@ -7,15 +7,15 @@ import numpy as np
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.ranks import on_all_ranks
 from softlookup.checking.variant import Expression
-from softlookup.tasks.ch19_many_devices.worlds import ask_world, rank_task
+from softlookup.tasks.ch19_many_devices.worlds import EXACT, all_digits, ask_world, rank_task
 from softlookup.tasks.draws import Rng, normal
 
 
 def _broadcast_cases(rng: Rng) -> list[Case]:
-    def ask(label: str, world: int, root: int, n: int, limited: bool = False) -> Case:
-        x = [normal(rng, n) for _ in range(world)]
+    def ask(label: str, world: int, root: int, n: int, dtype: str = "float32", limited: bool = False) -> Case:
+        x = [normal(rng, n, dtype=dtype) for _ in range(world)]
         limits = (None, world - 1, (world - 1).bit_length()) if limited else None
-        return ask_world(label, (x, root), world, offers=("send", "recv"), limits=limits)
+        return ask_world(label, (x, root), world, offers=("send", "recv"), limits=limits, tolerance=EXACT)
 
     return [
         ask("two ranks", 2, 0, 3),
@@ -24,7 +24,7 @@ def _broadcast_cases(rng: Rng) -> list[Case]:
         ask("three ranks, from the last one", 3, 2, 2),
         ask("one rank", 1, 0, 3),
         # With fewer ranks, trees that are too high fit into the limit.
-        ask("messages of seven ranks", 7, 4, 2, limited=True),
+        ask("messages of seven ranks, all digits of float64", 7, 4, 2, "float64", limited=True),
     ]
 
 
@@ -45,12 +45,17 @@ def _reduce_scatter_cases(rng: Rng, which: str, parts: str) -> list[Case]:
         x = [normal(rng, world * m) for _ in range(world)]
         return ask_world(label, (x,), world, limits=_at_most(4 * (world - 1) * m) if limited else None)
 
+    def ask_for_all_digits(label: str, world: int, m: int) -> Case:
+        x = [all_digits(rng, world * m) for _ in range(world)]
+        return ask_world(label, (x,), world, limits=_at_most(8 * (world - 1) * m), tolerance=EXACT)
+
     return [
         ask("two ranks", 2, 2),
         ask("three ranks", 3, 2),
         ask("five ranks, parts of one number", 5, 1),
         ask("one rank", 1, 3),
         ask("bytes of four ranks", 4, 3, limited=True),
+        ask_for_all_digits("bytes of three ranks, all digits of float64", 3, 2),
     ]
 
 
@@ -76,9 +81,10 @@ REDUCE_SCATTER = rank_task(
 
 
 def _all_gather_cases(rng: Rng, which: str, whole: str) -> list[Case]:
-    def ask(label: str, world: int, m: int, limited: bool = False) -> Case:
-        part = [normal(rng, m) for _ in range(world)]
-        return ask_world(label, (part,), world, limits=_at_most(4 * (world - 1) * m) if limited else None)
+    def ask(label: str, world: int, m: int, dtype: str = "float32", limited: bool = False) -> Case:
+        part = [normal(rng, m, dtype=dtype) for _ in range(world)]
+        limits = _at_most((world - 1) * part[0].nbytes) if limited else None
+        return ask_world(label, (part,), world, limits=limits, tolerance=EXACT)
 
     return [
         ask("two ranks", 2, 3),
@@ -86,6 +92,7 @@ def _all_gather_cases(rng: Rng, which: str, whole: str) -> list[Case]:
         ask("five ranks, parts of one number", 5, 1),
         ask("one rank", 1, 3),
         ask("bytes of four ranks", 4, 2, limited=True),
+        ask("bytes of three ranks, all digits of float64", 3, 3, "float64", limited=True),
     ]
 
 
@@ -113,6 +120,10 @@ def _all_reduce_cases(rng: Rng, which: str, both: str) -> list[Case]:
         x = [normal(rng, n) for _ in range(world)]
         return ask_world(label, (x,), world, limits=_at_most(4 * 2 * (world - 1) * n // world) if limited else None)
 
+    def ask_for_all_digits(label: str, world: int, n: int) -> Case:
+        x = [all_digits(rng, n) for _ in range(world)]
+        return ask_world(label, (x,), world, limits=_at_most(8 * 2 * (world - 1) * n // world), tolerance=EXACT)
+
     return [
         ask("two ranks", 2, 4),
         ask("three ranks, seven numbers", 3, 7),
@@ -121,6 +132,8 @@ def _all_reduce_cases(rng: Rng, which: str, both: str) -> list[Case]:
         ask("bytes of four ranks", 4, 8, limited=True),
         # Whole arrays to all are 3.5 times the bytes, too many in 16 bits, too.
         ask("bytes of seven ranks", 7, 14, limited=True),
+        # Whole arrays along a chain and back are 1.5 times the bytes, too many for numbers of 51 bits.
+        ask_for_all_digits("bytes of three ranks, all digits of float64", 3, 6),
     ]
 
 

@@ -1,7 +1,5 @@
 """A sequence cut into blocks: keys and values travel round the ring, past queries that stay."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from softlookup.checking.inside.case import Case
@@ -16,17 +14,24 @@ _BLOCKS, _STRIPES = "block after block, so that rank `r` has", "in stripes, so t
 
 
 def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
-    def ask(label: str, world: int, b: int, h: int, limited: bool = False, is_low: bool = False) -> Case:
-        whole_q, whole_k, whole_v = (normal(rng, world * b, h) for _ in range(3))
+    def ask(
+        label: str,
+        world: int,
+        b: int,
+        h: int,
+        dtype: str = "float32",
+        limited: bool = False,
+        is_low: bool = False,
+    ) -> Case:
+        whole_q, whole_k, whole_v = (normal(rng, world * b, h, dtype=dtype) for _ in range(3))
         if is_low:
             whole_q, whole_k = far_below(whole_q, whole_k)
-        q, k, v = (np.split(each.astype(np.float32), world) for each in (whole_q, whole_k, whole_v))
+        q, k, v = (np.split(each.astype(dtype), world) for each in (whole_q, whole_k, whole_v))
         # Keys and values of all other ranks come by each link once.
-        n_bytes = (world - 1) * 2 * b * h * 4
+        n_bytes = (world - 1) * 2 * k[0].nbytes
         limits = (n_bytes, None, None, n_bytes) if limited else None
-        case = ask_world(label, (q, k, v), world, limits=limits)
         # In float32 the logarithm of such a sum is rounded to a thousandth.
-        return replace(case, tolerance=4e-3) if is_low else case
+        return ask_world(label, (q, k, v), world, limits=limits, tolerance=4e-3 if is_low else None)
 
     return [
         ask("two ranks", 2, 3, 4),
@@ -35,6 +40,7 @@ def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
         ask("scores of minus ten thousand", 3, 3, 4, is_low=True),
         ask("one rank", 1, 5, 3),
         ask("bytes of four ranks", 4, 3, 2, limited=True),
+        ask("bytes of three ranks, all digits of float64", 3, 2, 4, "float64", limited=True),
     ]
 
 

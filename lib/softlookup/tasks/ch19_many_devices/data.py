@@ -11,21 +11,25 @@ from softlookup.tasks.draws import Rng, normal
 
 
 def _gradient_cases(rng: Rng, factor: float, loss: str) -> list[Case]:
-    def ask(label: str, batches: tuple[int, ...], width: int, limited: bool = False) -> Case:
+    def ask(
+        label: str, batches: tuple[int, ...], width: int, dtype: str = "float32", limited: bool = False
+    ) -> Case:  # fmt: skip
         world = len(batches)
-        x = [normal(rng, batch, width) for batch in batches]
-        y = [normal(rng, batch) for batch in batches]
+        x = [normal(rng, batch, width, dtype=dtype) for batch in batches]
+        y = [normal(rng, batch, dtype=dtype) for batch in batches]
         # An all-reduce in a ring has 2 (P - 1) messages for each rank, here of equal parts of `width + 1` float64.
         limits = (2 * 2 * (world - 1) * 8 * (width + 1) // world, 2 * 2 * (world - 1) * world) if limited else None
-        return ask_world(label, (normal(rng, width), x, y), world, offers=("all_reduce",), limits=limits)
+        args = (normal(rng, width, dtype=dtype), x, y)
+        return ask_world(label, args, world, offers=("all_reduce",), limits=limits)
 
     return [
         ask("two ranks, equal batches", (3, 3), 2),
         ask("batches of 1, 4 and 2 examples", (1, 4, 2), 3),
         ask("batches of 2, 0 and 3 examples", (2, 0, 3), 2),
         ask("one rank", (4,), 3),
-        # The examples are more numbers than two gradients: it does not pay to send them.
-        ask("traffic of three ranks", (6, 3, 5), 5, limited=True),
+        # The examples are more numbers than two gradients: it does not pay to send them, even in 6 bits.
+        ask("traffic of three ranks", (12, 7, 10), 5, limited=True),
+        ask("traffic of three ranks, all digits of float64", (7, 12, 9), 4, "float64", limited=True),
     ]
 
 

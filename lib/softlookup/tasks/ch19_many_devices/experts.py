@@ -20,18 +20,19 @@ def _experts_cases(rng: Rng, gate: str, gates: str) -> list[Case]:
         d: int,
         f: int,
         capacity: int,
+        dtype: str = "float32",
         limited: bool = False,
         lean: float = 0,
         sharp: float = 1,
     ) -> Case:
         world = len(tokens)
-        w_router = normal(rng, d, world, scale=sharp)
-        x = [normal(rng, t, d) for t in tokens]
+        w_router = normal(rng, d, world, dtype=dtype, scale=sharp)
+        x = [normal(rng, t, d, dtype=dtype) for t in tokens]
         # Some tokens lean towards the last expert, which is then full.
-        x = [each + np.float32(lean) * w_router[:, -1] for each in x]
-        w_in = [normal(rng, d, f) for _ in range(world)]
-        w_out = [normal(rng, f, d, scale=f**-0.5) for _ in range(world)]
-        limits = (2 * capacity * d * 4, 2 * world * (world - 1), None) if limited else None
+        x = [each + lean * w_router[:, -1] for each in x]
+        w_in = [normal(rng, d, f, dtype=dtype) for _ in range(world)]
+        w_out = [normal(rng, f, d, dtype=dtype, scale=f**-0.5) for _ in range(world)]
+        limits = (2 * capacity * d * x[0].itemsize, 2 * world * (world - 1), None) if limited else None
         args = (x, w_router, w_in, w_out, capacity)
         return ask_world(label, args, world, offers=("all_to_all_single", "all_gather_into_tensor"), limits=limits)
 
@@ -45,6 +46,7 @@ def _experts_cases(rng: Rng, gate: str, gates: str) -> list[Case]:
         ask("one rank", [4], 3, 2, 3),
         # An expert's weights are more bytes than its tokens: it does not pay to send them.
         ask("traffic of four ranks", [9, 9, 9, 9], 4, 6, 3, limited=True),
+        ask("traffic of three ranks, all digits of float64", [6, 7, 5], 4, 5, 3, "float64", limited=True),
     ]
 
 

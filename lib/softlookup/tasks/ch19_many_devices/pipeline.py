@@ -26,6 +26,8 @@ def _schedule_cases(rng: Rng, first: int) -> list[Case]:
         "one stage": (0, 1, 3),
         "one micro-batch": (1, 3, 1),
         "eleven micro-batches": (2, 5, 11),
+        "three hundred micro-batches": (3, 8, 300),
+        "three hundred stages": (20, 300, 290),
     }
     stages = int(rng.integers(3, 7))
     sizes["drawn"] = (int(rng.integers(0, stages)), stages, int(rng.integers(2, 9)))
@@ -88,6 +90,16 @@ def _bubble_cases(rng: Rng, fraction: str, idle: str) -> list[Case]:
         ("stages with different schedules", mixed, 1.0, 3.0, CORE),
         ("micro-batches in another order", swapped, 2.0, 1.0, CORE),
         ("eleven micro-batches", _by_turns(3, 11), float(rng.integers(1, 5)) / 2, float(rng.integers(1, 7)) / 2, CORE),
+        (
+            "milliseconds and less",
+            _by_turns(4, 5),
+            float(rng.uniform(0.001, 0.009)),
+            float(rng.uniform(1e-5, 1e-4)),
+            CORE,
+        ),
+        ("three hundred micro-batches", _by_turns(3, 300), 0.0137, 0.0291, CORE),
+        ("three hundred micro-batches, all forwards first", _all_forwards_first(2, 300), 1.0, 1.7, CORE),
+        ("forty stages", _by_turns(40, 3), 1.25, 2.5, CORE),
         ("most micro-batches kept late", [late, late], 1.0, 2.0, CORE),
         ("orders that wait for each other", stuck, 1.0, 2.0, DEADLOCK),
         ("a first stage without warm-up", no_warm_up, 1.0, 2.0, DEADLOCK),

@@ -19,6 +19,9 @@ def _memory_cases(rng: Rng, optimiser_bytes: int, optimiser: str) -> list[Case]:
         (7_500_000_000, 64, 3),
         (100, 1, 3),
         (5, 8, 3),
+        # A tolerance for floats would be some bytes wide here.
+        *((7_500_000_000 + int(rng.integers(1, 64)), 64, stage) for stage in (1, 2, 3)),
+        (405_853_388_800 + int(rng.integers(1, 1021)), 1021, 3),
     ]
     return [
         Case(f"{parameters:,} parameters, {world} ranks, stage {stage}", (parameters, world, stage), frame="plain")
@@ -48,12 +51,14 @@ MEMORY = described(
 
 
 def _fsdp_cases(rng: Rng, beta: float) -> list[Case]:
-    def ask(label: str, world: int, m: int, batch: int, limited: bool = False) -> Case:
-        shards = [[normal(rng, m) for _ in range(world)] for _ in range(2)]
-        x = [normal(rng, batch, world * m) for _ in range(world)]
-        y = [normal(rng, batch) for _ in range(world)]
+    def ask(
+        label: str, world: int, m: int, batch: int, dtype: str = "float32", limited: bool = False
+    ) -> Case:  # fmt: skip
+        shards = [[normal(rng, m, dtype=dtype) for _ in range(world)] for _ in range(2)]
+        x = [normal(rng, batch, world * m, dtype=dtype) for _ in range(world)]
+        y = [normal(rng, batch, dtype=dtype) for _ in range(world)]
         rate = float(rng.choice([0.05, 0.1, 0.2]))
-        n_bytes = 4 * 2 * (world - 1) * m
+        n_bytes = 2 * (world - 1) * shards[0][0].nbytes
         limits = (n_bytes, None, None, n_bytes) if limited else None
         return ask_world(label, (*shards, x, y, rate), world, offers=_OFFERS, limits=limits)
 
@@ -63,6 +68,7 @@ def _fsdp_cases(rng: Rng, beta: float) -> list[Case]:
         ask("three ranks, batches of one example", 3, 2, 1),
         ask("one rank", 1, 4, 3),
         ask("bytes of four ranks", 4, 3, 2, limited=True),
+        ask("bytes of three ranks, all digits of float64", 3, 4, 3, "float64", limited=True),
     ]
 
 

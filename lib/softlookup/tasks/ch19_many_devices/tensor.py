@@ -25,12 +25,15 @@ def ring_limits(world: int, n_bytes: int) -> Limits:
 
 
 def _feed_forward_cases(rng: Rng, activation: str, a: str) -> list[Case]:
-    def ask(label: str, world: int, t: int, d: int, f: int, limited: bool = False) -> Case:
-        w_in = [normal(rng, d, f, scale=d**-0.5) for _ in range(world)]
-        b_in = [normal(rng, f) for _ in range(world)]
-        w_out = [normal(rng, f, d, scale=(f * world) ** -0.5) for _ in range(world)]
-        args = (normal(rng, t, d), w_in, b_in, w_out, normal(rng, d))
-        limits = ring_limits(world, 4 * t * d) if limited else None
+    def ask(
+        label: str, world: int, t: int, d: int, f: int, dtype: str = "float32", limited: bool = False
+    ) -> Case:  # fmt: skip
+        w_in = [normal(rng, d, f, dtype=dtype, scale=d**-0.5) for _ in range(world)]
+        b_in = [normal(rng, f, dtype=dtype) for _ in range(world)]
+        w_out = [normal(rng, f, d, dtype=dtype, scale=(f * world) ** -0.5) for _ in range(world)]
+        x = normal(rng, t, d, dtype=dtype)
+        args = (x, w_in, b_in, w_out, normal(rng, d, dtype=dtype))
+        limits = ring_limits(world, x.nbytes) if limited else None
         return ask_world(label, args, world, offers=_OFFERS, limits=limits)
 
     return [
@@ -39,6 +42,7 @@ def _feed_forward_cases(rng: Rng, activation: str, a: str) -> list[Case]:
         ask("five ranks with one hidden number each", 5, 2, 3, 1),
         ask("one rank", 1, 3, 2, 4),
         ask("traffic of four ranks", 4, 6, 8, 3, limited=True),
+        ask("traffic of four ranks, all digits of float64", 4, 2, 6, 3, "float64", limited=True),
     ]
 
 
@@ -76,15 +80,25 @@ FEED_FORWARD = rank_task(
 
 def _heads_cases(rng: Rng) -> list[Case]:
     def ask(
-        label: str, world: int, t: int, d: int, h: int, heads: int, limited: bool = False, sharp: float = 1
+        label: str,
+        world: int,
+        t: int,
+        d: int,
+        h: int,
+        heads: int,
+        dtype: str = "float32",
+        limited: bool = False,
+        sharp: float = 1,
     ) -> Case:
-        projections = [[normal(rng, d, heads * h, scale=2 * d**-0.5) for _ in range(world)] for _ in range(3)]
+        projections = [
+            [normal(rng, d, heads * h, dtype=dtype, scale=2 * d**-0.5) for _ in range(world)] for _ in range(3)
+        ]  # fmt: skip
         for w_q in projections[0]:
             w_q[:, :h] *= np.float32(sharp)  # the first head alone: one maximum for all heads is too large for others
-        w_o = [normal(rng, heads * h, d, scale=(heads * h * world) ** -0.5) for _ in range(world)]
-        limits = ring_limits(world, 4 * t * d) if limited else None
-        args = (normal(rng, t, d), *projections, w_o, heads)
-        return ask_world(label, args, world, offers=_OFFERS, limits=limits)
+        w_o = [normal(rng, heads * h, d, dtype=dtype, scale=(heads * h * world) ** -0.5) for _ in range(world)]
+        x = normal(rng, t, d, dtype=dtype)
+        limits = ring_limits(world, x.nbytes) if limited else None
+        return ask_world(label, (x, *projections, w_o, heads), world, offers=_OFFERS, limits=limits)
 
     return [
         ask("two ranks with two heads each", 2, 5, 6, 3, 2),
@@ -93,6 +107,7 @@ def _heads_cases(rng: Rng) -> list[Case]:
         ask("one rank with two heads", 1, 4, 3, 2, 2),
         ask("scores of some hundreds", 2, 5, 4, 3, 2, sharp=40),
         ask("traffic of three ranks", 3, 6, 8, 3, 2, limited=True),
+        ask("traffic of four ranks, all digits of float64", 4, 2, 6, 2, 2, "float64", limited=True),
     ]
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from softlookup.checking.inside.case import CORE, Case
 from softlookup.checking.notebook import Description
 from softlookup.checking.published import described
+from softlookup.tasks.draws import Rng
 
 TRAFFIC = "traffic"
 """The part of questions that look at the messages."""
@@ -13,8 +16,14 @@ TRAFFIC = "traffic"
 MESSAGES = ("send", "recv", "isend", "irecv")
 """What a collective is made of."""
 
-_SUMS = 1e-4
-"""Tolerance for sums in float32, in any order."""
+_SUMS = {"float32": 1e-4, "float64": 1e-14}
+"""Tolerance for sums in any order, by dtype. In float64, numbers of fewer than some 47 bits do not reach it."""
+
+EXACT = 0.0
+"""Tolerance for numbers that are moved, and for sums of ``all_digits``."""
+
+_MOST_WORLD = 8
+"""Ranks up to which sums of ``all_digits`` are exact."""
 
 _FINISHED = ("softlookup.ranks.inside.collectives",)
 """Collectives that are finished: a task that offers messages alone forbids them."""
@@ -27,6 +36,7 @@ def ask_world(
     *,
     offers: Sequence[str] = MESSAGES,
     limits: tuple[int | None, ...] | None = None,
+    tolerance: float | None = None,
 ) -> Case:
     """A question to all ranks of a world.
 
@@ -37,9 +47,24 @@ def ask_world(
         offers: What ``dist`` has beside the rank and the size of the world.
         limits: Bytes on the busiest link, messages, steps, and bytes that one rank may send or receive; None looks at
             the values alone.
+        tolerance: Absolute and relative tolerance; None takes that of sums in the dtype of the inputs.
     """
+    if tolerance is None:
+        arrays = [array for arg in args for array in (arg if isinstance(arg, list) else [arg])]
+        tolerance = min(_SUMS[array.dtype.name] for array in arrays if isinstance(array, np.ndarray))
     part = CORE if limits is None else TRAFFIC
-    return Case(label, tuple(args), part, "numpy", world=world, offers=tuple(offers), limits=limits, tolerance=_SUMS)
+    return Case(
+        label, tuple(args), part, "numpy", world=world, offers=tuple(offers), limits=limits, tolerance=tolerance
+    )
+
+
+def all_digits(rng: Rng, *shape: int) -> np.ndarray:
+    """Whole numbers of 51 bits, in float64, whose sums over ranks are exact in any order.
+
+    A message of fewer bits does not hold them, and the wrong programs that limits are for need fewer.
+    """
+    most = 2**53 // _MOST_WORLD
+    return rng.integers(-most, most, shape, endpoint=True).astype(np.float64)
 
 
 def rank_task(

@@ -29,6 +29,7 @@ def _lora_cases(rng: Rng) -> list[Case]:
         case("as many rows, columns and ranks", (3,), 3, 3, 3, 5.0),
         case("a rank above both widths", (4,), 2, 3, 5, 2.0),
         untrained,
+        case("D = 33, F = 40, rank 17", (3,), 33, 40, 17, 8.0),
     ]
 
 
@@ -65,6 +66,8 @@ def _distill_cases(rng: Rng) -> list[Case]:
             "tokens whose logits lie thousands apart", (apart[::-1] + levels, apart + levels[::-1], 2.0), LARGE, "numpy"
         ),
         case("logits in the thousands", 3, 5, 2.0, 1500.0, part=LARGE),
+        case("a vocabulary of more than 600 ids", 2, int(rng.integers(601, 700)), 1.5, 1.0),
+        case("three hundred tokens", 300, 3, 2.0),
         Case("logits near 5,000", (apart + 5000.0, apart[:, ::-1] + 5000.0, 1.5), LARGE, "numpy", tolerance=1e-8),
     ]
 

@@ -45,6 +45,8 @@ def _log_prob_cases(rng: Rng) -> list[Case]:
         case("answers of one token", 3, (1,), (1,)),
         case("answers up to the last token of the row", 5, (3, 4), (2, 3, 4), padding=0),
         levels,
+        case("a vocabulary of more than 600 ids", int(rng.integers(601, 700)), (1, 2, 3), scale=1.0),
+        case("an answer of 299 tokens", 3, tuple(range(1, 300)), (2, 290)),
         case("logits in the thousands", 4, (1, 2), (2, 3), scale=1500.0, part=LARGE, tolerance=1e-8),
     ]
 
@@ -83,6 +85,7 @@ def _reward_cases(rng: Rng) -> list[Case]:
         case("equal rewards", [2.0, -3.0, 0.0], [2.0, -3.0, 0.0]),
         case("rewards that are all far from zero", *(normal(rng, 2, 4, dtype="float64") + 9)),
         case("seven pairs, three in the wrong order", [1, 2, 0, -1, 3, 0.5, 2], [0, 2.5, 1, -2, 1, 0.2, 2.2]),
+        case("four hundred pairs", *normal(rng, 2, 400, dtype="float64", scale=2)),
         case("differences of a thousand", [1000.0, -1000.0, 3.0], [0.0, 0.0, 2.0], part=LARGE),
         case("rewards in the thousands", [5000.0, 4999.0, -3000.0], [4998.0, 5000.5, -3001.0], part=LARGE),
     ]  # fmt: skip
@@ -125,6 +128,7 @@ def _dpo_cases(rng: Rng) -> list[Case]:
         Case("the policy is the reference still", (*at_begin, *at_begin, 0.3), frame="numpy"),
         Case("answers of unequal lengths", (lengths[0] + 1.0, lengths[1] - 2.5, *lengths, 0.2), frame="numpy"),
         Case("both answers are less probable now", (lengths[0] - 2.0, lengths[1] - 7.0, *lengths, 0.1), frame="numpy"),
+        case("four hundred pairs, beta = 0.2", 400, 0.2),
         Case("policies that have moved by thousands", (*far, *lengths, 1.0), LARGE, "numpy"),
     ]  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Supervised fine-tuning: the text of a conversation, its labels, the loss, and examples packed into one row."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
     ]
     spaced = [_message("user", "  two\n\nlines \n"), _message("assistant", "\n    return 4\n"), _message("user", " ")]
     two_questions = [_message("user", "Wait."), _message("user", "Who?"), _message("assistant", "I.")]
+    long = [_message(role, sentence(9)) for _ in range(35) for role in ("user", "assistant")]
+    long[41] = _message("assistant", sentence(400))
     rows: list[tuple[str, list[dict[str, str]], bool]] = [
         ("a system message, a question and an answer", [brief, question, answer], False),
         ("a question that waits for its answer", [brief, question], True),
@@ -44,6 +47,7 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
         ("contents without a character", [_message("system", ""), question, _message("assistant", "")], False),
         ("a system message later on", [question, answer, _message("system", "Be kind."), question], True),
         ("a drawn conversation", [brief, *drawn], bool(rng.integers(2))),
+        ("seventy messages, one of 400 words", long, True),
         ("no message", [], False),
         ("no message, and an answer asked for", [], True),
     ]
@@ -76,9 +80,9 @@ def _turns(*lengths: int) -> list[bool]:
 
 
 def _mask_cases(rng: Rng, ignored: int) -> list[Case]:
-    def case(label: str, *lengths: int) -> Case:
+    def case(label: str, *lengths: int, v: int = 90) -> Case:
         is_answer = np.array(_turns(*lengths))
-        ids = rng.integers(3, 90, size=len(is_answer))
+        ids = rng.integers(3, v, size=len(is_answer))
         # A few tokens that have the id 0, asked and answered, and ids that are met on both sides.
         ids[0], ids[-1] = 0, ids[len(ids) // 2]
         if is_answer.any():
@@ -95,6 +99,7 @@ def _mask_cases(rng: Rng, ignored: int) -> list[Case]:
         case("nothing but an answer", 0, 5),
         case("one token and an answer of one token", 1, 1),
         case("drawn turns", *(int(n) for n in rng.integers(1, 6, size=6))),
+        case("seven hundred tokens, a large vocabulary", 301, 40, 9, 350, v=200_000),
     ]
 
 
@@ -114,7 +119,7 @@ LOSS_MASK = described(
 )
 
 
-def _labelled(rng: Rng, v: int, *counts: tuple[int, ...]) -> np.ndarray:
+def _labelled(rng: Rng, v: int, *counts: Sequence[int]) -> np.ndarray:
     """Labels (B, T): in each row those at the positions that are named, and -100 at all others."""
     length = max(max(row, default=0) for row in counts) + 2
     labels = np.full((len(counts), length), -100)
@@ -150,6 +155,8 @@ def _loss_cases(rng: Rng) -> list[Case]:
         case("as many rows, tokens and ids", np.array([[-100, 1, 2], [0, -100, -100], [-100, 2, -100]]), 3),
         case("one row", _labelled(rng, 8, (1, 2, 5)), 8),
         case("labels at one position alone", last_alone, 9),
+        case("a vocabulary of more than 1,000 ids", _labelled(rng, 1031, (0, 1)), int(rng.integers(1031, 1100)), 1.0),
+        case("almost four hundred labels", _labelled(rng, 4, range(300), range(1, 98)), 4),
         Case("rows that lie thousands apart", (apart_logits, apart), frame="numpy", part=LARGE, tolerance=1e-8),
         Case(
             "logits in the thousands",
@@ -190,6 +197,9 @@ def _packed_cases(rng: Rng) -> list[Case]:
         "a token alone between two longer examples": [3, 1, 2, 1],
         "four examples of equal length": [2, 2, 2, 2],
         "drawn lengths": [int(n) for n in rng.integers(1, 6, size=4)],
+        # Numbers that 8 bits do not hold.
+        "more than 256 examples": [1 + int(i % 64 == 3) for i in range(int(rng.integers(258, 300)))],
+        "an example of more than 256 tokens": [2, int(rng.integers(258, 300)), 3],
     }
     return [Case(label, (np.array(lengths),), frame="numpy") for label, lengths in rows.items()]
 

@@ -25,6 +25,7 @@ def _bits_cases(rng: Rng) -> list[Case]:
     def ask(label: str, tokens: int, text: str, scale: float = 2.0) -> Case:
         return Case(label, (_log_probs(rng, tokens, scale=scale), text), frame="numpy")
 
+    rare = "".join(map(chr, rng.integers(0x10000, 0x110000, size=8).tolist()))
     return [
         ask("six tokens, ASCII letters", 6, SENTENCES[0]),
         ask("nine tokens, letters of two bytes", 9, SENTENCES[1]),
@@ -34,6 +35,9 @@ def _bits_cases(rng: Rng) -> list[Case]:
         ask("one token", 1, "naïve"),
         ask("an accent by itself, and line ends of two bytes", 5, "nai\u0308ve\r\nno\r\n"),
         ask("tokens that are bytes, three for one letter", 3, "語"),
+        ask("rare letters of four bytes", 6, f"𐌰 𒀀 𝔸 🂡 🇿 𠀀 {rare}"),
+        ask("first and last code points of each size", 5, "\x7f\x80\u07ff\u0800\uffff\U00010000\U0010ffff"),
+        ask("eight hundred tokens", 800, " ".join(SENTENCES[i] for i in rng.integers(len(SENTENCES), size=120))),
         Case("very improbable tokens", (_log_probs(rng, 4, scale=300.0) - 800.0, "zq qz"), frame="numpy"),
         Case("a text that is certain", (np.zeros(4), "été"), frame="numpy"),
     ]
@@ -57,6 +61,9 @@ def _choice_cases(rng: Rng) -> list[Case]:
 
     tied = np.array([[-6.0, -3.0, -3.0, -6.0], [-2.0, -4.0, -8.0, -4.0], [-5.0, -5.0, -5.0, -5.0]])
     tied_lengths = np.array([[6, 3, 3, 6], [2, 4, 8, 4], [5, 5, 5, 5]])
+    # A division finds these equal for each byte, in nats and in bits; a product with 1 / length does not.
+    odd_lengths = np.array([[1, 161, 239, 322], [117, 1, 107, 197], [234, 107, 1, 214], [221, 1, 4, 8]])
+    odd = -odd_lengths * np.array([[1.0], [1.5], [0.75], [1.25]])
     impossible = np.array([[-np.inf, -40.0, -30.0], [-12.0, -np.inf, -9.0]])
     close = -6.0 - 0.1 * rng.permuted(np.tile(np.arange(3.0), (4, 1)), axis=1)
     apart = rng.permuted(np.tile([3, 12, 40], (4, 1)), axis=1)
@@ -70,6 +77,10 @@ def _choice_cases(rng: Rng) -> list[Case]:
         Case("nearly equal sums of unequal lengths", (close, apart), frame="numpy"),
         Case("scores that are all but equal", (hardly, np.full((5, 3), 4)), frame="numpy"),
         Case("equal scores", (tied, tied_lengths), frame="numpy"),
+        Case("equal scores for each byte, unequal lengths", (odd, odd_lengths), frame="numpy"),
+        ask("three hundred problems", 300, 3),
+        ask("three hundred continuations", 2, 300),
+        ask("continuations of up to 200,000 bytes", 6, 3, spread=200_000),
         Case("continuations of probability 0", (impossible, np.array([[2, 20, 9], [8, 4, 3]])), frame="numpy"),
         Case(
             "long continuations, far below zero",

@@ -13,6 +13,9 @@ def _contamination_cases(rng: Rng) -> list[Case]:
 
     words = [POOL[i] for i in rng.integers(len(POOL), size=60)]
     problem = words[20:34]
+    many = [POOL[i] + POOL[j] for i, j in rng.integers(len(POOL), size=(4000, 2))]
+    long = [POOL[i] + POOL[j] for i, j in rng.integers(len(POOL), size=(400, 2))]
+    long[100:110], long[390:] = many[3500:3510], many[3990:]
     drawn_documents = [" ".join(part) for part in (words[14:25], words[28:31], words[30:45], words[:9])]
     return [
         ask("runs of two words", "The cat sat on the cat mat", ["a cat sat down", "they sat on the cat sofa"], 2),
@@ -34,6 +37,7 @@ def _contamination_cases(rng: Rng) -> list[Case]:
         ask("a document without words, and one shorter than n", "the cat sat", ["", "cat", "the cat sat"], 2),
         ask("a drawn problem, runs of three words", " ".join(problem), drawn_documents, 3),
         ask("a drawn problem, runs of four words", " ".join(problem), drawn_documents[::-1], 4),
+        ask("thousands of words", " ".join(long), [" ".join(many[:3600]), " ".join(many[3600:])], 3),
     ]
 
 

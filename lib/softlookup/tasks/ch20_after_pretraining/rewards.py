@@ -29,6 +29,8 @@ def _advantage_cases(rng: Rng) -> list[Case]:
         case("one prompt", [[0.2, 0.9, 0.4, 0.4, 0.1]]),
         case("equal rewards that no float holds exactly", [[0.1, 0.1, 0.1], [0.3, 0.3, 0.7]]),
         case("a tenth more in one of three", [[0.1, 0.1, 0.2], [5, 5, 5]]),
+        case("three hundred answers", normal(rng, 2, 300, dtype="float64")),
+        case("three hundred prompts", normal(rng, 300, 3, dtype="float64", scale=3.0)),
     ]  # fmt: skip
 
 
@@ -73,6 +75,8 @@ def _grpo_cases(rng: Rng) -> list[Case]:
         first,
         case("as many answers as tokens", [2, 1, 2, 2], 0.2, 0.5),
         case("a longer prompt", [2, 3], 0.1, 0.4, 4),
+        case("answers of hundreds of tokens", [300, 7, 260], 0.2, 0.4),
+        case("three hundred answers of few tokens", rng.integers(0, 4, size=300).tolist(), 0.2, 0.4),
     ]
 
 
@@ -104,6 +108,7 @@ def _kl_cases(rng: Rng) -> list[Case]:
         case("a policy that has hardly moved", 6, 0.05),
         case("a policy that is far away", 5, 3.0),
         case("one sample", 1, 1.0),
+        case("seven hundred samples", 700, 0.5),
         Case("the policy is the reference", (same, same.copy()), frame="numpy"),
         Case(
             "samples that the reference finds more probable",
@@ -141,6 +146,7 @@ def _best_cases(rng: Rng) -> list[Case]:
         case("the best of 60 of 200", normal(rng, 200, dtype="float64"), 60),
         case("the best of 150 of 1200", normal(rng, 1200, dtype="float64"), 150),
         case("the best of 600 of 1200", normal(rng, 1200, dtype="float64"), 600),
+        case("the best of 5 of thousands", normal(rng, int(rng.integers(4100, 4500)), dtype="float64"), 5),
     ]
 
 

@@ -28,6 +28,8 @@ def _pass_cases(rng: Rng) -> list[Case]:
         ask("200 samples, k = 10", 200, rng.integers(0, 30, size=9), 10, LARGE),
         ask("200 samples, k = 100", 200, [*rng.integers(0, 4, size=5), 0, 150], 100, LARGE),
         ask("1500 samples, k = 700", 1500, [0, 1, 2, 3, 900], 700, LARGE),
+        ask("thousands of samples, k = 12", int(rng.integers(4100, 4500)), [0, 1, 40, 300, 2100], 12, LARGE),
+        ask("three hundred problems, k = 5", 23, rng.integers(0, 24, size=300), 5),
     ]
 
 
@@ -54,6 +56,10 @@ def _paired_cases(rng: Rng, tail: float, level: str) -> list[Case]:
     hard = rng.random(12)
     equal = graded(7, 0.5)
     skewed = np.array([0.0, 0.1, 0.0, 0.2, 0.1, 0.0, 9.0, 0.1])
+    # Resamples in the order of their means: some of them have other quantiles than all.
+    close = rng.random(6), rng.random(6)
+    ordered = rng.integers(6, size=(int(rng.integers(1030, 1200)), 6))
+    ordered = ordered[np.argsort((close[1] - close[0])[ordered].mean(axis=1))]
     one_problem = (np.array([0.25]), np.array([1.0]), np.zeros((6, 1), dtype=np.int64))
     return [
         ask("twelve problems, scores that go together", hard, 0.8 * hard + 0.3 * rng.random(12), 43),
@@ -64,6 +70,8 @@ def _paired_cases(rng: Rng, tail: float, level: str) -> list[Case]:
         ask("equal scores", equal, equal.copy(), 25),
         ask("large scores that nearly agree", 1e6 + rng.random(11), 1e6 + rng.random(11), 37, 1e-7),
         ask("one resample", rng.random(6), rng.random(6), 1),
+        Case("more than a thousand resamples", (*close, ordered), frame="numpy"),
+        ask("six hundred problems", rng.random(601), rng.random(601), 9),
         Case("one problem", one_problem, frame="numpy"),
     ]
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.tiles.inside.halves import as_dtype
+
 MOST_NUMBERS = 2**17
 """Numbers that a tile may hold."""
 
@@ -100,7 +102,7 @@ def tensor(value: Value, dtype: np.dtype | None = None) -> np.ndarray:
         KernelError: If a whole number is outside of that dtype.
     """
     if isinstance(value, np.ndarray):
-        return value if dtype is None else value.astype(dtype, copy=False)
+        return value if dtype is None else as_dtype(value, dtype)
     dtype = literal_dtype(value) if dtype is None else dtype
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
@@ -193,6 +195,8 @@ def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) ->
             _check_whole(sign, a, b)
         dtype = common_dtype(a, b, sign if divides else "")
         x, y = tensor(a, dtype), tensor(b, dtype)
+        if dtype == np.float16:
+            return _by_singles(ufunc, x, y)
         if dtype.kind != "b" or ufunc in _LOGICAL:
             return np.asarray(ufunc(x, y))
         if sign not in ("", "/"):
@@ -202,6 +206,14 @@ def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) ->
 
     return TileOperation(compute, 2, is_elementwise=True)
 
+
+def _by_singles(ufunc: Callable[..., Any], *halves: np.ndarray) -> np.ndarray:
+    """An operation on float16, computed in float32 and rounded, as numpy does and processors do."""
+    result = np.asarray(ufunc(*(as_dtype(half, _SINGLE) for half in halves)))
+    return as_dtype(result, _HALF) if result.dtype.kind == "f" else result
+
+
+_HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 _LOGICAL = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.fmax, np.fmin) + (
     *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
@@ -213,8 +225,8 @@ def _divide(a: Value, b: Value) -> np.ndarray:
     broadcast_shape(a, b)
     dtype = common_dtype(a, b, "/")
     x, y = tensor(a, dtype), tensor(b, dtype)
-    single = dtype if dtype.kind == "f" else np.float32
-    return np.asarray(np.divide(x.astype(single), y.astype(single)))
+    single = dtype if dtype.kind == "f" else _SINGLE
+    return np.asarray(np.divide(as_dtype(x, single), as_dtype(y, single)))
 
 
 def _whole_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -264,7 +276,7 @@ def _where(condition: Value, a: Value, b: Value) -> np.ndarray:
 
 
 def _cast(value: Value, dtype: int) -> np.ndarray:
-    return tensor(value).astype(DTYPES[dtype])
+    return as_dtype(tensor(value), DTYPES[dtype])
 
 
 def _expand(value: Value, axis: int) -> np.ndarray:
@@ -307,10 +319,11 @@ def _reduction(ufunc: Any, is_sum: bool = False) -> TileOperation:
         dtype = a.dtype
         if dtype.kind != "f" and dtype.itemsize < 4:
             dtype = np.dtype(np.uint32 if is_sum and dtype.kind != "i" else np.int32)
-        elif dtype == np.float16 and not is_sum:
-            dtype = np.dtype(np.float32)
+        computed = _SINGLE if dtype == _HALF else dtype
         axes = None if axis == -1 else axis
-        return np.asarray(ufunc.reduce(a.astype(dtype), axis=axes, keepdims=bool(keeps_axis)), dtype=dtype)
+        result = np.asarray(ufunc.reduce(as_dtype(a, computed), axis=axes, keepdims=bool(keeps_axis)), dtype=computed)
+        # The order of a sum is the device's, and so is what it rounds on the way: here it is rounded once.
+        return as_dtype(result, _HALF) if is_sum and dtype == _HALF else result
 
     return TileOperation(compute, 1, 2)
 
@@ -331,7 +344,7 @@ def _dot(a: np.ndarray, b: np.ndarray, *rest: Any) -> np.ndarray:
         )
     dtype = np.dtype(_DOT_GIVES.get(a.dtype.name, a.dtype))
     _fits((a.shape[0], b.shape[1]))
-    product = (a.astype(dtype) @ b.astype(dtype)).astype(np.float16 if is_half and a.dtype == np.float16 else dtype)
+    product = as_dtype(as_dtype(a, dtype) @ as_dtype(b, dtype), _HALF if is_half and a.dtype == _HALF else dtype)
     if not added:
         return product
     (total,) = added
@@ -340,7 +353,7 @@ def _dot(a: np.ndarray, b: np.ndarray, *rest: Any) -> np.ndarray:
             f"tl.dot adds to a {product.dtype} tile of shape {product.shape}, got {dtype_of(total)} of shape "
             f"{np.shape(total)}"
         )
-    return np.asarray(total + product)
+    return _by_singles(np.add, total, product) if product.dtype == _HALF else np.asarray(total + product)
 
 
 _DOT_GIVES = {"int8": np.int32, "float16": np.float32}
@@ -362,7 +375,7 @@ def _full(value: Value, dtype: int, *sizes: int) -> np.ndarray:
     if isinstance(value, float) and DTYPES[dtype].kind != "f":
         raise KernelError(f"tl.full takes a whole number for {DTYPES[dtype]}, got {value}")
     number = tensor(value, None if isinstance(value, np.ndarray) else DTYPES[dtype])
-    return np.full(_fits([n for n in sizes if n]), number.reshape(()), DTYPES[dtype])
+    return np.full(_fits([n for n in sizes if n]), as_dtype(number.reshape(()), DTYPES[dtype]))
 
 
 OPERATIONS: Mapping[str, TileOperation] = {

@@ -140,6 +140,20 @@ def _shape_of_access(name: str, offset: Entry, mask: Entry | None, other: Entry 
     return broadcast_shape(*(entry[1] for entry in (offset, mask, other) if entry is not None))
 
 
+def by_program(table: np.ndarray, constants: np.ndarray) -> Record:
+    """A record as it is where programs run one after the other.
+
+    Args:
+        table: The rows, of programs in any order.
+        constants: The constants, in the order of their rows.
+    """
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    is_constant = table[:, 1] == _POSITIONS["constant"]
+    constants = constants[table[is_constant, 5]]
+    table[is_constant, 5] = np.arange(len(constants))
+    return table, constants
+
+
 _recorders: list[Recorder] = []
 
 

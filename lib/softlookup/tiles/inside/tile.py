@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.tiles.inside.operations import DTYPES, OPERATIONS, KernelError, Value, compute
+from softlookup.tiles.inside.overflow import wrapped
 from softlookup.tiles.inside.recording import Entry, recorder
 
 
@@ -278,7 +279,10 @@ def operation(name: str, *operands: Any, numbers: Sequence[int] = ()) -> ChipTil
     if OPERATIONS[name].is_elementwise and all(
         isinstance(operand, KnownScalar) or not isinstance(operand, ChipTile) for operand in operands
     ):
-        return KnownScalar(compute(name, values, numbers))
+        result = compute(name, values, numbers)
+        # A number that wraps around is left to the record: as a place in memory it is refused.
+        if wrapped(name, values, numbers, result) is None:
+            return KnownScalar(result)
     return ChipTile(*recorder().computed(name, [entry_of(operand) for operand in operands], numbers))
 
 

@@ -1,6 +1,7 @@
 """Recording a launch: every program of the grid runs once, with pointers in place of arrays."""
 
 import inspect
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from softlookup.tiles.inside.language import constexpr
 from softlookup.tiles.inside.operations import DTYPES, KernelError, literal_dtype
-from softlookup.tiles.inside.recording import MOST_CONSTANT, WIDTH, Record, recording
+from softlookup.tiles.inside.recording import MOST_CONSTANT, WIDTH, Record, by_program, recording
 from softlookup.tiles.inside.tile import ElementType, KnownScalar, Pointer
 
 MOST_PROGRAMS = 4096
@@ -28,13 +29,15 @@ def checked_grid(grid: Any) -> tuple[int, ...]:
     return tuple(map(int, sizes))
 
 
-def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any]) -> Record:
+def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any], in_any_order: bool = False) -> Record:
     """Record what all programs of a launch do.
 
     Args:
         kernel: The kernel, or what wraps it.
         grid: How many programs there are, along up to three axes.
         args: What it is called with. Of arrays shape and dtype count alone.
+        in_any_order: Whether programs run in an order that is drawn, as they may on a device; they are recorded in
+            theirs all the same.
 
     Returns:
         The rows, int64 (rows, 9), and the constants, float64.
@@ -52,12 +55,16 @@ def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any]) -> Record
     positional = [value for name, value in inputs if name not in by_name]
     named = {name: value for name, value in inputs if name in by_name}
     with recording(grid) as now:
-        for number, program in enumerate(np.ndindex(*grid)):
+        programs = list(enumerate(np.ndindex(*grid)))
+        if in_any_order:
+            random.SystemRandom().shuffle(programs)
+        for number, program in programs:
             now.begin(number, tuple(map(int, program)))
             result = function(*positional, **named)
             if result is not None:
                 raise KernelError("a kernel returns nothing: it stores its results with tl.store")
-    return np.array(now.rows, np.int64).reshape(-1, WIDTH), np.array(now.constants, np.float64)
+    table, constants = np.array(now.rows, np.int64).reshape(-1, WIDTH), np.array(now.constants, np.float64)
+    return by_program(table, constants) if in_any_order else (table, constants)
 
 
 def _input(at: int, parameter: inspect.Parameter, arg: Any) -> tuple[str, Any]:

@@ -1,5 +1,8 @@
 """Takes system calls away that no notebook needs: memory that nobody sees, new namespaces, a look into other processes.
 
+All submissions see the same files, so what one of them could hang on a file or on a count of the whole machine, for
+another to see, is taken away as well: locks, leases, and what the kernel holds of a file in memory.
+
 A filter of the kernel's (seccomp): a program of a few instructions that looks at the number of each call. It cannot be
 taken off, and whatever the process starts inherits it. See the kernel's Documentation/userspace-api/seccomp_filter.
 """
@@ -72,11 +75,35 @@ FORBIDDEN = {
     "reboot": (169, 142),
     "syslog": (103, 116),
     "acct": (163, 89),
+    "mincore": (27, 232),  # tells what others have read
+    "cachestat": (451, 451),
+    "sysinfo": (99, 179),  # counts processes and memory of the whole machine
 }
+NOTHING = {
+    "flock": (73, 32),
+    "fadvise64": (221, 223),  # advice on files moves them in and out of a memory that all share
+    "readahead": (187, 213),
+    "sync": (162, 81),  # would write what others wrote; a submission has no disk
+    "syncfs": (306, 267),
+}
+"""Calls that seem to succeed: honest programs make them, and lose nothing where a submission is alone."""
 CLONE, CLONE3, SOCKET, SOCKETPAIR = (56, 220), (435, 435), (41, 198), (53, 199)
 NAMESPACES = 0x7E020000
 """The flags of clone that begin a namespace: mounts, control groups, names, System V, users, processes, network."""
 MMAP, PRLIMIT, SETRLIMIT = (9, 222), (302, 261), (160, 164)
+FCNTL, MADVISE, PREADV2 = (72, 25), (28, 233), (327, 286)
+FCNTL_COMMANDS = (*range(6), *range(8, 12), 15, 16, 36, 1027, 1028, 1030, *range(1032, 1035))
+"""Commands of fcntl that act on a descriptor alone, and those that look for locks, of which there are none.
+
+Refused are leases (other programs wait for their end), delegations, notices of what others do with a folder, hints on
+how a file will be written, and larger pipes, since all submissions share the room for them.
+"""
+LOCK_COMMANDS = (6, 7, 37, 38)
+"""Commands of fcntl that take a lock or give it back: they seem to succeed."""
+ADVICE = (12, 20, 21)
+"""Advice to madvise that reaches further than the process: equal pages become the same, cold ones leave memory."""
+NO_WAIT = 8
+"""The flag of preadv2 that reads only what is in memory already, and so tells whether it is."""
 HUGE_PAGES = 0x40000
 """The flag of mmap that takes pages from the machine's pool of large ones, which no group counts."""
 CORE = 4
@@ -89,11 +116,13 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _FIRST_X32 = 0x40000000
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 # Where things lie in what the filter is given of a call. Of an argument the lower half: what it means is an int.
-_NUMBER, _MACHINE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 24, 40
+_NUMBER, _MACHINE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 16, 24, 32
+_FOURTH_ARGUMENT, _SIXTH_ARGUMENT = 40, 56
 _RETURNS = {
     "allow": 0x7FFF0000,
     "kill": 0x80000000,
     "refuse": 0x00050000 | errno.EPERM,
+    "nothing": 0x00050000,  # no error, and the call is not made
     "unknown": 0x00050000 | errno.ENOSYS,  # the C library then uses clone, whose flags can be looked at
     "no family": 0x00050000 | errno.EAFNOSUPPORT,
 }
@@ -118,11 +147,15 @@ def program(machine: str) -> bytes | None:
         (_LOAD, "", "", _NUMBER),
         (_AT_LEAST, "refuse", "", _FIRST_X32),  # the same calls under other numbers
         *((_EQUAL, "refuse", "", number) for number in sorted(pair[column] for pair in FORBIDDEN.values())),
+        *((_EQUAL, "nothing", "", number) for number in sorted(pair[column] for pair in NOTHING.values())),
         (_EQUAL, "unknown", "", CLONE3[column]),
         (_EQUAL, "flags", "", CLONE[column]),
         (_EQUAL, "family", "", SOCKET[column]),
         (_EQUAL, "family", "", SOCKETPAIR[column]),
         (_EQUAL, "pages", "", MMAP[column]),
+        (_EQUAL, "command", "", FCNTL[column]),
+        (_EQUAL, "advice", "", MADVISE[column]),
+        (_EQUAL, "reading", "", PREADV2[column]),
         (_EQUAL, "limit", "", SETRLIMIT[column]),
         (_EQUAL, "second limit", "allow", PRLIMIT[column]),
         "flags",
@@ -137,6 +170,18 @@ def program(machine: str) -> bytes | None:
         "second limit",
         (_LOAD, "", "", _SECOND_ARGUMENT),
         (_EQUAL, "refuse", "allow", CORE),
+        "command",
+        (_LOAD, "", "", _SECOND_ARGUMENT),
+        *((_EQUAL, "nothing", "", command) for command in LOCK_COMMANDS),
+        *((_EQUAL, "allow", "", command) for command in FCNTL_COMMANDS[:-1]),
+        (_EQUAL, "allow", "refuse", FCNTL_COMMANDS[-1]),
+        "advice",
+        (_LOAD, "", "", _THIRD_ARGUMENT),
+        *((_EQUAL, "nothing", "", advice) for advice in ADVICE[:-1]),
+        (_EQUAL, "nothing", "allow", ADVICE[-1]),
+        "reading",
+        (_LOAD, "", "", _SIXTH_ARGUMENT),
+        (_ANY_OF, "refuse", "allow", NO_WAIT),
         "family",
         (_LOAD, "", "", _FIRST_ARGUMENT),
         *((_EQUAL, "allow", "", family) for family in FAMILIES[:-1]),

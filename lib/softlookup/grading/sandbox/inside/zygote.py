@@ -24,7 +24,10 @@ _MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE, _MS_RDONLY = 2, 4, 0x4000, 0x40000,
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 1, 38, 24
 _MS_NOEXEC = 8
 _LARGE_PAGE, _MADV_COLLAPSE = 1 << 21, 25
+_MS_REMOUNT, _MS_BIND, _MS_RELATIME = 0x20, 0x1000, 1 << 21
 _EMPTY = ("/tmp", "/dev/shm", "/proc", "/dev/mqueue")
+_NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+"""The machine's own, which all submissions share."""
 
 _TERMINALS = 16
 """Terminals that a submission may open at once: a machine has few, and nobody counts their memory."""
@@ -53,9 +56,20 @@ def own_namespaces(libc: Any, disk_mb: int) -> None:
         flags = _MS_NOSUID | _MS_NODEV | (_MS_RDONLY if place == "/proc" else 0)
         room = b"size=4k" if place == "/proc" else b"mode=1777,nr_inodes=10000,size=%dm" % disk_mb
         _call(libc, "mount", b"tmpfs", place.encode(), b"tmpfs", flags, room)
+    for node in _NODES:
+        if os.path.ismount(node):
+            _mark_unchangeable(libc, node)
     if os.path.isdir("/dev/pts"):  # else each could open the terminals of all that run beside it
         some = b"newinstance,ptmxmode=0666,mode=600,max=%d" % _TERMINALS
         _call(libc, "mount", b"devpts", b"/dev/pts", b"devpts", _MS_NOSUID | _MS_NOEXEC, some)
+
+
+def _mark_unchangeable(libc: Any, node: str) -> None:
+    """Let nobody change a device's times, which whoever may write to it may do; it is read and written as before."""
+    flags = os.statvfs(node).f_flag
+    stay = flags & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
+    stay |= _MS_RELATIME if flags & os.ST_RELATIME else 0
+    _call(libc, "mount", None, node.encode(), None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | stay, None)
 
 
 def no_rights(libc: Any) -> None:
@@ -87,6 +101,10 @@ def limit(about: dict[str, Any], used_kb: dict[str, int]) -> None:
         *(((resource.RLIMIT_AS, used_kb["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
         (resource.RLIMIT_FSIZE, about["disk_mb"] * megabyte),
         (resource.RLIMIT_NOFILE, 256),
+        # Of these all submissions together have what the grader may have: no notebook needs more than a few signals.
+        (resource.RLIMIT_SIGPENDING, 256),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_CORE, 1),  # the only limit that also holds where cores are piped into a program (core(5))
         *(() if about["bare"] else ((resource.RLIMIT_NPROC, about["processes"]),)),
     ):

@@ -43,7 +43,8 @@ _SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 
 # What a submission may import of the library: nothing that knows an answer.
 _OURS = (
-    *("notation.py", "lazily.py", "torch_internals.py", "reference", "text", "describing", "model", "training"),
+    *("notation.py", "lazily.py", "torch_internals.py", "untrusted_files.py", "reference", "text", "describing"),
+    *("model", "training"),
     *("figures", "widgets", "roofline", "slide_audit", "tiles", "ranks", "checking/inside", "grading/sandbox/inside"),
 )
 _WRITTEN = ("transformers", "sentence_transformers")

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import socket
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -115,6 +116,27 @@ class Place:
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, number)
+
+    def end(self, seconds: float) -> bool:
+        """End its process, and wait until neither a process of its namespaces nor they themselves are there.
+
+        Args:
+            seconds: How long to wait at most.
+
+        Returns:
+            Whether all of it is gone.
+        """
+        self.signal(signal.SIGKILL)
+        until = time.monotonic() + seconds
+        # The first process of a namespace ends after all others in it. The one in between, which holds the namespaces
+        # too, ends last, and with it the pipe.
+        for number in (self._pidfd, self._status):
+            while select.select([number], [], [], max(0.0, until - time.monotonic()))[0]:
+                if number == self._pidfd or not os.read(self._status, 4096):
+                    break
+            else:
+                return False
+        return True
 
     def close(self) -> None:
         """End its process, with every process that it started, and let go of everything."""

@@ -26,6 +26,8 @@ _KINDS = frozenset(
     + ("fed-again", "fed-singly")
 )
 _MAX_CALLS = 500
+_ENDING_S = 30.0
+"""How long the end of a process may take: its memory has to be freed."""
 _CLOSED = "it closed its connection to the judge"
 _OTHERWISE = "it answered in another way than it was asked"
 
@@ -95,6 +97,11 @@ class SubmissionSession:
         """End it, and with it every process that it started: the first process of a namespace takes all along."""
         self.why = self.why or why
         self.place.signal(signal.SIGKILL)
+
+    def end(self) -> bool:
+        """End it and wait until nothing of it is alive; gives whether that is so."""
+        self.kill("it is over")
+        return self.place.end(_ENDING_S)
 
     def close(self) -> None:
         """End it and let go of everything."""

@@ -1,0 +1,61 @@
+"""Arrays in another dtype, with float16 as numpy rounds it, but in a time that does not depend on the numbers.
+
+numpy converts float16 number by number, and takes up to a thousand times as long where one is below the smallest
+normal number: a kernel could be slow by its numbers alone.
+"""
+
+from typing import Any
+
+import numpy as np
+
+_HALF = np.dtype(np.float16)
+
+with np.errstate(all="ignore"):
+    _SINGLES = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
+"""What each float16 is in float32, by its bits."""
+
+
+def as_dtype(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """An array in a dtype; the array itself if it has that dtype.
+
+    Args:
+        array: An array of a dtype of tiles.
+        dtype: Another one, or the same.
+    """
+    if array.dtype == dtype:
+        return array
+    if array.dtype == _HALF and dtype.kind != "b":
+        array = _SINGLES[array.view(np.uint16)]
+    if dtype != _HALF:
+        return array.astype(dtype, copy=False)
+    if array.dtype.kind != "f":
+        # 32 bits say which float16 is nearest to a whole number up to the largest of them.
+        array = array.astype(np.float64 if array.dtype.itemsize == 8 else np.float32)
+    return _rounded(array)
+
+
+def _rounded(array: np.ndarray) -> np.ndarray:
+    """The nearest float16 of each float32 or float64, the even one of two."""
+    word: Any
+    word, mantissa, bias = (np.uint32, 23, 127) if array.dtype == np.float32 else (np.uint64, 52, 1023)
+    bits: Any = np.ascontiguousarray(array).view(word).reshape(array.shape)
+    sign = (bits >> word(8 * bits.itemsize - 16)).astype(np.uint16) & np.uint16(0x8000)
+    size = bits & word(2 ** (8 * bits.itemsize - 1) - 1)
+    shift, unit = word(mantissa - 10), word(1)
+    # Half of what is cut off, less one where the last bit that stays is 0: so ties go to even. A carry into the
+    # exponent is right, up to infinity.
+    cut = (size + (unit << (shift - unit)) - unit + ((size >> shift) & unit)) >> shift
+    result = (cut - word((bias - 15) << 10)).astype(np.uint16)
+    small = size < word((bias - 14) << mantissa)
+    if small.any():
+        # Added to a half, or what is as much larger in float64, a number is rounded by the processor at the place of
+        # float16's last bit. What is below a quarter of that is 0 beforehand: processors are slow with the smallest.
+        size = np.where(size < word((bias - 26) << mantissa), word(0), size)
+        half = array.dtype.type(2.0 ** (mantissa - 24))
+        sums = np.where(small, size, word(0)).view(array.dtype) + half
+        result = np.where(small, (sums.view(word) - half.view(word)).astype(np.uint16), result)
+    large = size >= word((bias + 16) << mantissa)
+    if large.any():
+        is_nan = size > word((2 * bias + 1) << mantissa)
+        result = np.where(large, np.where(is_nan, np.uint16(0x7E00), np.uint16(0x7C00)), result)
+    return np.asarray(result | sign).view(np.float16)
