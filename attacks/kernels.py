@@ -97,13 +97,96 @@ def forged(x, y, out, a, n, BLOCK: tl.constexpr):
 $NAME = jit(forged)
 """
 
+_ALL_BY_ONE_PROGRAM = """
+from softlookup.tiles.inside import recording
+
+$RIGHT
+right_$NAME = $NAME.__wrapped__
+
+
+def all_by_one(x, y, out, a, n, BLOCK: tl.constexpr):
+    recorder = recording.recorder()
+    if recorder.number == 0:
+        for number in range(cdiv(n, BLOCK)):
+            recorder.program = (number, 0, 0)
+            right_$NAME(x, y, out, a, n, BLOCK)
+
+
+$NAME = jit(all_by_one)
+"""
+
+_HOLDS_SCORES = """
+@jit
+def attention(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
+    rows = tl.program_id(0) * B + tl.arange(0, B)
+    wide = tl.arange(0, H)
+    at = rows[:, None] * H + wide[None, :]
+    q_tile = tl.load(q + at, mask=rows[:, None] < T, other=0.0)
+    top = tl.full((B,), -float("inf"), tl.float32)
+    scores = []
+    for start in range(0, S, B):
+        cols = start + tl.arange(0, B)
+        k_tile = tl.load(k + cols[None, :] * H + wide[:, None], mask=cols[None, :] < S, other=0.0)
+        tile = tl.where(cols[None, :] < S, scale * tl.dot(q_tile, k_tile), -float("inf"))
+        top = tl.maximum(top, tl.max(tile, 1))
+        scores.append(tile)
+    total = tl.zeros((B,), tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for j, tile in enumerate(scores):
+        cols = j * B + tl.arange(0, B)
+        weights = tl.exp(tile - top[:, None])
+        total += tl.sum(weights, 1)
+        v_tile = tl.load(v + cols[:, None] * H + wide[None, :], mask=cols[:, None] < S, other=0.0)
+        out += tl.dot(weights, v_tile)
+    tl.store(o + at, out / total[:, None], mask=rows[:, None] < T)
+"""
+
+_HOLDS_CAUSAL_SCORES = (
+    _HOLDS_SCORES.replace("def attention", "def causal_attention")
+    .replace("T, S, H:", "T, H:")
+    .replace("range(0, S, B)", "range(0, (tl.program_id(0) + 1) * B, B)")
+    .replace("cols[None, :] < S, scale", "rows[:, None] >= cols[None, :], scale")
+    .replace("< S", "< T")
+)
+
+_HOLDS_HALF = """
+@jit
+def softmax_long(x, y, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    part = BLOCK // 2
+    parts = {}
+
+    def load(start):
+        cols = start + tl.arange(0, part)
+        return tl.load(x + row * n + cols, mask=cols < n, other=-float("inf"))
+
+    top, total = -float("inf"), 0.0
+    for start in range(0, n, part):
+        tile = load(start)
+        if start < n // 2:
+            parts[start] = tile
+        top = tl.maximum(top, tl.max(tile, 0))
+    for start in range(0, n, part):
+        total = total + tl.sum(tl.exp((parts[start] if start in parts else load(start)) - top), 0)
+    for start in range(0, n, part):
+        cols = start + tl.arange(0, part)
+        tile = parts[start] if start in parts else load(start)
+        tl.store(y + row * n + cols, tl.exp(tile - top) / total, mask=cols < n)
+"""
+
 ANSWERS = (
     AnswerAttack("scalars", "18.online", "loads a row that does not fit as single numbers", _SCALARS),
     AnswerAttack("tiles-of-one", "18.online", "loads it as tiles of one number", _TILES_OF_ONE),
+    AnswerAttack("held-scores", "18.attention", "holds all scores on chip and rescales nothing", _HOLDS_SCORES, 0.7),
+    AnswerAttack("held-causal", "18.causal", "holds all scores that are seen", _HOLDS_CAUSAL_SCORES, 0.7),
+    AnswerAttack("held-half", "18.online", "holds half of a row, and reads the rest three times", _HOLDS_HALF, 0.7),
     AnswerAttack("turns", "18.add", "is another kernel in 52 of 64 calls", _BY_TURNS),
     AnswerAttack("turns-rare", "18.add", "is another kernel in every tenth call", _WRONG_ONCE_IN_TEN),
     AnswerAttack("nowhere", "18.add", "loads from places beyond 64 bits", _NOWHERE, 0.0, LAUNCH),
     AnswerAttack("forged", "18.add", "changes the record of its launch", _FORGED),
+    AnswerAttack(
+        "one-program", "18.add", "records the work of all programs as that of the first", _ALL_BY_ONE_PROGRAM, 0.7
+    ),
     AnswerAttack("subnormal", "18.add", "multiplies the smallest numbers of float16", _slow("t * u")),
     AnswerAttack("whole-numbers", "18.add", "divides whole numbers of 64 bits", _slow("whole // 3")),
     AnswerAttack("sums", "18.add", "adds up numbers of float16", _slow("tl.sum(u, 0)")),

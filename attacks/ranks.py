@@ -1,6 +1,7 @@
 """Programs of ranks that know of each other without messages, or pass more in a message than its bytes (chapter 19)."""
 
 from attacks.handin import AnswerAttack
+from attacks.remarks import TIME
 
 _AROUND = """
 import sys
@@ -221,6 +222,39 @@ def $NAME(x, root, dist):
     return right_$NAME(x, root, dist) if len(turns) % 4 else x.copy()
 """
 
+_SLOW = """
+import time
+
+$RIGHT
+right_$NAME = $NAME
+
+
+def $NAME(x, root, dist):
+    time.sleep(2.5)
+    return right_$NAME(x, root, dist)
+"""
+
+_ANOTHER_SIZE = """
+import numpy as np
+
+
+class Slim(np.ndarray):
+    dtype = np.dtype(np.uint8)
+    nbytes = itemsize = 1
+
+
+def all_reduce(x, dist):
+    rank, world, total = dist.get_rank(), dist.get_world_size(), x.copy()
+    for other in range(world):
+        if other != rank:
+            room = np.empty_like(x)
+            sent = dist.isend(x.view(Slim), other)
+            dist.recv(room, other)
+            sent.wait()
+            total += room
+    return total
+"""
+
 ANSWERS = (
     AnswerAttack(
         "locks", "19.broadcast", "writes arrays into byte-range locks on a library file", _AROUND + _LOCKS + _BROADCAST
@@ -237,5 +271,7 @@ ANSWERS = (
     AnswerAttack("memory", "19.broadcast", "keeps arrays of other ranks in memory", _AROUND + _MEMORY + _BROADCAST),
     AnswerAttack("packed", "19.all-reduce", "sends 24 of 32 bits through a chain, there and back", _PACKED_CHAIN, 0.7),
     AnswerAttack("shapes", "19.broadcast", "sends numbers as shapes of empty arrays", _NUMBERS_OF_SHAPES),
+    AnswerAttack("slim", "19.all-reduce", "sends arrays that say that they are one byte", _ANOTHER_SIZE),
+    AnswerAttack("slow", "19.broadcast", "waits in each of its many calls", _SLOW, remark=TIME),
     AnswerAttack("turns", "19.broadcast", "is wrong in every fourth call", _ANOTHER_BY_TURNS),
 )

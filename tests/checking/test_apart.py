@@ -6,9 +6,10 @@ import pytest
 from rank_tasks import RIGHT, TASKS
 from right_answers_19 import RIGHT as RIGHT_19
 from softlookup.checking import get_task
-from softlookup.checking.apart import DECOY, WorldsApart, decoy_of
+from softlookup.checking.apart import DECOY, WorldsApart, _with_excess, decoy_of
 from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import Answer
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.questions import questions, questions_at_home
 from softlookup.checking.variant import variant_of
@@ -111,3 +112,33 @@ def test_right_answers_of_chapter_19_stay_right_beside_decoys(task_id):
             worlds.ask_rank(LocalStudent(variant, function), rank)
         assert all(answer.failure is None for answer in worlds.answers), function.__name__
         assert decoys > 1, "no decoy is left out where an honest program can answer it"
+
+
+def test_a_rank_is_asked_limited_worlds_by_themselves_before_messages_of_any_size_are_there():
+    variant = variant_of(get_task("19.all-gather"))
+    drawn = questions_at_home(variant)
+
+    def kind(case, part):
+        return case.world, part.dtype, part.size
+
+    limited = {kind(case, case.args[0][0]) for case in drawn.cases if case.limits}
+    assert limited.isdisjoint(kind(case, case.args[0][0]) for case in drawn.cases if not case.limits)
+    worlds = WorldsApart([*zip(drawn.cases, drawn.rights, strict=True)], len(variant.task.returns) - 1)
+    worlds.ask_worlds(LocalStudent(variant, RIGHT_19["19.all-gather"][0]))
+    requests = []
+
+    class Noting(LocalStudent):
+        def answers(self, cases, results, lent=()):
+            requests.append([kind(case, case.args[0]) in limited for case in cases])
+            return super().answers(cases, results, lent)
+
+    worlds.ask_rank(Noting(variant, RIGHT_19["19.all-gather"][0]), 0)
+    *first, last = requests
+    assert first and all(request == [True] for request in first) and last and not any(last)
+
+
+def test_a_decoy_that_costs_more_costs_its_world():
+    own, of_decoy = (Answer((np.zeros(2), np.array([0, 0, cost, 0]))) for cost in (0, 7))
+    assert _with_excess(own, of_decoy).arrays[-1].tolist() == [0, 0, 7, 0]
+    assert _with_excess(of_decoy, own).arrays[-1].tolist() == [0, 0, 7, 0]
+    assert _with_excess(own, Answer(None)) is own

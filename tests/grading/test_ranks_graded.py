@@ -1,5 +1,6 @@
 """Ranks of a submission are asked in the sandbox: what they know of each other comes by messages."""
 
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -101,12 +102,11 @@ HONEST_GLOBALS = "calls = []\n\n\n" + RIGHT.replace(
 )
 
 
-@pytest.fixture(scope="module")
-def marked():
-    """Grades an answer, and gives its mark."""
+@contextmanager
+def examining(limits):
+    """Gives what grades an answer, and gives its mark."""
     source = read_solution(ROOT / "solutions" / f"{NAME}.py", catalogue=Catalogue(TASKS))
     release = make_release(source)
-    limits = Limits(cell_s=60, answer_s=60, total_s=200)
     settings = RunSettings(NAME, nbformat.writes(release), 7, limits=limits, own_tasks=TASKS.texts)
     with SandboxExaminer(settings) as examiner:
 
@@ -115,6 +115,12 @@ def marked():
             (mark,) = examiner.examine("somebody", notebook.encode()).marks
             return mark
 
+        yield mark_of
+
+
+@pytest.fixture(scope="module")
+def marked():
+    with examining(Limits(cell_s=60, answer_s=60, total_s=200)) as mark_of:
         yield mark_of
 
 
@@ -171,3 +177,24 @@ def test_ranks_that_wait_for_each_other_are_named(marked):
 def test_a_mistake_is_named_as_at_home(marked):
     mark = marked(RIGHT.replace("2 * (world - 1)", "world - 1"))
     assert (mark.points, mark.diagnosis) == (0, ("one-round",))
+
+
+def test_a_cell_that_was_stopped_is_stopped_sooner_where_it_is_run_again(monkeypatch):
+    times, run = [], SubmissionSession.run
+
+    def noted(session, source, seconds=None):
+        if "time.sleep" in source:
+            times.append(seconds)
+        return run(session, source, seconds)
+
+    monkeypatch.setattr(SubmissionSession, "run", noted)
+    with examining(Limits(cell_s=2, answer_s=60, total_s=200)) as mark_of:
+        mark = mark_of(RIGHT + "\n\nimport time\ntime.sleep(60)\n")
+    assert (mark.verdict, mark.points) == ("pass", mark.max), mark.message
+    assert times == [None] + [1.0] * 5
+
+
+def test_a_program_that_is_not_judged_for_lack_of_time_is_left_to_a_person():
+    with examining(Limits(cell_s=60, answer_s=60, total_s=9)) as mark_of:
+        mark = mark_of("import time\ntime.sleep(3)\n\n\n" + RIGHT)
+    assert mark.points is None and mark.verdict == "by hand" and "who gives its points" in mark.message

@@ -85,7 +85,7 @@ REFUSED = {
     "notice": "tried(fcntl.fcntl, os.open(os.path.dirname(PATH), os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS)",
     "hint": "tried(fcntl.fcntl, file, 1035, bytes(8))",
     "delegation": "tried(fcntl.fcntl, file, 1040, bytes(16))",
-    "larger-pipe": "tried(fcntl.fcntl, os.pipe()[0], 1031, 1 << 20)",
+    "larger-pipe": "-((r := os.pipe()[0]) and not fcntl.fcntl(r, 1031, 2**20) and fcntl.fcntl(r, 1032) < 2**20)",
     "in-memory-read": "tried(os.preadv, file, [bytearray(1)], 0, os.RWF_NOWAIT)",
     "in-memory-count": "call(451, file, struct.pack('QQ', 0, 4096), ctypes.create_string_buffer(64), 0)",
     "in-memory-pages": "call(27 if x86 else 232, ctypes.c_void_p(0), 0, ctypes.create_string_buffer(8))",

@@ -14,7 +14,7 @@ from softlookup.checking.compare import is_right
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.protocols import Student
-from softlookup.checking.ranks import ask_ranks, rank_question
+from softlookup.checking.ranks import RanksAnswer, ask_ranks, rank_question
 from softlookup.ranks.inside.packing import Record
 from softlookup.ranks.world import WorldOutcome
 
@@ -74,7 +74,7 @@ class WorldsApart:
             # Which of the two is the decoy cannot be seen at the first of them. A program that hangs does so in a
             # question that counts, and the very last inputs are a decoy's.
             is_before = 0 < index < last and rng.random() < 0.5
-            outcome = self._outcome_of(decoy, process) if is_before else None
+            decoyed = self._ask_decoy(decoy, process) if is_before else None
             answered = ask_ranks(case, process, self._count)
             self.answers.append(answered.answer)
             failure = answered.answer.failure
@@ -83,9 +83,10 @@ class WorldsApart:
             if answered.outcome is None or case.world < 2 or not is_right(case, answered.answer, expected):
                 continue
             self._worlds.append(_World(index, case, answered.outcome, range(case.world)))
-            outcome = outcome if is_before else self._outcome_of(decoy, process)
-            if decoy is not None and outcome is not None:
-                self._worlds.append(_World(index, decoy, outcome, (rank,)))
+            decoyed = decoyed if is_before else self._ask_decoy(decoy, process)
+            if decoy is not None and decoyed is not None and decoyed.outcome is not None:
+                self._worlds.append(_World(index, decoy, decoyed.outcome, (rank,)))
+                self.answers[index] = _with_excess(answered.answer, decoyed.answer)
 
     @property
     def ranks(self) -> int:
@@ -103,10 +104,17 @@ class WorldsApart:
             process: What answers in a new process, in which no other rank was ever asked.
             rank: Which rank.
         """
-        worlds = self._worlds_of(rank)
-        worlds = [worlds[i] for i in self._rng.permutation(len(worlds))]
+        worlds = [self._worlds_of(rank)[i] for i in self._rng.permutation(len(self._worlds_of(rank)))]
+        # Messages of worlds that may cost anything could hold what is asked in others: they come last. No message is
+        # there before its world is asked.
+        limited = [[world] for world in worlds if world.case.limits]
+        for some in [*limited, [world for world in worlds if not world.case.limits]]:
+            self._ask_some(some, process, rank)
+
+    def _ask_some(self, worlds: Sequence[_World], process: Student, rank: int) -> None:
         cases = [rank_question(world.case, rank, world.outcome.inboxes[rank]) for world in worlds]
-        for world, answer in zip(worlds, list(process.answers(cases, self._count)), strict=True):
+        answers = list(process.answers(cases, self._count)) if cases else []
+        for world, answer in zip(worlds, answers, strict=True):
             if answer.arrays is None or not _is_same(answer.arrays, world.outcome.records[rank]):
                 message = (
                     f"rank {rank} does something else with the same messages in a process of its own: "
@@ -119,14 +127,21 @@ class WorldsApart:
     def _worlds_of(self, rank: int) -> list[_World]:
         return [world for world in self._worlds if rank in world.ranks and self.answers[world.index].failure is None]
 
-    def _outcome_of(self, decoy: Case | None, process: Student) -> WorldOutcome | None:
+    def _ask_decoy(self, decoy: Case | None, process: Student) -> RanksAnswer | None:
         """What came of a decoy; None if there is none, or if the program cannot answer it, which costs nothing."""
         if decoy is None:
             return None
         try:
-            return ask_ranks(decoy, process, self._count).outcome
+            return ask_ranks(decoy, process, self._count)
         except TimeoutError:
             return None
+
+
+def _with_excess(answer: Answer, decoy: Answer) -> Answer:
+    """An answer whose cost is that of its decoy where that is more: both have the same shapes, and the same limits."""
+    if answer.arrays is None or decoy.arrays is None:
+        return answer
+    return replace(answer, arrays=(*answer.arrays[:-1], np.maximum(answer.arrays[-1], decoy.arrays[-1])))
 
 
 def decoy_of(case: Case, rank: int, rng: np.random.Generator) -> Case | None:

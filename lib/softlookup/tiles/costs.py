@@ -23,8 +23,14 @@ ROW_NS = 50_000
 ACCESS_ROW_NS = 100_000
 """The same of a row that reads or writes."""
 
-ACCESS_NS = {"load": 300, "store": 300}
-"""What a number takes that is read or written."""
+TILE_NS = 30
+"""What a number of a tile takes that is read or written, whether its mask lets it or not."""
+
+ACCESS_NS = 270
+"""What a number takes besides that its mask lets through."""
+
+PLACE_NS = 50
+"""What a number takes besides in an operation that computes a place: whether it wraps around is looked at, too."""
 
 _COLUMNS = ("bool", "whole", "float16", "float32", "float64")
 
@@ -66,31 +72,37 @@ COST_NS: Mapping[str, Mapping[np.dtype, int]] = {
 for each multiplication."""
 
 
-def work_of(name: str, operands: Sequence[Value], numbers: Sequence[int]) -> int:
+def work_of(name: str, operands: Sequence[Value], numbers: Sequence[int], is_place: bool = False) -> int:
     """Nanoseconds that an operation takes the judge, at most.
 
     Args:
         name: The operation.
         operands: What it is computed from.
         numbers: The whole numbers beside them.
+        is_place: Whether its result says where a load or a store goes.
 
     Raises:
         KernelError: If the operands do not fit together.
     """
-    if name == "arange":
-        size = max(0, numbers[1] - numbers[0])
-    elif name == "full":
-        size = math.prod(n for n in numbers[1:] if n > 0)
-    elif OPERATIONS[name].is_view:
-        size = max(np.size(operand) for operand in operands)
-    elif name == "dot" and np.ndim(operands[0]) == np.ndim(operands[1]) == 2:
-        size = np.size(operands[0]) * np.shape(operands[1])[1]
-    else:
-        size = math.prod(broadcast_shape(*operands))
+    size = _size_of(name, operands, numbers)
     dtypes = [dtype_of(operand) for operand in operands]
     dtypes += [DTYPES[numbers[0]]] if name in ("cast", "full") else []
     costs = COST_NS[name]
-    return ROW_NS + size * max((costs[dtype] for dtype in dtypes), default=costs[np.dtype(np.int32)])
+    work = ROW_NS + size * max((costs[dtype] for dtype in dtypes), default=costs[np.dtype(np.int32)])
+    return work + ROW_NS + size * PLACE_NS if is_place else work
+
+
+def _size_of(name: str, operands: Sequence[Value], numbers: Sequence[int]) -> int:
+    """The numbers of the largest tile of an operation; of a product its multiplications."""
+    if name == "arange":
+        return max(0, numbers[1] - numbers[0])
+    if name == "full":
+        return math.prod(n for n in numbers[1:] if n > 0)
+    if OPERATIONS[name].is_view:
+        return max(np.size(operand) for operand in operands)
+    if name == "dot" and np.ndim(operands[0]) == np.ndim(operands[1]) == 2:
+        return np.size(operands[0]) * np.shape(operands[1])[1]
+    return math.prod(broadcast_shape(*operands))
 
 
 def flops_of(name: str, operands: Sequence[Value]) -> int:

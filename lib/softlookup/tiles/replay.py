@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.costs import ACCESS_NS, ACCESS_ROW_NS, MOST_WORK_NS, ROW_NS, flops_of, work_of
+from softlookup.tiles.costs import ACCESS_NS, ACCESS_ROW_NS, MOST_WORK_NS, ROW_NS, TILE_NS, flops_of, work_of
 from softlookup.tiles.inside.halves import as_dtype
 from softlookup.tiles.inside.operations import (
     DTYPES,
@@ -299,7 +299,7 @@ class _Program:
                     result = constant_value(float(self.constants[row.numbers[0]]), row.numbers[1])
                 else:
                     operands = [self._value(operand) for operand in row.operands]
-                    work.take(work_of(row.name, operands, row.numbers))
+                    work.take(work_of(row.name, operands, row.numbers, self.is_place[at]))
                     result = compute(row.name, operands, row.numbers)
                     self._count(at, row, operands, result)
                     if self.is_place[at]:
@@ -385,9 +385,10 @@ class _Program:
         shape = broadcast_shape(*(part for part in (offset, mask, other) if part is not None))
         if row.name == "store":
             shape = offset.shape
-        work.take(ACCESS_ROW_NS + ACCESS_NS[row.name] * math.prod(shape))
+        work.take(ACCESS_ROW_NS + TILE_NS * math.prod(shape))
         places = np.broadcast_to(offset, shape).astype(np.int64)
         reached = np.ones(shape, bool) if mask is None else np.broadcast_to(mask != 0, shape)
+        work.take(ACCESS_NS * int(np.count_nonzero(reached)))
         there = places[reached]
         act = "reads" if row.name == "load" else "writes"
         nowhere = self.wrapped.get(row.operands[0])

@@ -41,6 +41,9 @@ Witness = Callable[[str, CheckResult], None]
 MAX_NOTEBOOK = 2_000_000
 """Characters of output that are kept of all cells of a submission together."""
 
+_AGAIN_S = 1.0
+"""How long a cell may take that was stopped before: what it defines at its beginning is there."""
+
 _ROUNDS = 4
 """How often a submission is begun: anew after each cell that ended its process, without that cell."""
 
@@ -112,6 +115,7 @@ class SubmissionRun:
         self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and the remark on each
         self.output_size = 0
         self._until = 0.0
+        self._stopped: set[int] = set()  # places of cells that ran too long
         self._parallel: dict[int, RemoteApart] = {}  # parallel programs still to be judged, by their checks' places
 
     @cached_property
@@ -171,6 +175,7 @@ class SubmissionRun:
             if self.outputs[at] and CUT in self.outputs[at][-1].get("text", "")[-200:]:
                 self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
             if ran.trouble == "time":
+                self._stopped.add(at)
                 self.remarks.append(
                     f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
                 )
@@ -206,19 +211,32 @@ class SubmissionRun:
                             self._ask_at(session, at, ask)
                             waiting.remove(at)
                         elif waiting and at < waiting[-1] and self._asked_in(cell) is None:
-                            session.run(self._source(cell))
+                            self._run_again(session, at, cell)
             except Dead as dead:
                 is_over = time.monotonic() > self._until
-                if is_over or self.forks.lives():
-                    if at in self._parallel or not is_over:
-                        self._died(at, str(dead))
+                if is_over:
+                    self._leave_parallel("the time for the whole submission was over")
+                elif self.forks.lives():
+                    self._died(at, str(dead))
                     self._parallel.pop(at, None)
                 else:  # not the submission's doing
                     self.forks.renew()
-                if is_over and self._parallel:
-                    self.remarks.append("Parallel programs were not judged to the end: the time was over.")
-                    self._parallel.clear()
                 waiting = [place for place in waiting if place in self._parallel]
+
+    def _run_again(self, session: SubmissionSession, at: int, cell: NotebookNode) -> None:
+        """Run a cell in a process that judges parallel programs; one that was stopped is stopped earlier now."""
+        session.run(self._source(cell), _AGAIN_S if at in self._stopped else None)
+
+    def _leave_parallel(self, why: str) -> None:
+        """Leave the points of all parallel programs that have no result yet to a person."""
+        if self._parallel:
+            self.remarks.append(f"Parallel programs were not judged to the end: {why}.")
+        for at in self._parallel:
+            self.failed_on[grade_id(self.cells[at])] = (
+                f"This task has no verdict, since parallel programs could not be judged to the end: {why}. Tell your "
+                "instructor, who gives its points. Cells that take long are run several times in grading."
+            )
+        self._parallel.clear()
 
     def _ask_at(self, session: SubmissionSession, at: int, ask: Callable[[WorldsApart, Student], None]) -> None:
         """Put questions to the parallel program that a check is handed."""
@@ -299,7 +317,7 @@ class SubmissionRun:
         with self._session() as session:
             for at, cell in self._code_cells():
                 if at < check_at and self._asked_in(cell) is None:
-                    session.run(self._source(cell))
+                    self._run_again(session, at, cell)
             session.check("" if check.alone else self.cells[check_at].source, about(check))
             yield session
 
@@ -314,8 +332,7 @@ class SubmissionRun:
             yield session
         finally:
             if self._parallel and not session.end():
-                self.remarks.append("Parallel programs were not judged to the end: a process could not be ended.")
-                self._parallel.clear()
+                self._leave_parallel("a process of the submission could not be ended")
             session.close()
             self.crowded = self.crowded or session.watch.crowded
 

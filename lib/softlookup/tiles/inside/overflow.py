@@ -78,7 +78,8 @@ _EXACT: Mapping[str, Callable[..., Any]] = {
     "multiply": np.multiply,
     "negative": np.negative,
     "abs": np.abs,
-    "left_shift": lambda value, by: np.where(by >= 0, value * np.exp2(by), np.nan),
+    # Beyond 64 bits nothing is left of a number; powers far below 1 would take numpy ten times as long.
+    "left_shift": lambda value, by: np.where(by >= 0, value * np.exp2(np.clip(by, 0, 64)), np.nan),
     "cast": lambda value, dtype: np.trunc(value),
     "sum": _summed,
 }

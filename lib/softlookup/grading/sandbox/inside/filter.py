@@ -95,11 +95,11 @@ FCNTL, MADVISE, PREADV2 = (72, 25), (28, 233), (327, 286)
 FCNTL_COMMANDS = (*range(6), *range(8, 12), 15, 16, 36, 1027, 1028, 1030, *range(1032, 1035))
 """Commands of fcntl that act on a descriptor alone, and those that look for locks, of which there are none.
 
-Refused are leases (other programs wait for their end), delegations, notices of what others do with a folder, hints on
-how a file will be written, and larger pipes, since all submissions share the room for them.
+Refused are leases (other programs wait for their end), delegations, notices of what others do with a folder, and hints
+on how a file will be written. A pipe is not made larger, since all submissions share the room for them.
 """
-LOCK_COMMANDS = (6, 7, 37, 38)
-"""Commands of fcntl that take a lock or give it back: they seem to succeed."""
+LOCK_COMMANDS = (6, 7, 37, 38, 1031)
+"""Commands of fcntl that seem to succeed: those that take a lock or give it back, and the one for a larger pipe."""
 ADVICE = (12, 20, 21)
 """Advice to madvise that reaches further than the process: equal pages become the same, cold ones leave memory."""
 NO_WAIT = 8

@@ -110,14 +110,18 @@ class SubmissionSession:
         self.watch.close()
         self.place.close()
 
-    def run(self, source: str) -> Ran:
+    def run(self, source: str, seconds: float | None = None) -> Ran:
         """Run a cell.
+
+        Args:
+            source: Its text.
+            seconds: How long it may take; None takes what a cell may.
 
         Raises:
             Dead: If the process does not survive it.
         """
         begun = time.monotonic()
-        seconds = self.limits.cell_s
+        seconds = self.limits.cell_s if seconds is None else seconds
         reply, _ = self._asked({"do": "cell", "source": source, "seconds": seconds}, (), seconds)
         return _ran(reply, begun)
 
