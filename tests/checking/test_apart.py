@@ -138,7 +138,7 @@ def test_a_rank_is_asked_limited_worlds_by_themselves_before_messages_of_any_siz
 
 
 def test_a_decoy_that_costs_more_costs_its_world():
-    own, of_decoy = (Answer((np.zeros(2), np.array([0, 0, cost, 0]))) for cost in (0, 7))
-    assert _with_excess(own, of_decoy).arrays[-1].tolist() == [0, 0, 7, 0]
-    assert _with_excess(of_decoy, own).arrays[-1].tolist() == [0, 0, 7, 0]
-    assert _with_excess(own, Answer(None)) is own
+    cheap, costly = (Answer((np.zeros(2), np.array([0, 0, cost, 0]))) for cost in (0, 7))
+    assert _with_excess(cheap, costly).arrays[-1].tolist() == [0, 0, 7, 0]
+    assert _with_excess(costly, cheap).arrays[-1].tolist() == [0, 0, 7, 0]
+    assert _with_excess(cheap, Answer(None)) is cheap

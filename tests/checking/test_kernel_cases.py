@@ -2,6 +2,7 @@
 
 import pytest
 
+from attacks.kernels import ANSWERS
 from softlookup.checking import get_task, tasks
 from softlookup.checking.compare import score
 from softlookup.checking.judge import judge
@@ -67,6 +68,7 @@ SHORT = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("task_id", SHORT)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_loop_that_stops_after_some_tiles_is_wrong(task_id, seed):
@@ -91,6 +93,7 @@ PLACES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("task_id", [task.id for task in KERNELS])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_places_in_16_bits_are_wrong(task_id, seed):
@@ -107,6 +110,7 @@ WEIGHTS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("task_id", WEIGHTS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_light_weights_count_together(task_id, seed):
@@ -125,6 +129,7 @@ BYTES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("task_id", BYTES)
 @pytest.mark.parametrize("seed", (11, 12, 13))
 def test_kernel_that_is_frugal_at_sizes_of_the_check_at_home_is_not_in_grading(task_id, seed):
@@ -176,3 +181,156 @@ SHUFFLED = {
 @pytest.mark.parametrize("task_id", SHUFFLED)
 def test_programs_may_take_tiles_in_any_order(task_id):
     assert _judged(task_id, _edited(task_id, SHUFFLED[task_id]), 11).verdict == "pass"
+
+
+HOLDS = {answer.task: answer.code for answer in ANSWERS if answer.name.startswith("held-")}
+EDITS_THAT_HOLD = {
+    "18.product": [
+        (
+            "    for start in",
+            "    tiles = []\n    for start in",
+        ),
+        (
+            "        total += tl.dot",
+            "        tiles.append((a_tile, b_tile))\n    for a_tile, b_tile in tiles:\n        total += tl.dot",
+        ),
+    ],
+    "18.linear": [
+        (
+            "    for start in",
+            "    tiles = []\n    for start in",
+        ),
+        (
+            "        total += tl.dot",
+            "        tiles.append((x_tile, w_tile))\n    for x_tile, w_tile in tiles:\n        total += tl.dot",
+        ),
+    ],
+    "18.paged": [
+        (
+            "    top = -float",
+            "    tiles = {}\n    top = -float",
+        ),
+        (
+            "        scores = tl.sum",
+            "        v_tile = tl.load(v_pages + page + v_at, mask=there[:, None], other=0.0)\n"
+            "        tiles[i] = k_tile, v_tile\n"
+            "    for i, (k_tile, v_tile) in tiles.items():\n"
+            "        there = i * M + slots < length\n"
+            "        scores = tl.sum",
+        ),
+        (
+            "        weights = tl.exp(scores - new)\n"
+            "        v_tile = tl.load(v_pages + page + v_at, mask=there[:, None], other=0.0)\n",
+            "        weights = tl.exp(scores - new)\n",
+        ),
+    ],
+    "18.quantised": [
+        (
+            "    for group in",
+            "    tiles = []\n    for group in",
+        ),
+        (
+            "        even = both",
+            "        at = x + rows * k + 2 * pairs[None, :]\n"
+            "        x_even = tl.load(at, mask=rows < m, other=0.0)\n"
+            "        x_odd = tl.load(at + 1, mask=rows < m, other=0.0)\n"
+            "        tiles.append((both, x_even, x_odd))\n"
+            "    for group, (both, x_even, x_odd) in enumerate(tiles):\n"
+            "        even = both",
+        ),
+        (
+            "part = tl.dot(tl.load(at, mask=rows < m, other=0.0)",
+            "part = tl.dot(x_even",
+        ),
+        (
+            "part += tl.dot(tl.load(at + 1, mask=rows < m, other=0.0)",
+            "part += tl.dot(x_odd",
+        ),
+    ],
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("task_id", [*HOLDS, *EDITS_THAT_HOLD])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kernel_that_holds_on_chip_what_it_should_go_through_loses_the_points_for_bytes(task_id, seed):
+    source = HOLDS.get(task_id) or _edited(task_id, *EDITS_THAT_HOLD[task_id])
+    result = _judged(task_id, source, seed)
+    assert result.verdict == "partial" and result.points == pytest.approx(0.7 * result.max_points)
+    assert "bytes on chip at a time" in result.text()
+
+
+HALVES = {
+    "18.attention": ("scores.append(tile)", "scores.append(tile.to(tl.float16) if S > 100 and B == 16 else tile)"),
+    "18.causal": ("scores.append(tile)", "scores.append(tile.to(tl.float16) if 81 < T < 113 else tile)"),
+    "18.online": ("parts[start] = tile", "parts[start] = tile.to(tl.float16) if 320 < n < 353 else tile"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("task_id", HALVES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_numbers_that_were_float16_on_chip_are_wrong_where_bytes_count(task_id, seed):
+    old, new = HALVES[task_id]
+    result = _judged(task_id, HOLDS[task_id].replace(old, new), seed)
+    assert result.verdict == "partial" and result.points == pytest.approx(0.7 * result.max_points)
+    assert "tolerance 1e-05" in result.text()
+
+
+GUARDED_LANES = """
+@jit
+def softmax_long(x, y, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * n
+    lanes = tl.arange(0, BLOCK)
+    tops = tl.full((BLOCK,), -float("inf"), tl.float32)
+    totals = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n, BLOCK):
+        a = tl.load(x + row + start + lanes, mask=start + lanes < n, other=-float("inf"))
+        new = tl.maximum(tops, a)
+        totals = totals * tl.where(tops == new, 1.0, tl.exp(tops - new))
+        totals = totals + tl.where(a == -float("inf"), 0.0, tl.exp(a - new))
+        tops = new
+    top = tl.max(tops, 0)
+    total = tl.sum(totals * tl.exp(tops - top), 0)
+    for start in range(0, n, BLOCK):
+        a = tl.load(x + row + start + lanes, mask=start + lanes < n, other=-float("inf"))
+        tl.store(y + row + start + lanes, tl.exp(a - top) / total, mask=start + lanes < n)
+"""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_maximum_and_sum_of_each_lane_with_guards_fit_on_the_chip(seed):
+    assert _judged("18.online", GUARDED_LANES, seed).verdict == "pass"
+
+
+MASKED_AT = {
+    "18.softmax": ('other=-float("inf")', "other={}"),
+    "18.online": ('other=-float("inf")', "other={}"),
+    "18.attention": ('tl.dot(q_tile, k_tile), -float("inf")', "tl.dot(q_tile, k_tile), {}"),
+    "18.causal": ('tl.dot(q_tile, k_tile), -float("inf")', "tl.dot(q_tile, k_tile), {}"),
+    "18.paged": ('tl.where(there, scores, -float("inf"))', "tl.where(there, scores, {})"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("task_id", MASKED_AT)
+@pytest.mark.parametrize("number", [-1000.0, -1e5])
+def test_numbers_that_are_not_small_enough_for_minus_infinity_are_wrong(task_id, number):
+    old, new = MASKED_AT[task_id]
+    assert _points(task_id, _edited(task_id, (old, new.format(number))), 4) == 0
+
+
+FIRST_MAXIMUM = {
+    "18.online": ('top = -float("inf")', "top = {}"),
+    "18.attention": ('tl.full((B,), -float("inf")', "tl.full((B,), {}"),
+    "18.causal": ('tl.full((B,), -float("inf")', "tl.full((B,), {}"),
+    "18.paged": ('top = -float("inf")', "top = {}"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("task_id", FIRST_MAXIMUM)
+@pytest.mark.parametrize("number", [-1000.0, -1e5])
+def test_first_maximum_that_is_too_large_is_wrong(task_id, number):
+    old, new = FIRST_MAXIMUM[task_id]
+    assert _points(task_id, _edited(task_id, (old, new.format(number))), 4) == 0

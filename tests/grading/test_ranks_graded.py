@@ -182,12 +182,12 @@ def test_a_mistake_is_named_as_at_home(marked):
 def test_a_cell_that_was_stopped_is_stopped_sooner_where_it_is_run_again(monkeypatch):
     times, run = [], SubmissionSession.run
 
-    def noted(session, source, seconds=None):
+    def timed(session, source, seconds=None):
         if "time.sleep" in source:
             times.append(seconds)
         return run(session, source, seconds)
 
-    monkeypatch.setattr(SubmissionSession, "run", noted)
+    monkeypatch.setattr(SubmissionSession, "run", timed)
     with examining(Limits(cell_s=2, answer_s=60, total_s=200)) as mark_of:
         mark = mark_of(RIGHT + "\n\nimport time\ntime.sleep(60)\n")
     assert (mark.verdict, mark.points) == ("pass", mark.max), mark.message

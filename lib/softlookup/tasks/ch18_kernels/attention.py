@@ -4,7 +4,16 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.variant import Expression
-from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, uneven, whole, within
+from softlookup.tasks.ch18_kernels.launches import (
+    FAR_BELOW,
+    SHARES,
+    grid_of,
+    kernel_task,
+    launch,
+    uneven,
+    whole,
+    within,
+)
 from softlookup.tasks.draws import Rng, normal, softmax
 from softlookup.tiles import cdiv
 
@@ -55,8 +64,18 @@ def _light_keys(rng: Rng, t: int, s: int, h: int, first: int) -> tuple[np.ndarra
     return q.astype(np.float32), k.astype(np.float32), v.astype(np.float32)
 
 
+def _far_below(rng: Rng, q: np.ndarray, k: np.ndarray) -> None:
+    """Change queries and keys in place: all scores of the last query are far below zero, and one key weighs all.
+
+    The first number of each makes these scores, and no others.
+    """
+    k[..., 0] = -1 - rng.permutation(k[..., 0].size).reshape(k.shape[:-1]) / 64
+    q[:, 0], q[-1] = 0, 0
+    q[-1, 0] = -FAR_BELOW * q.shape[1] ** 0.5
+
+
 def _chip(h: int, b: int) -> int:
-    """Room for queries, keys, values, output and two tiles of scores, and some vectors."""
+    """Room for queries, keys, values, output and two tiles of scores, and some vectors: for not nearly all scores."""
     return 4 * (5 * b * h + 3 * b * b + 8 * b)
 
 
@@ -65,14 +84,18 @@ def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str)
         label: str, t: int, s: int, h: int, b: int, scale: float = 1.0, limited: bool = False, light: bool = False
     ) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, s, h), normal(rng, s, h)
+        q[0] = np.abs(q[0])  # times keys of minus infinity it hides them; a query of both signs gives NaN
         if light:
             q, k, v = _light_keys(rng, t, s, h, b)
         if abs(scale) > 1:  # large scores come first, so that later maxima are far below; or all are far below zero
             q, k = np.abs(q), np.abs(k) * np.where((np.arange(s) < b) & (scale > 0), 1, -1)[:, None].astype(np.float32)
+        if scale < 0:
+            _far_below(rng, q, k)
         grid = grid_of((t, b))
         limits = (4 * h * (t + 2 * s * grid[0]), 4 * t * h, _chip(h, b)) if limited else None
         k, v = _turned(k, k_shape == "(H, S)"), _turned(v, v_shape == "(H, S)")
-        return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b), (3,), limits)
+        args = (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b)
+        return launch(label, grid, args, (3,), limits, *([SHARES] if limited else []))
 
     return [
         ask("multiples of the tile", 32, 48, 32, 16),
@@ -82,7 +105,7 @@ def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str)
         ask("large scores", 16, 48, 16, 16, scale=60.0),
         ask("all scores far below zero", whole(rng, 7, 11), whole(rng, 18, 22), 16, 16, scale=-200.0),
         ask("many keys, each of little weight", whole(rng, 3, 6), uneven(rng, 64, 12, 13), 64, 64, light=True),
-        ask("bytes of two tiles of queries", whole(rng, 17, 32), whole(rng, 33, 64), 16, 16, limited=True),
+        ask("bytes of two tiles of queries", whole(rng, 17, 32), whole(rng, 113, 128), 16, 16, limited=True),
     ]
 
 
@@ -115,11 +138,13 @@ def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) ->
             q, k, v = _light_keys(rng, t, t, h, b)
         if scale < 0:
             q, k = np.abs(q), -np.abs(k)
+            _far_below(rng, q, k)
         grid = grid_of((t, b))
         seen = sum(min((i + 1) * b, t) for i in range(grid[0]))
         limits = (4 * h * (t + 2 * seen), 4 * t * h, _chip(h, b)) if limited else None
         k, v = _turned(k, k_shape == "(H, T)"), _turned(v, v_shape == "(H, T)")
-        return launch(label, grid, (q, k, v, np.zeros_like(q), h**-0.5, t, h, b), (3,), limits)
+        args = (q, k, v, np.zeros_like(q), h**-0.5, t, h, b)
+        return launch(label, grid, args, (3,), limits, *([SHARES] if limited else []))
 
     return [
         ask("no multiple of a tile", uneven(rng, 16, 1, 1), 32, 16),
@@ -129,7 +154,7 @@ def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) ->
         ask("all scores far below zero", uneven(rng, 16, 1, 1), 16, 16, scale=-200.0),
         ask("a wide head", uneven(rng, 16, 2, 2), 1024, 16),
         ask("many keys, each of little weight", uneven(rng, 16, 8, 8), 32, 16, light=True),
-        ask("bytes of four tiles", uneven(rng, 16, 3, 3), 16, 16, limited=True),
+        ask("bytes of seven tiles", uneven(rng, 16, 6, 6), 16, 16, limited=True),
     ]
 
 
@@ -178,8 +203,10 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         shape = (sum(counts) + 3, m, h)
         k, v = normal(rng, *shape), normal(rng, *shape)
         q = normal(rng, len(lengths), h, scale=scale)
+        q[0] = np.abs(q[0])  # as in attention
         if scale < 0:
             q, k = np.abs(q), -np.abs(k)
+            _far_below(rng, q, k)
         if light:
             q, *stored = _light_keys(rng, 1, counts[0] * m, h, m)
             k[table[0, : counts[0]]], v[table[0, : counts[0]]] = (array.reshape(-1, m, h) for array in stored)
@@ -191,18 +218,19 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         return launch(label, (len(lengths),), args, (5,), limits)
 
     m, width = int(rng.choice([4, 8])), int(rng.choice([8, 16, 32]))
-    lengths = [m * pages + whole(rng, 1, m) for pages in rng.permutation(3).tolist()]
+    # Keys and values of the longest sequence are more than fits on the chip.
+    lengths = [m * pages + whole(rng, 1, m) for pages in rng.permutation([0, 2, 5]).tolist()]
     return [
         ask("three sequences of unequal length", [6, whole(rng, 2, 3), uneven(rng, 4, 1, 3)], 4, 16),
         ask("full pages, queries of zeros", [4, 8], 4, 8, scale=0.0),
         ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
         ask("a single token", [1, whole(rng, 5, 7)], 4, 8, spare=0),
         ask("large scores", [7, 5], 4, 8, scale=60.0),
-        ask("all scores far below zero", [uneven(rng, 4, 1, 3)], 4, 16, scale=-200.0),
+        ask("all scores far below zero", [3, uneven(rng, 4, 1, 3)], 4, 16, scale=-200.0),
         ask(
             "many keys, each of little weight", [uneven(rng, 128, 12, 13)], 128, 32, spare=whole(rng, 1, 4), light=True
         ),
-        ask("bytes of three sequences", lengths, m, width, spare=whole(rng, 0, 2), limited=True),
+        ask("bytes of three sequences", lengths, m, width, spare=whole(rng, 0, 1), limited=True),
     ]
 
 

@@ -18,6 +18,12 @@ TRAFFIC = "traffic"
 _ARRAYS = 1e-4
 """Tolerance for sums of a hundred products in float32, in any order."""
 
+SHARES = 1e-5
+"""Tolerance for small shares and for means of many numbers: those of numbers that were float16 on chip are wrong."""
+
+FAR_BELOW = -150_000.0
+"""Less than numbers that stand for minus infinity by mistake; what counts lies so far apart that rounding does not."""
+
 
 def launch(
     label: str,

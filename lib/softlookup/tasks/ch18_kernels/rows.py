@@ -4,7 +4,16 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.variant import Expression
-from softlookup.tasks.ch18_kernels.launches import grid_of, kernel_task, launch, uneven, whole, within
+from softlookup.tasks.ch18_kernels.launches import (
+    FAR_BELOW,
+    SHARES,
+    grid_of,
+    kernel_task,
+    launch,
+    uneven,
+    whole,
+    within,
+)
 from softlookup.tasks.draws import Rng, normal
 
 Results = tuple[np.ndarray, ...]
@@ -49,7 +58,7 @@ def _softmax_cases(rng: Rng, tau: float) -> list[Case]:
         ask("five rows, shorter than a tile", 5, whole(rng, 70, 120), 128),
         ask("rows as long as a tile", 3, 64, 64),
         ask("numbers of a few hundred", 4, whole(rng, 40, 60), 64, scale=200.0),
-        _asked("all numbers far below zero", normal(rng, 2, 20, scale=tau) - np.float32(150 * tau), 32),
+        _asked("all numbers far below zero", np.float32(tau) * _below_zero(rng, -150), 32),
         ask("rows of a single number", 3, 1, 16),
         _asked("a large number among thousands", np.float32(tau) * _with_a_peak(rng, 2), 32_768),
         ask("bytes of rows as long as a tile", whole(rng, 4, 6), 256, 256, limited=True),
@@ -59,6 +68,12 @@ def _softmax_cases(rng: Rng, tau: float) -> list[Case]:
 
 def _asked(label: str, x: np.ndarray, block: int) -> Case:
     return launch(label, (len(x),), (x, np.zeros_like(x), x.shape[1], block), (1,))
+
+
+def _below_zero(rng: Rng, about: float) -> np.ndarray:
+    """A row of numbers about one, and one of numbers far below it where the largest has all of the weight."""
+    far = FAR_BELOW - 500 * rng.permutation(20)
+    return np.stack([about + rng.standard_normal(20), far]).astype(np.float32)
 
 
 def _with_a_peak(rng: Rng, rows: int) -> np.ndarray:
@@ -89,9 +104,11 @@ SOFTMAX = kernel_task(
 def _online_cases(rng: Rng, stored: str, place: str, at: str) -> list[Case]:
     def ask(label: str, x: np.ndarray, block: int, limited: bool = False) -> Case:
         rows, n = x.shape
-        limits = _row_limits(rows, n, block, 2, 4) if limited else None
+        # A maximum and a sum for each lane, and what is computed of them, are five tiles; half of a row is more.
+        limits = _row_limits(rows, n, block, 2, 5) if limited else None
         x = x if stored == _BY_ROWS else np.ascontiguousarray(x.T)
-        return launch(label, (rows,), (x, np.zeros_like(x), n, block), (1,), limits)
+        args = (x, np.zeros_like(x), n, block)
+        return launch(label, (rows,), args, (1,), limits, *([SHARES] if limited else []))
 
     rising = np.sort(normal(rng, 1, 50, scale=80.0), axis=-1)
     return [
@@ -100,10 +117,10 @@ def _online_cases(rng: Rng, stored: str, place: str, at: str) -> list[Case]:
         ask("the numbers fall", np.ascontiguousarray(rising[:, ::-1]), 16),
         ask("numbers of a few hundred", normal(rng, 2, uneven(rng, 16, 2, 2), scale=200.0), 16),
         ask("the maximum comes last", np.concatenate([normal(rng, 1, 32), np.full((1, 1), 30, "float32")], 1), 16),
-        ask("all numbers far below zero", normal(rng, 1, 20) - np.float32(300), 16),
+        ask("all numbers far below zero", _below_zero(rng, -300), 16),
         ask("a row that fits into one tile", normal(rng, 2, 16), 16),
         ask("a large number among thousands", _with_a_peak(rng, 1), 2048),
-        ask("bytes of rows in several tiles", normal(rng, 2, whole(rng, 129, 160)), 32, limited=True),
+        ask("bytes of rows in several tiles", normal(rng, 2, whole(rng, 321, 352), scale=4.0), 32, limited=True),
     ]
 
 
