@@ -8,7 +8,14 @@ STEPS = [
     ({"Ada": [0, 1, 3]}, {"Ada": 1}),
     ({"Ben": [2, 0, 1]}, {"Ben": 5}),
 ]
-STATES = {"waiting": ["Dan"], "running": ["Ada", "Cleo"], "finished": ["Ben"], "refused": [], "cancelled": ["Finn"]}
+STATES = {
+    "waiting": ["Dan"],
+    "running": ["Ada", "Cleo"],
+    "finished": ["Ben"],
+    "refused": [],
+    "cancelled": ["Finn"],
+    "failed": [],
+}
 SERVING = {
     "batch_limits": (
         figures.batch_limits,

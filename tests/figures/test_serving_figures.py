@@ -62,7 +62,7 @@ def test_serving_loop_has_a_place_for_every_state_of_a_request():
     assert set(STATES) == set(get_args(State))
     words = texts_of(figures.serving_loop(STATES, palette=LIGHT))
     assert {*STATES, "nobody", "Ada, Cleo"} <= set(words)
-    with pytest.raises(ValueError, match="got the states running; wanted cancelled, finished"):
+    with pytest.raises(ValueError, match="got the states running; wanted cancelled, failed"):
         figures.serving_loop({"running": []}, palette=LIGHT)
 
 

@@ -18,6 +18,7 @@ _BOXES = {
     "refused": (-5.0, -1.9),
     "finished": (5.0, -1.9),
     "cancelled": (5.0, 1.6),
+    "failed": (5.0, -0.15),
 }
 _WIDE, _HIGH = 2.1, 1.15
 
@@ -62,6 +63,7 @@ def serving_loop(guests: Mapping[str, Sequence[str]], *, palette: Palette) -> Fi
         ((-1.0, 1.05), (left, 1.4), (-2.75, 0.75), "preempted:\nno block is free", "center"),
         ((-5.0, top - _HIGH - 0.1), (-5.0, -1.9 + _HIGH / 2 + 0.05), (-5.15, -0.15), "queue\nfull", "right"),
         ((1.0, 1.05), (right, 1.5), (2.4, 1.62), "cancel", "center"),
+        ((2.05, -0.15), (right, -0.15), (2.95, 0.12), "exception", "center"),
         ((2.45, -1.2), (right, -1.75), (3.0, -1.95), "last token", "center"),
     ]
     for begin, end, place, words, side in arrows:
