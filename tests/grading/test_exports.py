@@ -189,7 +189,7 @@ FORMULAS = {
     "ada;'=1": "ada;''=1",
     "ada|\uff20x": "ada|'\uff20x",
     "\x1b[2J=1": "\N{REPLACEMENT CHARACTER}[2J=1",
-    "a\u202eb": "a\N{REPLACEMENT CHARACTER}b",
+    "a\u202eb": "a\u27e8U+202E\u27e9b",
 }
 
 
