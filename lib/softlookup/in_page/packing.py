@@ -36,7 +36,7 @@ from softlookup.in_page.sealed import sealed
 LIBRARY = Path(__file__).parents[1]
 
 _MOST_NUMBERS = 10_000
-"""Numbers in the arrays of a kernel's question, at most, for a page to ask it."""
+"""Numbers in the arrays of a kernel's question, at most, for a page to ask it; one about bytes may have more."""
 
 _PARTS = (
     "__init__.py",
@@ -166,7 +166,8 @@ def _in_numpy(case: Case) -> Case | None:
     Whether the dtype is kept is left to the notebook: in numpy a plain ``/ np.sqrt(n)`` widens float32. So are kernels
     on large arrays: a page would have to load what each known mistake makes of them.
     """
-    if case.gradients or (case.grid and sum(array.size for array in inputs_of(case)) > _MOST_NUMBERS):
+    is_large = case.grid and not case.limits and sum(array.size for array in inputs_of(case)) > _MOST_NUMBERS
+    if case.gradients or is_large:
         return None
     if case.frame != "torch":
         return case
