@@ -179,7 +179,9 @@ def count_items(data: bytes, limit: int) -> int:
         Its lists, objects, commas and colons; if those are more than the limit, a count above it.
     """
     count = sum(data.count(sign) for sign in (b"[", b"{", b",", b":"))
-    if count <= limit or data.count(b'"') - data.count(b'\\"') > 2 * limit + 2:  # an item has at most one text
+    quotes = data.count(b'"')
+    # An item has at most one text; and however many quotes stand escaped in texts, not all of them are looked through.
+    if count <= limit or quotes - data.count(b'\\"') > 2 * limit + 2 or quotes > 4 * limit:
         return count
     bare = _TEXTS.sub(b"", data)
     return sum(bare.count(sign) for sign in (b"[", b"{", b",", b":"))

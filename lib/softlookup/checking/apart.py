@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import is_right
+from softlookup.checking.compare import identical, is_right
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.protocols import Student
 from softlookup.checking.ranks import RanksAnswer, ask_ranks, rank_question
-from softlookup.ranks.inside.packing import Record
 from softlookup.ranks.world import WorldOutcome
 
 DECOY = "decoy"
@@ -104,7 +103,8 @@ class WorldsApart:
             process: What answers in a new process, in which no other rank was ever asked.
             rank: Which rank.
         """
-        worlds = [self._worlds_of(rank)[i] for i in self._rng.permutation(len(self._worlds_of(rank)))]
+        worlds = self._worlds_of(rank)
+        worlds = [worlds[i] for i in self._rng.permutation(len(worlds))]
         # Messages of worlds that may cost anything could hold what is asked in others: they come last. No message is
         # there before its world is asked.
         limited = [[world] for world in worlds if world.case.limits]
@@ -115,7 +115,7 @@ class WorldsApart:
         cases = [rank_question(world.case, rank, world.outcome.inboxes[rank]) for world in worlds]
         answers = list(process.answers(cases, self._count)) if cases else []
         for world, answer in zip(worlds, answers, strict=True):
-            if answer.arrays is None or not _is_same(answer.arrays, world.outcome.records[rank]):
+            if answer.arrays is None or not identical(answer.arrays, world.outcome.records[rank]):
                 message = (
                     f"rank {rank} does something else with the same messages in a process of its own: "
                     "what it knows of other ranks has to come by messages, and it may send no array of np.empty "
@@ -181,9 +181,3 @@ def _arrays_in(value: Any) -> list[np.ndarray]:
     if isinstance(value, list | tuple):
         return [array for item in value for array in _arrays_in(item)]
     return [value] if isinstance(value, np.ndarray) else []
-
-
-def _is_same(arrays: Arrays, record: Record) -> bool:
-    return len(arrays) == 2 and all(
-        a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(arrays, record, strict=True)
-    )

@@ -49,22 +49,19 @@ class Difference:
     count: int
 
 
-def tolerance(
-    got: np.ndarray, inputs: Arrays, case_tolerance: float | None = None, counts_bytes: bool = False
-) -> float:
-    """The tolerance for one result.
+def tolerance(got: np.ndarray, case: Case) -> float:
+    """The tolerance for one result; a case's own goes first.
 
     Args:
         got: The result.
-        inputs: The arrays that it was computed from.
-        case_tolerance: A case's own tolerance, which goes first.
-        counts_bytes: Whether it comes of messages whose bytes count: float32 in place of float64 halves them.
+        case: The question.
     """
-    if case_tolerance is not None:
-        # An answer that went through float32 is held to what float32 can do, however strict the case is.
-        is_lenient = got.dtype.type is np.float32 and not counts_bytes
-        return max(case_tolerance, TOLERANCE["float32"]) if is_lenient else case_tolerance
-    kinds = [a.dtype for a in inputs if a.dtype.kind == "f"]
+    if case.tolerance is not None:
+        # An answer that went through float32 is held to what float32 can do, however strict the case is; but not one
+        # of messages, whose bytes count: float32 in place of float64 halves them.
+        is_lenient = got.dtype.type is np.float32 and not case.world
+        return max(case.tolerance, TOLERANCE["float32"]) if is_lenient else case.tolerance
+    kinds = [a.dtype for a in inputs_of(case) if a.dtype.kind == "f"]
     if got.dtype.type is np.float32:
         # A right answer that went through float32 somewhere is held to what float32 can do.
         kinds.append(got.dtype)
@@ -118,7 +115,7 @@ def first_difference(got: Arrays, expected: Arrays, case: Case) -> Difference | 
             return Difference("shape", i, g, w, None, 0.0, 0)
     for kind in ("nan", "value"):
         for i, (g, w) in enumerate(zip(got, expected, strict=True)):
-            tol = tolerance(g, inputs_of(case), case.tolerance, bool(case.world))
+            tol = tolerance(g, case)
             if kind == "nan":
                 bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w.astype(np.float64))
             else:
@@ -153,6 +150,14 @@ def _same_bytes(got: np.ndarray, expected: np.ndarray) -> bool:
     return got.dtype == expected.dtype and np.array_equal(got, expected)
 
 
+def identical(before: Arrays, after: Arrays) -> bool:
+    """Whether arrays are the same to the byte."""
+    return len(before) == len(after) and all(
+        a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+        for a, b in zip(before, after, strict=True)
+    )
+
+
 @np.errstate(all="ignore")
 def same(got: Arrays, expected: Arrays, case: Case) -> bool:
     """Whether all results agree in shape and within the case's tolerance, NaN included; texts byte for byte."""
@@ -165,7 +170,7 @@ def same(got: Arrays, expected: Arrays, case: Case) -> bool:
 
 def _all_close(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
     """Whether ``close`` says so of every cell; most arrays hold finite numbers alone, and those need less."""
-    tol = tolerance(got, inputs_of(case), case.tolerance, bool(case.world))
+    tol = tolerance(got, case)
     if got.dtype.kind == expected.dtype.kind == "f":
         gap = np.abs(np.subtract(got, expected, dtype=np.float64))
         if np.isfinite(gap).all():

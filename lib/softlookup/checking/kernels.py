@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import score
+from softlookup.checking.compare import identical, score
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.limits import excess
@@ -89,10 +89,7 @@ def _is_same(before: Answer, after: Answer) -> bool:
     """Whether two records are the same to the byte, or there is none in both."""
     if before.arrays is None or after.arrays is None:
         return before.arrays is after.arrays
-    pairs = zip(before.arrays, after.arrays, strict=False)
-    return len(before.arrays) == len(after.arrays) and all(
-        a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in pairs
-    )
+    return identical(before.arrays, after.arrays)
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from softlookup.checking.compare import Asked, close, inputs_of, is_right, tolerance
+from softlookup.checking.compare import Asked, close, is_right, tolerance
 from softlookup.checking.inside.case import SINGLE, Arrays, Case
 from softlookup.checking.variant import Variant
 from softlookup.checking.words import number, shape
@@ -160,11 +160,7 @@ def _predicates(
 
 
 def _equal(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
-    return got.shape == expected.shape and bool(close(got, expected, _tolerance(got, case), case).all())
-
-
-def _tolerance(got: np.ndarray, case: Case) -> float:
-    return tolerance(got, inputs_of(case), case.tolerance, bool(case.world))
+    return got.shape == expected.shape and bool(close(got, expected, tolerance(got, case), case).all())
 
 
 def _an_input(case: Case, names: Sequence[str], got: np.ndarray, expected: np.ndarray) -> Iterator[str]:
@@ -257,7 +253,7 @@ def _shifted(case: Case, names: Sequence[str], got: np.ndarray, expected: np.nda
 
 
 def _near(got: np.ndarray, expected: np.ndarray, dtype_of: np.ndarray, case: Case) -> bool:
-    return bool(close(got, expected, 10 * _tolerance(dtype_of, case), case).all())
+    return bool(close(got, expected, 10 * tolerance(dtype_of, case), case).all())
 
 
 _FUNCTIONS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
@@ -307,7 +303,7 @@ def _only(case: Case, names: Sequence[str], got: np.ndarray, expected: np.ndarra
     """Which cells are wrong, where they have something in common."""
     if got.shape != expected.shape or got.size < 2:
         return
-    off = ~close(got, expected, _tolerance(got, case), case)
+    off = ~close(got, expected, tolerance(got, case), case)
     for name, arg in zip(names, case.args, strict=False):
         if isinstance(arg, np.ndarray) and arg.dtype.kind == "b" and arg.ndim and 0 < arg.mean() < 1:
             try:

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from softlookup.checking.compare import inputs_of, tolerance
+from softlookup.checking.compare import tolerance
 from softlookup.checking.inside.case import Arrays, Case
 
 _MOST = 1e30
@@ -30,8 +30,7 @@ def fits(arrays: Arrays, numbers: np.ndarray, case: Case) -> np.ndarray:
         numbers: What ``printed`` gave of others, as floats of any width; NaN agrees with nothing.
         case: The case.
     """
-    inputs, counts_bytes = inputs_of(case), bool(case.world)
-    allowed = max((tolerance(array, inputs, case.tolerance, counts_bytes) for array in arrays), default=0.0)
+    allowed = max((tolerance(array, case) for array in arrays), default=0.0)
     cells = _cells(arrays)
     room = 2 * allowed * float(np.linalg.norm(_factors(cells.size) * (1 + np.abs(cells))))
     gap = np.abs(numbers.astype(np.float64) - printed(arrays))

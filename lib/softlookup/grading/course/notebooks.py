@@ -12,14 +12,13 @@ from nbformat import NotebookNode
 
 from softlookup.checking.result import HELP_MIME, HELP_STEPS, MIME, VERDICTS
 from softlookup.grading.data.plain_text import plain
+from softlookup.untrusted_files import count_items
 
 MAX_BYTES = 50_000_000
 MAX_CELLS = 10_000
 MAX_ITEMS = 2_000_000
 """Lists, objects, commas and colons of a file, outside of text: each may take 80 bytes of memory and more."""
 
-# A text that nobody closes reaches to the end: were it no match, the search would begin anew at every quote in it.
-_TEXTS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.S)
 CONFLICT = re.compile(r"(?m)^(?:<{7}|={7}|>{7})(?: |\r?$)")
 """What Git writes into a file where two versions could not be merged."""
 Kind = TypeVar("Kind")
@@ -103,7 +102,7 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
     require_size(name, len(raw))
     if not raw.strip():
         raise BadNotebook(f"{name} is empty")
-    if _items(raw) > MAX_ITEMS:
+    if count_items(raw, MAX_ITEMS) > MAX_ITEMS:
         raise BadNotebook(f"{name} holds more than {MAX_ITEMS:,} items, more than are read: clear its outputs")
     try:
         text = raw.decode(json.detect_encoding(raw))  # with a byte order mark or without
@@ -146,15 +145,6 @@ def cells_in(raw: bytes, name: str) -> list[dict[str, Any]]:
     if not isinstance(cells, list):
         raise BadNotebook(f"{name} is not a sound notebook: its cells are no list")
     return [cell for cell in cells if isinstance(cell, dict)]
-
-
-def _items(raw: bytes) -> int:
-    """How many items JSON may hold at most, without reading it; text counts only where there is too much otherwise."""
-    signs = [raw.count(sign) for sign in (b"[", b"{", b",", b":")]
-    if sum(signs) <= MAX_ITEMS or raw.count(b'"') > 4 * MAX_ITEMS:
-        return sum(signs)
-    bare = _TEXTS.sub(b"", raw)
-    return sum(bare.count(sign) for sign in (b"[", b"{", b",", b":"))
 
 
 def look_alike(path: Path) -> str:
