@@ -3,6 +3,11 @@
 from attacks.handin import AnswerAttack
 from attacks.remarks import LAUNCH
 
+_WITHOUT_TEXT = """
+$NAME.__wrapped__.__code__ = $NAME.__wrapped__.__code__.replace(co_filename="nowhere")
+"""
+"""Hides a kernel's text, in which much of this is refused: it would not compile in Triton."""
+
 _SCALARS = """
 @jit
 def softmax_long(x, y, n, BLOCK: tl.constexpr):
@@ -175,17 +180,35 @@ def softmax_long(x, y, n, BLOCK: tl.constexpr):
 """
 
 ANSWERS = (
-    AnswerAttack("scalars", "18.online", "loads a row that does not fit as single numbers", _SCALARS),
-    AnswerAttack("tiles-of-one", "18.online", "loads it as tiles of one number", _TILES_OF_ONE),
-    AnswerAttack("held-scores", "18.attention", "holds all scores on chip and rescales nothing", _HOLDS_SCORES, 0.7),
-    AnswerAttack("held-causal", "18.causal", "holds all scores that are seen", _HOLDS_CAUSAL_SCORES, 0.7),
-    AnswerAttack("held-half", "18.online", "holds half of a row, and reads the rest three times", _HOLDS_HALF, 0.7),
-    AnswerAttack("turns", "18.add", "is another kernel in 52 of 64 calls", _BY_TURNS),
-    AnswerAttack("turns-rare", "18.add", "is another kernel in every tenth call", _WRONG_ONCE_IN_TEN),
-    AnswerAttack("nowhere", "18.add", "loads from places beyond 64 bits", _NOWHERE, 0.0, LAUNCH),
-    AnswerAttack("forged", "18.add", "changes the record of its launch", _FORGED),
+    AnswerAttack("scalars", "18.online", "loads a row that does not fit as single numbers", _SCALARS + _WITHOUT_TEXT),
+    AnswerAttack("tiles-of-one", "18.online", "loads it as tiles of one number", _TILES_OF_ONE + _WITHOUT_TEXT),
     AnswerAttack(
-        "one-program", "18.add", "records the work of all programs as that of the first", _ALL_BY_ONE_PROGRAM, 0.7
+        "held-scores",
+        "18.attention",
+        "holds all scores on chip and rescales nothing",
+        _HOLDS_SCORES + _WITHOUT_TEXT,
+        0.7,
+    ),
+    AnswerAttack(
+        "held-causal", "18.causal", "holds all scores that are seen", _HOLDS_CAUSAL_SCORES + _WITHOUT_TEXT, 0.7
+    ),
+    AnswerAttack(
+        "held-half",
+        "18.online",
+        "holds half of a row, and reads the rest three times",
+        _HOLDS_HALF + _WITHOUT_TEXT,
+        0.7,
+    ),
+    AnswerAttack("turns", "18.add", "is another kernel in 52 of 64 calls", _BY_TURNS + _WITHOUT_TEXT),
+    AnswerAttack("turns-rare", "18.add", "is another kernel in every tenth call", _WRONG_ONCE_IN_TEN + _WITHOUT_TEXT),
+    AnswerAttack("nowhere", "18.add", "loads from places beyond 64 bits", _NOWHERE, 0.0, LAUNCH),
+    AnswerAttack("forged", "18.add", "changes the record of its launch", _FORGED + _WITHOUT_TEXT),
+    AnswerAttack(
+        "one-program",
+        "18.add",
+        "records the work of all programs as that of the first",
+        _ALL_BY_ONE_PROGRAM + _WITHOUT_TEXT,
+        0.7,
     ),
     AnswerAttack("subnormal", "18.add", "multiplies the smallest numbers of float16", _slow("t * u")),
     AnswerAttack("whole-numbers", "18.add", "divides whole numbers of 64 bits", _slow("whole // 3")),

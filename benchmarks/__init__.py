@@ -22,6 +22,7 @@ BENCHES = {
     "launches": ("benchmarks.launches:bench_launches", ("device", "quick")),
     "prefill": ("benchmarks.prefill:bench_prefill", ("device", "quick")),
     "layers": ("benchmarks.layers:bench_layers", ("device", "quick")),
+    "kernels": ("benchmarks.kernels:bench_kernels", ("quick",)),
     "norms": ("benchmarks.norms:bench_norms", ("device", "quick")),
     "long-attention": ("benchmarks.long_attention:bench_long", ("device", "quick")),
     "changed": ("benchmarks.changed:bench_changed", ("root", "quick", "runs_file", "say")),
@@ -72,6 +73,7 @@ def refusals(name: str) -> tuple[type[Exception], ...]:
     missing = (FileNotFoundError, ValueError)
     known = {
         "roofline": (ValueError,),
+        "kernels": (ModuleNotFoundError,),
         "refinement": (ModuleNotFoundError,),
         "judges": (ValueError,),
         "talk": (ModuleNotFoundError, ValueError),

@@ -1,75 +1,122 @@
-"""Write book/measured/glance.json: what the configs of defaults that transformers ships come to, family by family.
+"""Write book/measured/glance.json: what one config of each architecture that is counted comes to.
 
-Run it with a new version of transformers: .venv/bin/python scripts/build_glance.py
+The config is a released one where book/measured/released_configs.json or ``QUOTED`` has it, and the row has that
+model's name; elsewhere it is made of the defaults that transformers has in its code, and the row has no name. Run it
+with a new version of transformers:
+
+    for v in 4.25.1 4.36.2 4.47.1 4.57.3 5.0.0rc1 5.23.0; do
+        .venv/bin/pip download --no-deps -d WHEELS transformers==$v
+    done
+    .venv/bin/python scripts/build_glance.py WHEELS
+
+WHEELS holds the last wheels of each year and the installed version's: an architecture is of the year of the first of
+them that has its code.
 """
 
-import inspect
 import json
 import logging
 import re
+import sys
+import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from softlookup.describing.read_layers import DECODERS
+from softlookup.roofline.config_json import QUOTED
 from softlookup.roofline.glance import formulas, glance
 
-FILE = Path(__file__).parents[1] / "book" / "measured" / "glance.json"
+MEASURED = Path(__file__).parents[1] / "book" / "measured"
+FILE = MEASURED / "glance.json"
+QUOTED_NAMES = ("Llama 2 7B", "Mistral 7B", "Gemma 3 1B", "SmolLM3 3B")
+"""Of the models that the library quotes, those that stand for their architecture."""
 
 
-def row(model_type: str) -> dict[str, Any]:
-    """What the config of defaults of a family comes to.
+def released_configs() -> dict[str, tuple[str, dict[str, Any]]]:
+    """The released configs that are on file.
+
+    Returns:
+        Under each model_type the model's name and its config.
+    """
+    rows = json.loads((MEASURED / "released_configs.json").read_text(encoding="utf-8"))
+    quoted = {QUOTED[name]["model_type"]: (name, QUOTED[name]) for name in QUOTED_NAMES}
+    return quoted | {model_type: (row["name"], row["config"]) for model_type, row in rows.items()}
+
+
+def default_config(model_type: str) -> dict[str, Any]:
+    """The config of defaults that transformers has for an architecture, as it would write it into a config.json."""
+    from transformers import CONFIG_MAPPING
+
+    config: dict[str, Any] = json.loads(json.dumps(CONFIG_MAPPING[model_type]().to_dict()))
+    return config
+
+
+def row(config: dict[str, Any], name: str | None, year: int) -> dict[str, Any]:
+    """Count a config.
 
     Args:
-        model_type: Of the family.
+        config: Its entries.
+        name: The released model whose config it is; None where it is made of defaults.
+        year: When transformers first had the architecture.
 
     Returns:
         The counts of ``softlookup.roofline.glance`` and their formulas, each kind of part with how many layers have it,
-        under "year" the first year that the licences of the family's code name, and under "like" the published model
-        that the defaults are like, where the package says so.
+        the name and the year.
     """
-    from transformers import CONFIG_MAPPING
-
-    config = CONFIG_MAPPING[model_type]()
-    counted = glance(json.loads(json.dumps(config.to_dict())))
+    counted = glance(config)
     shown = counted.as_json()
     kinds: dict[str, int] = {}
     for group in shown.pop("layers"):
         for part in group["parts"]:
             kinds[part["words"]] = kinds.get(part["words"], 0) + len(group["places"])
-    like = re.search(r"configuration to that of the \[([^\]]+)\]", type(config).__doc__ or "")
-    named = {"year": first_year(type(config)), "like": like[1] if like and "tiny" not in like[1] else None}
-    return {**shown, "kinds": kinds, **named, "formulas": formulas(counted)}
+    return {**shown, "kinds": kinds, "year": year, "name": name, "formulas": formulas(counted)}
 
 
-def first_year(config: type) -> int:
-    """The first year that the licence lines of a family's code name.
+def first_years(wheels: Path, model_types: Iterable[str]) -> dict[str, int]:
+    """Find the year of the first wheel that knows each architecture.
 
     Args:
-        config: The class of its config, beside whose file the model's code lies.
+        wheels: A folder with wheels of transformers; the year of a wheel is that of the files in it.
+        model_types: The architectures.
 
     Returns:
-        The year.
+        The year of each.
+
+    Raises:
+        ValueError: If an architecture is in none of the wheels.
     """
-    files = Path(inspect.getfile(config)).parent.glob("*.py")
-    code = [file for file in files if file.name.startswith(("configuration_", "modeling_", "modular_"))]
-    heads = "".join(file.read_text("utf-8")[:3000] for file in code)
-    return min(map(int, re.findall(r"Copyright\D{0,40}(20\d\d)", heads)))
+    known: dict[int, str] = {}
+    for file in wheels.glob("transformers-*.whl"):
+        with zipfile.ZipFile(file) as wheel:
+            year = max(entry.date_time[0] for entry in wheel.infolist())
+            tables = [name for name in wheel.namelist() if re.fullmatch(r"transformers/models/auto/\w+\.py", name)]
+            known[year] = known.get(year, "") + "".join(wheel.read(name).decode() for name in tables)
+    years = {}
+    for model_type in model_types:
+        having = [year for year, text in known.items() if f'"{model_type}"' in text]
+        if not having:
+            raise ValueError(f"no wheel in {wheels} has {model_type!r}; put the installed version's wheel there")
+        years[model_type] = min(having)
+    return years
 
 
-def main(file: Path = FILE) -> None:
+def main(wheels: Path, file: Path = FILE) -> None:
     """Write the file.
 
     Args:
+        wheels: A folder with wheels of transformers, as above.
         file: Where to.
     """
     import transformers
 
     logging.disable(logging.WARNING)
+    years, released = first_years(wheels, DECODERS), released_configs()
     rows, left_out = [], {}
     for model_type in DECODERS:
         try:
-            rows.append(row(model_type))
-        except (TypeError, ValueError) as error:  # a family without complete defaults
+            name, config = released.get(model_type) or (None, default_config(model_type))
+            rows.append(row(config, name, years[model_type]))
+        except (TypeError, ValueError) as error:  # an architecture without complete defaults
             left_out[model_type] = str(error)
     lines = ",\n".join(f"  {json.dumps(entry, ensure_ascii=False)}" for entry in rows)
     version, without = json.dumps(transformers.__version__), json.dumps(left_out)
@@ -77,4 +124,4 @@ def main(file: Path = FILE) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

@@ -215,7 +215,7 @@ def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
 # %% [markdown]
 # [[task 20.advantages]]
 #
-# Each of P prompts was answered G times, and each answer has a reward. Return the advantages: a reward minus the mean of its prompt's rewards, divided by their standard deviation (the root of the mean squared difference, with G in the denominator). Where all rewards of a prompt are equal, the advantages are exactly 0. Compare the rewards to find these prompts: the standard deviation of three times 0.1 is not quite 0 in floats. Add no small number to it: rewards may differ by a millionth.
+# Each of P prompts was answered G times, and each answer has a reward. Return the advantages: a reward minus the mean of its prompt's rewards, divided by their standard deviation (the root of the mean squared difference, with G in the denominator). Where all rewards of a prompt are equal up to rounding, the advantages are exactly 0: where the largest and the smallest differ by at most 1e-15 times the largest absolute value. Compare the rewards themselves: the standard deviation of three times 0.1 is not quite 0 in floats, and that of three times 1e8 + 0.1 is more than a billionth. Add no small number to it: rewards may differ by a millionth.
 
 
 # %% 20-advantages
@@ -224,7 +224,8 @@ def group_advantages(rewards):
     ### BEGIN SOLUTION
     mean = rewards.mean(axis=1, keepdims=True)
     spread = np.sqrt(((rewards - mean) ** 2).mean(axis=1, keepdims=True))
-    differs = (rewards != rewards[:, :1]).any(axis=1, keepdims=True)
+    largest = np.abs(rewards).max(axis=1, keepdims=True)
+    differs = np.ptp(rewards, axis=1, keepdims=True) > 1e-15 * largest
     return np.where(differs, (rewards - mean) / np.where(differs, spread, 1.0), 0.0)
     ### END SOLUTION
 

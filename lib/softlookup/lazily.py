@@ -6,6 +6,7 @@ asks for one figure then loads that one, and a page of the book depends on the f
 
 import ast
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +17,7 @@ class LazyPackage(ModuleType):
     """A package that finds its names when they are asked for; ``homes`` says in which modules they are."""
 
     homes: dict[str, str]
+    absent: Mapping[str, str]
 
     def __getattr__(self, name: str) -> Any:
         """Load the module of a name.
@@ -23,6 +25,8 @@ class LazyPackage(ModuleType):
         Raises:
             AttributeError: If the package has no such name; the message lists those that it has.
         """
+        if name in type(self).absent:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: {type(self).absent[name]}")
         if name not in type(self).homes:
             raise AttributeError(
                 f"module {self.__name__!r} has no attribute {name!r}; it has {', '.join(sorted(type(self).homes))}"
@@ -42,11 +46,12 @@ class LazyPackage(ModuleType):
         return sorted({*super().__dir__(), *type(self).homes})
 
 
-def attach(package: str) -> list[str]:
+def attach(package: str, absent: Mapping[str, str] | None = None) -> list[str]:
     """Let a package load its names at their first use.
 
     Args:
         package: Its own ``__name__``; the list is ``__init__.pyi`` beside its ``__init__.py``.
+        absent: Names that it does not have, though another package of this kind does, and what to write instead.
 
     Returns:
         The names, for ``__all__``.
@@ -60,5 +65,5 @@ def attach(package: str) -> list[str]:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    module.__class__ = type("LazyPackage", (LazyPackage,), {"homes": homes})
+    module.__class__ = type("LazyPackage", (LazyPackage,), {"homes": homes, "absent": absent or {}})
     return sorted(homes)

@@ -19,6 +19,7 @@ from softlookup.authoring import (
     solution_cells,
 )
 from softlookup.authoring.build import NoCheckout
+from softlookup.authoring.fill import barred
 from softlookup.checking import tasks
 
 ROOT = find_root()
@@ -157,3 +158,18 @@ def test_no_checkout_is_said_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr("softlookup.authoring.build.__file__", str(tmp_path / "a" / "b.py"))
     with pytest.raises(NoCheckout, match=r"no checkout of the course above .*: run this in the folder"):
         find_root(tmp_path)
+
+
+def test_each_task_that_bars_functions_says_so():
+    cells = [cell for path in ROOT.glob("exercises/*/*.ipynb") for cell in nbformat.read(path, 4).cells]
+    texts = {cell.id: cell.source for cell in cells}
+    barring = [task for task in tasks() if barred(task)]
+    assert len(barring) > 40
+    assert [task.id for task in barring if "allowed" not in texts[f"task-{task.slug}"]] == []
+
+
+def test_what_a_task_bars_is_listed_once_and_without_parts_of_the_library():
+    sentence = barred(next(task for task in tasks(20) if task.id == "20.sft-loss"))
+    assert all(f"{name}`" in sentence for name in ("torch.softmax", "log_softmax", "logsumexp", "cross_entropy"))
+    assert "LogSoftmax" not in sentence and "softlookup" not in sentence
+    assert barred(next(task for task in tasks(9) if task.id == "09.find-leak")) == ""

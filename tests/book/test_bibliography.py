@@ -26,7 +26,8 @@ NEITHER = {
     *("nvidia2021a100", "nvidia2023h100", "nvidia2024h200"),  # data sheets
     *("nvidia2025hgx", "nvidia2025dgx", "nvidia2025gb200", "amd2023mi300x", "yu2022"),
     *("nostalgebraist2020", "elhage2021", "bricken2023", "uszkoreit2017", "schulman2020kl"),
-    *("google2025v5p", "google2025v6e", "google2025jax"),
+    *("tazi2025", "google2025v5p", "google2025v6e", "google2025jax"),
+    *("nvidia2025hopper", "nvidia2025practices", "nvidia2022hopper", "triton2026"),  # manuals
 }
 """Works without a DOI and not on arXiv: they link to the publisher's page."""
 

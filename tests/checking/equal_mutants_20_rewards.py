@@ -3,6 +3,7 @@
 AXIS = "the array has two axes, so that axis 1 is the last one"
 NO_ORDER = "sums, products, minima and squares do not depend on the order of their operands, or on a sign"
 EQUAL_SIZES = "both arrays have as many entries"
+ALIKE = "rewards that are equal up to rounding are all of one size; others differ by more than any of these allows"
 ZERO_OVER = "where rewards are equal, their difference from the mean is 0, whatever divides it"
 
 REWARDS: list[tuple[str, str, str]] = [
@@ -25,7 +26,14 @@ REWARDS: list[tuple[str, str, str]] = [
     ("20.advantages", "mean = rewards.mean(axis=-1, keepdims=True)", AXIS),
     ("20.advantages", "spread = np.sqrt(((rewards - mean) ** 2).mean(axis=-1, keepdims=True))", AXIS),
     ("20.advantages", "spread = np.sqrt(((mean - rewards) ** 2).mean(axis=1, keepdims=True))", NO_ORDER),
-    ("20.advantages", "differs = (rewards != rewards[:, :1]).any(axis=-1, keepdims=True)", AXIS),
+    ("20.advantages", "largest = np.abs(rewards).max(axis=-1, keepdims=True)", AXIS),
+    ("20.advantages", "differs = np.ptp(rewards, axis=-1, keepdims=True) > 1e-15 * largest", AXIS),
+    ("20.advantages", "differs = np.ptp(rewards, axis=1, keepdims=True) > largest * 1e-15", NO_ORDER),
+    ("20.advantages", "differs = np.ptp(rewards, axis=1, keepdims=True) > 5e-16 * largest", ALIKE),
+    *[
+        ("20.advantages", f"largest = np.abs({of}).{fold}(axis=1, keepdims=True)", ALIKE)
+        for of, fold in [("rewards", "min"), ("rewards", "mean"), ("mean", "max")]
+    ],
     *[
         (
             "20.advantages",
@@ -33,8 +41,8 @@ REWARDS: list[tuple[str, str, str]] = [
             ZERO_OVER,
         )
         for outer, inner, divisor in [
-            ("spread", "differs", "1.0"),
             ("differs", "spread", "1.0"),
+            ("differs", "largest", "1.0"),
             ("differs", "differs", "2.0"),
             ("differs", "differs", "0.5"),
         ]

@@ -7,7 +7,7 @@ import numpy as np
 from right_answers_kernels import ATTENTION_AND_WEIGHTS
 from softlookup.tiles import cdiv, jit, tl
 
-LOG2_E = 1.4426950408889634
+LOG2_E = tl.constexpr(1.4426950408889634)
 
 
 @jit
@@ -72,7 +72,7 @@ def softmax_two_axes(x, y, n, BLOCK: tl.constexpr):
 def online_backwards(x, y, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     top, total = -1e30, 0.0
-    for tile in range(cdiv(n, BLOCK) - 1, -1, -1):
+    for tile in range(tl.cdiv(n, BLOCK) - 1, -1, -1):
         cols = tile * BLOCK + tl.arange(0, BLOCK)
         a = tl.load(x + row * n + cols, mask=cols < n, other=-float("inf"))
         before = top
@@ -80,7 +80,7 @@ def online_backwards(x, y, n, BLOCK: tl.constexpr):
         total *= tl.exp(before - top)
         total += tl.sum(tl.exp(a - top), 0)
     inverse = 1 / total
-    for tile in tl.static_range(0, tl.cdiv(n, BLOCK)):
+    for tile in tl.range(0, tl.cdiv(n, BLOCK)):
         cols = tile * BLOCK + tl.arange(0, BLOCK)
         a = tl.load(x + row * n + cols, mask=cols < n)
         tl.store(y + row * n + cols, tl.exp(a - top) * inverse, mask=cols < n)
@@ -199,7 +199,7 @@ def product_backwards(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: 
     rows = tl.expand_dims(tl.minimum(tl.program_id(0) * BM + tl.arange(0, BM), m - 1), 1)
     cols = tl.expand_dims(tl.minimum(tl.program_id(1) * BN + tl.arange(0, BN), n - 1), 0)
     total = tl.full((BM, BN), 0.0, tl.float32)
-    for step in reversed(range(cdiv(k, BK))):
+    for step in range(tl.cdiv(k, BK) - 1, -1, -1):
         at = step * BK + tl.arange(0, BK)
         a_tile = tl.load(a + rows * k + at[None, :], mask=at[None, :] < k, other=0.0)
         b_tile = tl.load(b + tl.minimum(at, k - 1)[:, None] * n + cols)
@@ -272,7 +272,7 @@ def linear_transposed(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr
     rows = (tl.program_id(0) * BM + tl.arange(0, BM))[None, :]
     cols = (tl.program_id(1) * BN + tl.arange(0, BN))[:, None]
     total = tl.zeros((BN, BM), tl.float32)
-    for step in tl.static_range(cdiv(k, BK)):
+    for step in tl.range(tl.cdiv(k, BK), num_stages=2):
         at = step * BK + tl.arange(0, BK)
         w_tile = tl.load(w + cols * k + at[None, :], mask=(cols < n) & (at[None, :] < k), other=0.0)
         x_tile = tl.load(x + rows * k + at[:, None], mask=(rows < m) & (at[:, None] < k), other=0.0)

@@ -75,20 +75,21 @@ def dpo_difference(chosen, rejected, reference_chosen, reference_rejected, beta)
 def advantages_loop(rewards):
     rows = []
     for group in rewards:
-        rows.append(np.zeros(len(group)) if group.max() == group.min() else (group - group.mean()) / group.std())
+        is_equal = np.allclose(group, group[0], rtol=1e-15, atol=0)
+        rows.append(np.zeros(len(group)) if is_equal else (group - group.mean()) / group.std())
     return np.stack(rows)
 
 
 def advantages_norm(rewards):
     centred = rewards - rewards.mean(axis=1)[:, None]
-    is_equal = rewards.max(axis=1) == rewards.min(axis=1)
+    is_equal = np.ptp(rewards, axis=1) <= 1e-15 * np.abs(rewards).max(axis=1)
     length = np.linalg.norm(centred, axis=1) / math.sqrt(rewards.shape[1])
     return centred / np.where(is_equal, np.inf, length)[:, None]
 
 
 def advantages_masked(rewards):
     advantages = np.zeros_like(rewards)
-    mixed = np.ptp(rewards, axis=1) > 0
+    mixed = np.ptp(rewards / np.maximum(np.abs(rewards).max(axis=1, keepdims=True), 1e-300), axis=1) > 1e-15
     some = rewards[mixed]
     advantages[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
     return advantages
@@ -97,7 +98,8 @@ def advantages_masked(rewards):
 def advantages_statistics(rewards):
     rows = []
     for group in rewards.tolist():
-        spread = statistics.pstdev(group) if len(set(group)) > 1 else math.inf
+        is_equal = all(math.isclose(reward, group[0], rel_tol=1e-15) for reward in group)
+        spread = math.inf if is_equal else statistics.pstdev(group)
         rows.append([(reward - statistics.fmean(group)) / spread for reward in group])
     return rows
 

@@ -20,7 +20,7 @@ def broadcast_from_afar(x, root, dist):
 
 def broadcast_mirrored(x, root, dist):
     """Places count downwards from the root."""
-    rank, world = dist.get_rank(), dist.get_world_size()
+    rank, world, x = dist.get_rank(), dist.get_world_size(), x.copy()
     place = (root - rank) % world
     for step in range(math.ceil(math.log2(world))):
         if place < 2**step:
@@ -311,8 +311,9 @@ def memory_in_loops(parameters, world, stage):
 
 
 def fsdp_averaged_before(shard, velocity, x, y, rate, dist):
-    """The gradient is divided before it is sent, and updates are made in place."""
+    """The gradient is divided before it is sent, and updates are made in place, in copies."""
     world, rank = dist.get_world_size(), dist.get_rank()
+    shard, velocity = shard.copy(), velocity.copy()
     w = np.zeros((world, shard.size), shard.dtype)
     w[rank] = shard
     dist.all_gather_into_tensor(w, shard)

@@ -1,8 +1,8 @@
 """Chapter 18: right answers on attention and small weights written otherwise."""
 
-from softlookup.tiles import cdiv, jit, tl
+from softlookup.tiles import jit, tl
 
-LOG2_E = 1.4426950408889634
+LOG2_E = tl.constexpr(1.4426950408889634)
 
 
 @jit
@@ -59,7 +59,7 @@ def attention_backwards(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexp
     top = tl.full((B, 1), -float("inf"), tl.float32)
     total = tl.zeros((B, 1), tl.float32)
     out = tl.zeros((B, H), tl.float32)
-    for tile in range(cdiv(S, B) - 1, -1, -1):
+    for tile in range(tl.cdiv(S, B) - 1, -1, -1):
         cols = tile * B + tl.arange(0, B)
         k_tile = tl.load(k + wide[:, None] + cols[None, :] * H, mask=cols[None, :] < S, other=0.0)
         scores = tl.dot(q_tile, k_tile)
@@ -284,7 +284,7 @@ def quantised_transposed(
     rows = (tl.program_id(0) * BM + tl.arange(0, BM))[None, :]
     cols = (tl.program_id(1) * BN + tl.arange(0, BN))[:, None]
     total = tl.zeros((BN, BM), tl.float32)
-    for group in reversed(range(k // GROUP)):
+    for group in range(k // GROUP - 1, -1, -1):
         pairs = group * GROUP // 2 + tl.arange(0, GROUP // 2)
         both = tl.load(packed + pairs[None, :] * n + cols, mask=cols < n, other=136)
         high = both >> 4

@@ -355,7 +355,8 @@ def ring_everybody_to_everybody(q, k, v, dist):
 
 
 def train_separate_sums(x, labels, w_in, w_out, rate, steps, dist):
-    """Sums first, divided at the end; each gradient in an all-reduce of its own, and the weights in place."""
+    """Sums first, divided at the end; each gradient in an all-reduce of its own, and copies of weights in place."""
+    w_in, w_out = w_in.copy(), w_out.copy()
     data, tensor = divmod(dist.get_rank(), 2)
     shared = [dist.new_group([2 * each, 2 * each + 1]) for each in range(2)][data]
     alike = [dist.new_group([each, each + 2]) for each in range(2)][tensor]

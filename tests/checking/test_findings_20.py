@@ -3,7 +3,7 @@
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checking import get_task
+from softlookup.checking import check, get_task
 
 TOP = ("np.exp(shifted).sum(axis=-1", "np.sort(np.exp(shifted))[..., -32:].sum(axis=-1")
 UNROUNDED_IF_LARGE = "-(-parameters // world) if parameters < 20_000 else parameters / world"
@@ -20,6 +20,7 @@ EDITS = [
     ("19.bubble", [("range(sum(len(order) for order in orders))", "range(400)")]),
     ("20.template", [("in messages:", "in messages[-64:]:")]),
     ("20.template", [("{message['content']}", "{message['content'][:1024]}")]),
+    ("20.template", [("{message['content']}", "{'|'.join(message['content'].splitlines()).replace('|', chr(10))}")]),
     ("20.loss-mask", [("ids[1:], ignored", "ids[1:].astype(np.uint16).astype(int), ignored")]),
     ("20.loss-mask", [("return ids[:-1]", "return (ids % 2**16)[:-1]")]),
     ("20.sft-loss", [TOP]),
@@ -34,6 +35,7 @@ EDITS = [
     ("20.answer-log-probs", [("of_tokens, 0.0)", "of_tokens, 0.0)[:, :256]")]),
     ("20.reward", [("losses.mean()", "losses[:256].mean()")]),
     ("20.dpo", [("losses.mean()", "losses[:256].mean()")]),
+    ("20.advantages", [("np.ptp(rewards, axis=1, keepdims=True) > 1e-15 * largest", "spread > 1e-9")]),
     ("20.advantages", [("rewards.mean(axis=1", "rewards[:, :256].mean(axis=1")]),
     ("20.grpo", [("gains[is_answer]", "gains[:256][is_answer[:256]]")]),
     ("20.grpo", [("gains[is_answer]", "gains[:, :256][is_answer[:, :256]]")]),
@@ -57,6 +59,12 @@ RIGHT = [
     ("20.choice", [("log_probs / lengths", "log_probs / (lengths * math.log(2))")]),
     ("20.choice", [("(log_probs / lengths).argmax", "(-log_probs / lengths).argmin")]),
     ("20.packed", [("return positions", "return positions.astype(np.int32)")]),
+    ("20.advantages", [("> 1e-15 * largest", "> 1e-14 * largest")]),
+]
+UNDERFLOWS = [
+    ("logits - logits.max(axis=-1, keepdims=True)", "logits - logits.max()"),
+    ("log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))", "p = np.exp(shifted)"),
+    ("log_p[counted]", "np.log(p / p.sum(axis=-1, keepdims=True))[counted]"),
 ]
 
 
@@ -83,3 +91,29 @@ def test_right_answers_that_compute_otherwise_pass(task_id, edits):
     task = get_task(task_id)
     for result in everywhere(task_id, edited(task_id, edits)):
         assert result.points == task.points, result.text()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "edits", "name"),
+    [
+        (
+            "20.template",
+            [("{message['content']}", "{message['content'].replace(chr(13) + chr(10), chr(10))}")],
+            "line-ends-changed",
+        ),
+        ("20.pass-at-k", [("1 - misses.mean()", "1 - misses")], "mean-forgotten"),
+        ("20.sft-loss", UNDERFLOWS, "one-max-times-mask"),
+        ("20.dpo", [("np.logaddexp(0.0, -margins)", "np.log(1 + np.exp(np.minimum(margins, 700)))")], "loss-turned"),
+        ("20.grpo", [("new - old", "(new - old) * is_answer"), ("gains[is_answer]", "gains")], "ratio-of-one-outside"),
+        ("20.contamination", [("ngrams(problem)", "ngrams(problem)[:-1]")], "last-ngram-of-problem-missing"),
+    ],
+)
+def test_natural_mistakes_have_their_own_name(task_id, edits, name):
+    result = check(task_id, edited(task_id, edits))
+    assert result.diagnosis[:1] == (name,), result.text()
+    assert "take `[0]`" not in result.text()
+
+
+def test_one_number_is_asked_for_where_its_mean_is_missing_under_another_mistake():
+    result = check("20.reward", edited("20.reward", [("losses.mean(), gradient", "1.5 * losses, gradient")]))
+    assert not result.diagnosis and "one number is asked for" in result.message and "[0]" not in result.message

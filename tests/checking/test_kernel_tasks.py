@@ -56,6 +56,12 @@ def _copied(x, y, out, a, n, BLOCK: tl.constexpr):
     tl.store(out + at, tl.load(x + at, mask=at < n), mask=at < n)
 
 
+def _without_text(function):
+    """A kernel whose text is not to be had: nothing that Triton's compiler refuses is refused of it."""
+    function.__code__ = function.__code__.replace(co_filename="<nowhere>")
+    return jit(function)
+
+
 def _with_turn(is_right):
     """A kernel that is right where a function of its arguments, of a list of all launches and a generator says so."""
     launches, rng = [], random.Random(1)
@@ -64,7 +70,7 @@ def _with_turn(is_right):
         launches.append((int(n), int(tl.program_id(0))))
         (_add if is_right(launches, rng) else _copied)(x, y, out, a, n, BLOCK)
 
-    return jit(kernel)
+    return _without_text(kernel)
 
 
 def _judged(task_id, kernel):
@@ -95,7 +101,7 @@ def test_kernel_that_counts_its_programs_is_refused():
         mask = at < n
         tl.store(out + at, a * tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask), mask=mask)
 
-    result = _judged("18.add", jit(kernel))
+    result = _judged("18.add", _without_text(kernel))
     assert result.points == 0 and "needs its programs to run in their order" in result.text()
 
 
@@ -126,7 +132,7 @@ def _scalar_by_scalar(x, y, n, BLOCK: tl.constexpr):
 def test_row_on_the_chip_as_scalars_is_too_much_for_it():
     cases = [case for case in questions_at_home(_variant("18.online")).cases if case.limits]
     for case in cases:
-        *_, over = results(case, record(_scalar_by_scalar, case.grid, without_numbers(case).args))
+        *_, over = results(case, record(_without_text(_scalar_by_scalar), case.grid, without_numbers(case).args))
         assert over[0] == over[1] == 0 < over[2]
 
 

@@ -12,9 +12,9 @@ from softlookup.checking.ranks import on_all_ranks, rank_question
 from softlookup.ranks.inside.packing import pack_inbox
 
 
-def checked(source, own_tasks=TASKS):
+def checked(source, own_tasks=TASKS, file="<ipython-input-1>"):
     space = {"np": np}
-    exec(compile(source, "<ipython-input-1>", "exec"), space)
+    exec(compile(source, file, "exec"), space)
     return Checker(Catalogue(own_tasks)).check("99.all-reduce", space["all_reduce"])
 
 
@@ -23,11 +23,46 @@ def test_a_right_program_earns_all_points():
     assert (result.verdict, result.points) == ("pass", 4), result.text()
 
 
-def test_a_sum_in_place_is_allowed():
-    assert (
-        checked(RIGHT.replace("part.copy() for part in np.array_split(x, world)", "*np.array_split(x, world)")).points
-        == 4
+SUM = "parts[into] = parts[into] + received if step < world - 1 else received"
+IN_PLACE = "parts[into][:] = parts[into] + received if step < world - 1 else received"
+VIEWS = ("part.copy() for part in np.array_split(x, world)", "*np.array_split(x, world)")
+
+
+def test_a_sum_in_place_is_allowed_in_a_copy_and_not_in_an_input():
+    assert checked(RIGHT.replace(SUM, IN_PLACE)).points == 4
+    assert checked(RIGHT.replace(*VIEWS)).points == 4
+    result = checked(RIGHT.replace(SUM, IN_PLACE).replace(*VIEWS))
+    assert (result.verdict, result.points, result.diagnosis) == ("wrong", 0, ("habit:inputs-changed",))
+    assert "(parts of `np.split` are views" in result.text()
+
+
+def test_an_input_that_is_put_right_again_is_as_it_was():
+    again = RIGHT.replace("    return np", "    x *= -1\n    return np").replace(
+        "    parts =", "    x *= -1\n    parts ="
     )
+    assert checked(again.replace("np.array_split(x, world)", "np.array_split(-x, world)")).points == 4
+
+
+def test_what_a_call_returns_is_no_value_and_the_verdict_says_what_to_write():
+    source = """def all_reduce(x, dist):
+    total = dist.isend(x, 1 - dist.get_rank()) if dist.get_rank() else dist.send(x, 1)
+    return total / 2
+"""
+    words = (
+        "RankError: send returns nothing: write dist.send(…) as a line of its own, and use your array (rank 0, line 3"
+    )
+    assert words in checked(source).text()
+
+
+def test_a_blank_function_that_a_rank_calls_is_named():
+    source = "def halves(x):\n    raise NotImplementedError()\n\ndef all_reduce(x, dist):\n    return halves(x)\n"
+    for file in ("<ipython-input-1>", "<string>"):
+        assert "It calls `halves`, which is still blank (rank 0)." in checked(source, file=file).text()
+
+
+def test_a_long_sentence_of_an_exception_ends_with_a_whole_word():
+    source = "def all_reduce(x, dist):\n    raise ValueError('collective ' * 40)\n"
+    assert "collective collective … (rank 0" in checked(source).text()
 
 
 def test_right_values_with_too_much_traffic_earn_a_part_and_say_how_much():
@@ -104,14 +139,16 @@ def test_a_blank_answer_is_blank():
     assert checked("def all_reduce(x, dist):\n    raise NotImplementedError").verdict == "blank"
 
 
-def test_a_finished_collective_that_is_not_offered_is_a_shortcut():
-    cheat = """def all_reduce(x, dist):
-    from softlookup.ranks.inside.collectives import all_reduce
-    x = x.copy()
-    all_reduce(dist._recorder, x)
-    return x
-"""
-    result = checked(cheat)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "from softlookup.ranks.inside.collectives import all_reduce as f; f(dist._recorder, x, None)",
+        "dist._operations.all_reduce(x)",
+        "type(dist)(dist._recorder).all_reduce(x)",
+    ],
+)
+def test_a_finished_collective_that_is_not_offered_is_a_shortcut(call):
+    result = checked(f"def all_reduce(x, dist):\n    x = x.copy()\n    {call}\n    return x\n")
     assert result.points == 0 and "`softlookup.ranks.inside.collectives`" in result.text()
 
 

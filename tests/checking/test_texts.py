@@ -208,3 +208,20 @@ def test_keys_that_all_have_one_hash_are_not_read():
     begun = time.monotonic()
     assert texts.difference(forged, texts.to_bytes({"a": 1})) == "what came back cannot be read"
     assert time.monotonic() - begun < 5
+
+
+def test_long_texts_are_shown_from_shortly_before_they_differ():
+    got, expected = 100 * "x" + "b" + 100 * "y", 100 * "x" + "c" + 100 * "y"
+    for rows in (
+        texts.chips_side_by_side(texts.to_bytes(got), texts.to_bytes(expected)),
+        texts.chips_side_by_side(texts.to_bytes(["a", got]), texts.to_bytes(["a", expected])),
+    ):
+        assert rows is not None
+        assert "xb" in rows[0][-1] and "xc" in rows[1][-1] and rows[0][-1].startswith("…")
+    assert "x" * 20 + "b" in texts.difference(texts.to_bytes(got), texts.to_bytes(expected))
+
+
+def test_texts_that_differ_behind_the_first_third_are_shown_from_there():
+    """Both would be cut behind their difference by a few characters, and look alike."""
+    got, expected = 50 * "x" + " a" + 60 * "y", 50 * "x" + "a" + 60 * "y"
+    assert "from character 30 on" in texts.difference(texts.to_bytes(got), texts.to_bytes(expected))

@@ -42,6 +42,11 @@ ROOFLINE = {
         figures.machine_times,
         (["1 x 64", "64 x 64"], {"a": [(0.01, 0.012), (0.02, 0.05)], "b": [(4e-5, None), (9e-7, None)]}),
     ),
+    "program_order": (
+        figures.program_order,
+        ({"rows": [(0, 0), (0, 1), (0, 2)], "groups": [(0, 0), (1, 0), (0, 1)]}, (3, 3)),
+    ),
+    "sectors": (figures.sectors, ([1, 8],)),
     "product_box": (figures.product_box, ([1, 8, 64, 512], [1e-7, 8e-7, 6.4e-6, 5.1e-5], [1e-6, 1e-6, 1.1e-6, 2e-6])),
     "prediction_errors": (
         figures.prediction_errors,

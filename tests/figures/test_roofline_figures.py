@@ -198,3 +198,24 @@ def test_launch_floor_draws_a_level_line_where_a_launch_takes_longer_than_the_wo
     assert "CPU: 1 operations, no floor" in figure.get_label()
     with pytest.raises(ValueError, match="launches are given for GPU; wanted GPU, CPU"):
         figures.launch_floor(times, {"GPU": 1e-5}, palette=LIGHT)
+
+
+@pytest.mark.parametrize(("stride", "count"), [(1, 4), (2, 8), (3, 12), (8, 32), (100, 32)])
+def test_sectors_counts_what_a_warp_fetches(stride, count):
+    (axes,) = figures.sectors([stride], palette=LIGHT).axes
+    assert axes.get_title() == f"stride {stride}: {count} sectors, 128 of {32 * count:,} bytes used"
+
+
+def test_sectors_refuses_what_does_not_fill_a_sector():
+    with pytest.raises(ValueError, match="wanted strides from 1 and sectors that numbers fill"):
+        figures.sectors([0], palette=LIGHT)
+    with pytest.raises(ValueError, match="numbers of 3 bytes in sectors of 32"):
+        figures.sectors([1], number_bytes=3, palette=LIGHT)
+
+
+def test_program_order_counts_the_strips_that_programs_share():
+    orders = {"row": [(0, 0), (0, 1), (0, 2), (0, 3)], "square": [(0, 0), (1, 0), (0, 1), (1, 1)]}
+    figure = figures.program_order(orders, (4, 4), palette=LIGHT)
+    assert [axes.get_title() for axes in figure.axes] == ["row:\n1 + 4 = 5 strips", "square:\n2 + 2 = 4 strips"]
+    with pytest.raises(ValueError, match="wanted some, all inside of it"):
+        figures.program_order({"row": [(0, 4)]}, (4, 4), palette=LIGHT)

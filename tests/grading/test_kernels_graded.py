@@ -26,6 +26,19 @@ def scaled_add(x, y, out, a, n, BLOCK: tl.constexpr):
     for recorder in gc.get_objects():
         if isinstance(recorder, Recorder):
             recorder.rows = [(0, 99, 7, 7, 7, 0, 0, 0, 0)]
+
+
+scaled_add.__wrapped__.__code__ = scaled_add.__wrapped__.__code__.replace(co_filename="nowhere")
+"""
+
+LITERAL_BEFORE_LOOP = """
+@jit
+def softmax_rows(x, y, n, BLOCK: tl.constexpr):
+    total = 0
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        total = total + tl.sum(tl.load(x + tl.program_id(0) * n + cols, mask=cols < n, other=0.0), 0)
+    tl.store(y + tl.program_id(0) * n, total)
 """
 
 
@@ -72,3 +85,10 @@ def test_wrong_values_too_much_traffic_and_places_outside_are_named(examiner):
     assert got["18.linear"].points == 0 and "a pointer moves by whole numbers" in got["18.linear"].message
     assert got["18.add"].points == 0 and "no record of a kernel" in got["18.add"].message
     assert got["18.attention"].points == got["18.attention"].max
+
+
+def test_what_triton_would_not_compile_is_refused_in_the_sandbox(examiner):
+    mark = marks(examiner, **{"18_softmax": LITERAL_BEFORE_LOOP})["18.softmax"]
+    assert mark.points == 0
+    assert "KernelError: `total` is a tl.int32 scalar before a loop and a tl.float32 scalar" in mark.message
+    assert "begin with a float, as in `total = 0.0`" in mark.message

@@ -161,7 +161,7 @@ def test_page_gets_what_runs_ranks_and_kernels_in_it_and_nothing_of_torch_or_tri
     rooms = {name for name in names if name.startswith(("softlookup/ranks/", "softlookup/tiles/"))}
     rooms -= {name for name in rooms if "/inside/" in name}
     ranks = ("__init__.py", "__init__.pyi", "in_process.py", "links.py", "records.py", "rendezvous.py", "world.py")
-    tiles = ("__init__.py", "__init__.pyi", "costs.py", "kernel.py", "replay.py")
+    tiles = ("__init__.py", "__init__.pyi", "costs.py", "kernel.py", "memory.py", "replay.py")
     assert rooms == {f"softlookup/ranks/{name}" for name in ranks} | {f"softlookup/tiles/{name}" for name in tiles}
 
 

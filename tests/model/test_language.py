@@ -89,6 +89,18 @@ def test_padding_on_either_side_changes_nothing_a_decoder_says(decoders, positio
                 torch.testing.assert_close(logits, expected[:, length + i], **EXACT)
 
 
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_a_gap_between_tokens_is_refused_and_padding_at_both_ends_is_not(decoders, positions):
+    model, ids = decoders[positions], torch.tensor([[3, 1, 2, 3, 1]])
+    with pytest.raises(ValueError, match="mask has a gap in row 0"):
+        model(ids, torch.tensor([[False, True, True, False, True]]))
+    with torch.no_grad():
+        for mask in ([False, True, True, True, False], [True] * 5):
+            real = torch.tensor([mask])
+            torch.testing.assert_close(model(ids, real)[real], model(ids[real][None])[0], **EXACT)
+        assert model(ids, torch.zeros(1, 5, dtype=torch.bool)).shape == (1, 5, V)
+
+
 def test_a_window_hides_what_is_farther_back():
     # One layer: with two, what is hidden here has been seen there.
     model = lively(DecoderLM(SMALL.but(window=3, n_layers=1, positions="rotary")))
@@ -272,6 +284,8 @@ def test_masks_and_segments_that_do_not_fit_are_refused(unchecked):
         model.start(torch.ones(2, 3))
     with pytest.raises(ValueError, match="mask is False in its last column; prompts are filled up on the left"):
         model.start(torch.tensor([[True, True], [True, False]]))
+    with pytest.raises(ValueError, match="mask has a gap in row 1: False between two tokens. Fill rows up at the ends"):
+        model.start(torch.tensor([[False, True, True, True], [True, True, False, True]]))
     with pytest.raises(ValueError, match=r"the prompts' mask has shape \(2, 2\); the ids have \(2, 3\)"):
         model.step(ids, model.start(ids[:, :2] > 0))
     with pytest.raises(ValueError, match=r"segments are given, but the model has no embeddings for them"):

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from softlookup.model import DecoderLM, FastStep
+from softlookup.model import Config, DecoderLM, FastStep
+from softlookup.model.decoder_parts import DecoderParts
 from softlookup.model.lora import (
     add_lora,
     count_lora,
@@ -19,7 +20,7 @@ from softlookup.model.lora import (
     save_adapter,
 )
 from softlookup.model.published import llama_config, llama_weights
-from softlookup.model.weights import CheckpointError
+from softlookup.model.weights import CheckpointError, read_tensors, write_tensors
 
 IDS = torch.tensor([[5, 9, 200, 31, 7]])
 ALL = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")
@@ -144,11 +145,89 @@ def test_an_adapter_that_does_not_fit_is_refused_and_changes_nothing(tiny_chat, 
         load_adapter(fresh, tmp_path / "nowhere")
 
 
+NOT_PLAIN = {
+    "init_lora_weights": ["pissa", "pissa_niter_4", "olora", "corda", "loftq", "lora_ga", "PiSSA", 3],
+    "bias": ["all", "lora_only"],
+    "alora_invocation_tokens": [[5, 9]],
+    "exclude_modules": [["k_proj"], "k_proj"],
+    "layers_to_transform": [[0], 1],
+    "rank_pattern": [{"q_proj": 2}],
+    "alpha_pattern": [{"q_proj": 2}],
+    "trainable_token_indices": [[1]],
+    "modules_to_save": [["lm_head"]],
+    "target_parameters": [["experts.w"]],
+    "layer_replication": [[[0, 1]]],
+    "a_field_of_a_later_version": ["x", 1.5, True, {"a": 1}],
+    **dict.fromkeys(("megatron_config", "velora_config", "monteclora_config", "use_bdlora"), [{"a": 1}]),
+    **dict.fromkeys(("arrow_config", "kasa_config"), [{"a": 1}]),
+    **dict.fromkeys(("fan_in_fan_out", "use_rslora", "use_dora", "use_qalora", "lora_bias"), [True]),
+    "ensure_weight_tying": [True],
+}
+PLAIN = {
+    "init_lora_weights": [True, False, None, "gaussian", "orthogonal", "eva", "mica"],
+    "bias": ["none", None],
+    "lora_dropout": [0.1],
+    "megatron_core": ["megatron.core"],
+    "qalora_group_size": [16],
+    "layers_pattern": ["layers", None],
+    "exclude_modules": [None, []],
+    "alora_invocation_tokens": [None, []],
+    "rank_pattern": [{}],
+    "a_field_of_a_later_version": [None, False, [], {}],
+}
+
+
+def test_what_plain_lora_does_not_have_is_refused_by_its_name(tiny_chat, tmp_path) -> None:
+    fresh = copy.deepcopy(tiny_chat.model)
+    add_lora(tiny_chat.model, 3, 7, ["w_q"])
+    save_adapter(tiny_chat.model, tmp_path)
+    config = json.loads((tmp_path / "adapter_config.json").read_text())
+    for name, value in [(name, value) for name, values in NOT_PLAIN.items() for value in values]:
+        (tmp_path / "adapter_config.json").write_text(json.dumps(config | {name: value}))
+        with pytest.raises(CheckpointError, match=f"has {name} .*; plain LoRA alone is read"):
+            load_adapter(fresh, tmp_path)
+    for name, value in [(name, value) for name, values in PLAIN.items() for value in values]:
+        (tmp_path / "adapter_config.json").write_text(json.dumps(config | {name: value}))
+        assert read_adapter_config(tmp_path)["r"] == 3
+    whole, header = read_tensors(tmp_path / "adapter_model.safetensors")
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+    write_tensors(tmp_path / "adapter_model.safetensors", {n: t.to(torch.int8) for n, t in whole.items()}, header)
+    with pytest.raises(CheckpointError, match=r"lora_A.weight has dtype torch.int8, wanted floating-point numbers"):
+        load_adapter(fresh, tmp_path)
+
+
+def test_an_adapter_changes_its_matrices_alone_where_another_has_the_same_last_name(tmp_path) -> None:
+    torch.manual_seed(0)
+    sizes = {
+        "d_model": 16,
+        "n_heads": 2,
+        "n_layers": 1,
+        "max_length": 20,
+        "norm": "rms",
+        "activation": "swiglu",
+        "pre_norm": True,
+    }
+    model = DecoderLM(Config(300, **sizes, parts=DecoderParts(output_gate=True))).eval()
+    fresh, names = copy.deepcopy(model), add_lora(model, 2, 4, ["w_gate"])
+    assert names == ["decoder.layers.0.attention.w_gate", "decoder.layers.0.feed_forward.w_gate"]
+    save_adapter(changed(model), tmp_path)
+    load_adapter(fresh, tmp_path)
+    assert torch.equal(fresh(IDS), model(IDS))
+    tensors, header = read_tensors(tmp_path / "adapter_model.safetensors")
+    config = json.loads((tmp_path / "adapter_config.json").read_text())
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config | {"target_modules": ["gate_proj"]}))
+    write_tensors(tmp_path / "adapter_model.safetensors", {n: t for n, t in tensors.items() if "mlp" in n}, header)
+    merge_lora(fresh)
+    load_adapter(fresh, tmp_path)
+    assert len(lora_changes(fresh)) == 1
+
+
 def test_bad_settings_are_refused(tiny_chat) -> None:
     model = tiny_chat.model
     for settings, message in (
         ({"rank": 0}, "wanted a rank of at least 1"),
-        ({"alpha": 0}, "an alpha above 0"),
+        ({"alpha": 0}, "a finite alpha above 0"),
+        ({"alpha": float("inf")}, "a finite alpha above 0"),
         ({"targets": ["query"]}, "has no matrix 'query'; it has w_1"),
         ({"targets": []}, "targets is empty"),
     ):
@@ -159,33 +238,44 @@ def test_bad_settings_are_refused(tiny_chat) -> None:
         count_lora(model)
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")  # of transformers, which peft calls
-def test_peft_reads_and_writes_the_same_adapters(tmp_path) -> None:
+PEFT_TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")  # of transformers and peft
+@pytest.mark.parametrize("start", [True, False, "gaussian", "orthogonal", "eva", "mica"])
+@pytest.mark.parametrize("tied", [True, False])
+def test_peft_reads_and_writes_the_same_adapters(tmp_path, start, tied) -> None:
     peft = pytest.importorskip("peft")
     transformers = pytest.importorskip("transformers")
     sizes = {"vocab_size": 60, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2}
     heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 50}
     ids = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 2}
-    description = transformers.LlamaConfig(**sizes, **heads, **ids, tie_word_embeddings=True)
+    description = transformers.LlamaConfig(**sizes, **heads, **ids, tie_word_embeddings=tied)
     base = transformers.LlamaForCausalLM(description).eval()
     config = llama_config(description.to_dict())
     model = DecoderLM(config).eval()
     model.load_state_dict(llama_weights(base.state_dict(), config))
-    tokens = torch.tensor([[5, 9, 20, 31, 7]])
+    fresh, tokens = copy.deepcopy(model), torch.tensor([[5, 9, 20, 31, 7]])
 
-    targets = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-    settings = peft.LoraConfig(r=3, lora_alpha=7, target_modules=targets)
+    targets = [*PEFT_TARGETS, *(() if tied else ("lm_head",))]
+    settings = peft.LoraConfig(r=4, lora_alpha=7, target_modules=targets, init_lora_weights=start, lora_dropout=0.1)
     adapted = peft.get_peft_model(copy.deepcopy(base), settings).eval()
     with torch.no_grad():
         for name, parameter in adapted.named_parameters():
-            if "lora_B" in name:
+            if "lora_" in name:
                 parameter.normal_(std=0.3)
     adapted.save_pretrained(tmp_path / "peft")
     load_adapter(model, tmp_path / "peft")
     expected = adapted(tokens).logits
     torch.testing.assert_close(model(tokens), expected, rtol=0, atol=1e-5)
-    assert count_lora(model)[0] == sum(p.numel() for p in adapted.parameters() if p.requires_grad)
+    assert count_lora(model)[0] == sum(p.numel() for name, p in adapted.named_parameters() if "lora_" in name)
 
     save_adapter(model, tmp_path / "library")
     again = peft.PeftModel.from_pretrained(copy.deepcopy(base), tmp_path / "library").eval()
     torch.testing.assert_close(again(tokens).logits, expected, rtol=0, atol=1e-5)
+
+    if not tied:  # the frozen table of the output, which PEFT writes too, has to be the model's
+        with torch.no_grad():
+            fresh.head.w_out[3, 5] += 1
+        with pytest.raises(CheckpointError, match="lm_head.base_layer.weight is another matrix than the model's"):
+            load_adapter(fresh, tmp_path / "peft")

@@ -1,13 +1,15 @@
 """A tiny random model of each open decoder, made by `transformers`, and the same by this library: equal logits."""
 
 import json
+import re
 
 import pytest
 import torch
 from modern_twins import EXACT, all_in_float64, step_by_step
 
+from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.read_layers import DECODERS
-from softlookup.describing.runnable import RUNNABLE
+from softlookup.describing.runnable import RUNNABLE, TURN_PART_OF_A_HEAD
 from softlookup.model import Config, DecoderLM, decoder_config, decoder_weights
 from softlookup.model.cache import LayerCache
 from softlookup.model.decoder_parts import DecoderParts, DeltaLayers
@@ -200,6 +202,78 @@ def test_states_are_selected_by_rows_and_not_cut():
 def test_parts_that_are_not_here_are_named(name, changes, message):
     with pytest.raises(ValueError, match=message):
         decoder_config(config_of(name, **changes))
+
+
+SCALED = {
+    "linear": {"factor": 8.0},
+    "llama3": LLAMA3,
+    "yarn": YARN | {"attention_factor": 1.5, "mscale": 0.7, "mscale_all_dim": 0.7, "truncate": False},
+}
+NEEDED = {"linear": ["factor"], "llama3": ["factor", "low_freq_factor", "high_freq_factor"], "yarn": ["factor"]}
+
+
+@pytest.mark.parametrize("kind", SCALED)
+def test_every_number_of_scaled_rotary_positions_is_needed_or_has_a_default_and_is_a_number(kind):
+    whole = {"rope_theta": 500.0, **SCALED[kind], "rope_type": kind}
+    whole.pop("type", None)
+
+    def read(changed):
+        return decoder_config(tiny("llama") | {"rope_parameters": changed})
+
+    for name in whole.keys() - {"rope_type"}:
+        for wrong in ("8", True if name != "truncate" else 1, [8], -1.0):
+            if name.startswith("mscale") and wrong == -1.0:
+                continue
+            with pytest.raises(ValueError, match=rf"\b{name} is {re.escape(repr(wrong).removesuffix('.0'))}"):
+                read(whole | {name: wrong})
+        for absent in ({key: value for key, value in whole.items() if key != name}, whole | {name: None}):
+            if name in NEEDED[kind]:
+                with pytest.raises(ValueError, match=f"rotary positions of type '{kind}' have no {name}; give it"):
+                    read(absent)
+            else:
+                assert read(absent)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rope_parameters": {"rope_type": "linear", "factor": 0.5}}, "factor is 0.5; wanted a number of at least 1"),
+        ({"rope_scaling": YARN | {"beta_slow": 40}}, "beta_slow is 40, beta_fast is 32; wanted 0 < beta_slow < beta_f"),
+        ({"rope_scaling": YARN | {"original_max_position_embeddings": 0}}, "original_max_position_embeddings is 0; w"),
+        ({"rope_parameters": {"full_attention": 8}}, "rotary positions of full_attention are 8; wanted a mapping"),
+        ({"pad_token_id": -1}, "pad_token_id is -1; the vocabulary has ids 0 to 50"),
+        ({"bos_token_id": 51}, "bos_token_id is 51; the vocabulary has ids 0 to 50"),
+        ({"eos_token_id": [-2, 3]}, "eos_token_id is -2; the vocabulary has ids 0 to 50"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_under_the_name_that_the_file_has(changes, message):
+    with pytest.raises(ValueError, match=message):
+        decoder_config(config_of("llama", **changes))
+
+
+ONE_ROPE = sorted(
+    name for name in RUNNABLE if "full_attention" not in decoder_defaults()["families"][name].get("rope", {})
+)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", ONE_ROPE)
+def test_a_part_of_each_head_is_turned_where_transformers_does_and_refused_elsewhere(name):
+    part = config_of(name, rope_parameters={"rope_type": "default", "rope_theta": 70.0, "partial_rotary_factor": 0.5})
+    if name in TURN_PART_OF_A_HEAD:
+        model, hf_model = pair(part, 0.05)
+        ids = torch.randint(3, 51, (2, 15))
+        with torch.no_grad():
+            torch.testing.assert_close(model(ids), hf_model(input_ids=ids).logits, rtol=1e-5, atol=1e-5)
+    else:
+        with pytest.raises(ValueError, match=f"factor is 0.5; this library turns whole heads for model_type '{name}'"):
+            decoder_config(part)
+
+
+def test_a_part_of_each_head_is_the_same_in_layers_of_both_kinds():
+    rope = {"full_attention": {"rope_theta": 1e6}, "sliding_attention": {"partial_rotary_factor": 0.5}}
+    with pytest.raises(ValueError, match="partial_rotary_factor is 0.5; this library turns whole heads"):
+        decoder_config(config_of("gemma3_text", rope_parameters=rope))
 
 
 def test_every_counted_model_type_runs_or_has_its_missing_part_named():

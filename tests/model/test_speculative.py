@@ -90,6 +90,18 @@ def test_greedy_text_is_that_of_generate(n_draft):
     assert torch.equal(got.ids, cut)
 
 
+@pytest.mark.parametrize("n_draft", [1, 3, 20])
+def test_nothing_is_drafted_or_accepted_past_the_end_token(n_draft):
+    model, prompt = language_model(0), torch.tensor([[2, 4, 1]])
+    text = generate(model, prompt, max_new_tokens=25).ids[0, 3:].tolist()
+    end = max(text, key=text.index)
+    got = speculative_generate(model, model, prompt, max_new_tokens=25, n_draft=n_draft, end_id=end)
+    assert got.ids[0, 3:].tolist() == text[: text.index(end) + 1]
+    assert got.accepted == got.drafted  # the draft is the model itself
+    one_more = sum(got.accepted) + len(got.accepted) - len(got.ids[0, 3:])
+    assert one_more in (0, 1)  # the last round writes no token after an end token that was drafted
+
+
 @pytest.mark.slow
 def test_drawn_text_has_the_models_distribution():
     model, draft, prompt = (*(language_model(n, 4, n_layers=1) for n in (0, 5)), torch.tensor([[2, 1]]))
@@ -114,6 +126,7 @@ def test_drawn_text_has_the_models_distribution():
         ({"draft": language_model(1, 8)}, "the draft has 8 tokens, the model 7"),
         ({"n_draft": 0}, "n_draft must be at least 1; got 0"),
         ({"max_new_tokens": 0}, "max_new_tokens must be at least 1; got 0"),
+        ({"draft": language_model(1, max_length=8)}, "the draft has positions for 8 tokens and would read 9; take a"),
         ({"draft": language_model(1, window=3)}, "a cache with a window of 3 cannot be cut"),
     ],
 )

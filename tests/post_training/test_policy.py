@@ -32,6 +32,44 @@ def test_equal_rewards_give_zeros_whatever_their_mean_rounds_to():
     assert group_advantages(torch.tensor([[0.1, 0.1, 0.1], [0.3, 0.3, 0.3]])).tolist() == [[0.0] * 3] * 2
 
 
+def test_rewards_that_are_equal_up_to_rounding_give_zeros():
+    """0.1 + 0.2 is not 0.3 in floats; rewards that differ by more keep their advantages, however little it is."""
+    rewards = torch.tensor([[0.1 + 0.2, 0.3, 0.3, 0.3], [1e8 + 0.1] * 4], dtype=torch.float64)
+    assert group_advantages(rewards).tolist() == [[0.0] * 4] * 2
+    close = torch.tensor([[2.0, 2.000001, 2.0]], dtype=torch.float64)
+    assert group_advantages(close)[0, 1].item() == pytest.approx(math.sqrt(2), rel=1e-8)
+
+
+def test_whole_numbers_and_half_precision_are_rewards_too():
+    expected = torch.tensor([[-1.0, 1.0], [0.0, 0.0]])
+    for dtype in (torch.int64, torch.bool, torch.bfloat16):
+        torch.testing.assert_close(group_advantages(torch.tensor([[0, 1], [1, 1]]).to(dtype)), expected)
+
+
+def test_losses_of_numbers_in_half_precision_are_computed_in_float32():
+    """A mean of thousands of tokens, in bfloat16, is off in its third digit."""
+    new, old = (-drawn(seed, 4, 900).abs().bfloat16() - 1 for seed in (10, 11))
+    advantages, mask = drawn(12, 4).bfloat16(), torch.ones(4, 900, dtype=torch.bool)
+    for loss in (
+        lambda new, old, advantages: clipped_policy_loss(new, old, advantages, mask),
+        lambda new, old, advantages: policy_gradient_loss(new, advantages, mask),
+        lambda new, old, advantages: kl_penalty(new.flatten(), old.flatten()),
+    ):
+        got, exact = loss(new, old, advantages), loss(new.double(), old.double(), advantages.double())
+        torch.testing.assert_close(got, exact.float(), rtol=1e-5, atol=1e-6)
+
+
+def test_clipped_loss_is_that_of_trl():
+    """By the lines of TRL 1.16 (grpo_trainer.py), with the mean over the batch's tokens, called "bnpo" there."""
+    new, old, advantages = drawn(13, 5, 7) - 2, drawn(14, 5, 7) - 2, drawn(15, 5)
+    mask = drawn(16, 5, 7) > 0
+    coef_1 = torch.exp(new - old)
+    coef_2 = torch.clamp(coef_1, 1 - 0.2, 1 + 0.2)
+    per_token_loss = -torch.min(coef_1 * advantages[:, None], coef_2 * advantages[:, None])
+    expected = (per_token_loss * mask).sum() / mask.sum().clamp(min=1.0)
+    torch.testing.assert_close(clipped_policy_loss(new, old, advantages, mask), expected, rtol=1e-9, atol=1e-9)
+
+
 def test_policy_gradient_is_the_gradient_of_the_expected_reward():
     """All four answers of one token, each weighted by its probability: the exact gradient, with any baseline."""
     rewards = torch.tensor([1.0, 0.0, 3.0, -2.0], dtype=torch.float64)

@@ -24,6 +24,11 @@ def conversation(word: str) -> dict:
     return {"messages": [{"role": "user", "content": f"{word}?"}, {"role": "assistant", "content": f"<{word}>"}]}
 
 
+def answer_with(**entries: object) -> dict:
+    question, answer = conversation("red")["messages"]
+    return {"messages": [question, answer | entries]}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     return write_tiny_folder(tmp_path_factory.mktemp("tiny"))
@@ -59,9 +64,16 @@ def test_every_conversation_has_a_system_message_as_a_question_has(folder, file)
         ('{"messages": ["Hi"]}', 'message 0 is "Hi"; wanted a role and a content'),
         ('{"messages": [{"role": "user", "content": 3}]}', "wanted a role and a content, both texts"),
         ('{"messages": [{"role": "user", "content": "Hi"}]}', "there is no answer to learn from"),
-        ('{"messages": [{"role": "bot", "content": ""}, {"role": "assistant", "content": ""}]}', "the role 'bot'"),
+        (
+            '{"messages": [{"role": "bot", "content": ""}, {"role": "assistant", "content": ""}]}',
+            "message 0 has the role 'bot'",
+        ),
         ('{"messages": [{"role": "assistant", "content": "<|im_end|>"}]}', "holds <|im_end|>"),
         (json.dumps(conversation("a" * 100)), "tokens; the model takes at most 160"),
+        (json.dumps(answer_with(tool_calls=[{"id": 1}])), "message 1 has 'tool_calls', for which ChatML has no place"),
+        (json.dumps(answer_with(reasoning_content="Hm.")), "message 1 has 'reasoning_content'"),
+        (json.dumps(answer_with(weight=0)), "message 1 has 'weight'"),
+        (json.dumps(conversation("red") | {"tools": [{"name": "f"}]}), "it has tools, which a template would write"),
     ],
 )
 def test_a_wrong_line_is_refused_with_its_number_and_nothing_is_written(folder, file, tmp_path, line, message) -> None:
@@ -94,6 +106,13 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line_and_a_long_line_is_not_r
         sparse.truncate(10 * 2**30)
     with pytest.raises(ValueError, match="line 1: it has more than 8,000,000 bytes"):
         read_examples(file, chat)
+
+
+def test_entries_without_a_value_or_a_part_in_the_text_change_nothing(folder, file) -> None:
+    chat = load_chat(folder)
+    plain = read_examples(file, chat)[0]
+    file.write_text(json.dumps(answer_with(tool_calls=None, name=None) | {"tools": None, "source": "a book"}))
+    assert read_examples(file, chat)[0].ids == plain.ids
 
 
 def test_what_cannot_be_done_is_refused_in_a_sentence(folder, file, tmp_path) -> None:
@@ -221,7 +240,7 @@ def test_a_folder_of_another_kind_is_refused(tmp_path) -> None:
     for edit, message in (
         ({"model": {"type": "Unigram"}}, "'Unigram' tokenizer"),
         ({"pre_tokenizer": None}, "wanted 'BPE' with single digits before bytes"),
-        ({"added_tokens": tokenizer["added_tokens"][1:]}, "leaves ids out"),
+        ({"added_tokens": [tokenizer["added_tokens"][0] | {"id": 9}]}, "leaves ids out"),
     ):
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer | edit))
         with pytest.raises(ValueError, match=message):

@@ -45,13 +45,32 @@ def write_tiny_folder(folder: Path, *, seed: int = 0) -> Path:
         for name, shape in shapes.items()
     }
     write_tensors(folder / "model.safetensors", tensors, {"format": "pt"})
+    pieces = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     tokenizer = {
-        "model": {"type": "BPE", "vocab": {c: 3 + i for i, c in enumerate(byte_characters())}, "merges": []},
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": i, "content": name, "special": True} | plain for i, name in enumerate(NAMES)],
+        "normalizer": None,
         "pre_tokenizer": {
             "type": "Sequence",
-            "pretokenizers": [{"type": "Digits", "individual_digits": True}, {"type": "ByteLevel"}],
+            "pretokenizers": [{"type": "Digits", "individual_digits": True}, pieces],
         },
-        "added_tokens": [{"id": i, "content": name, "special": True} for i, name in enumerate(NAMES)],
+        "post_processor": None,
+        "decoder": pieces,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": {token: i for i, token in enumerate([*NAMES, *byte_characters()])},
+            "merges": [],
+        },
     }
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))

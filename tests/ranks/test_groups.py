@@ -26,7 +26,7 @@ def rows_and_columns(x, dist):
     exchanged = np.empty_like(x)
     dist.all_to_all_single(exchanged, x, group=column)
     numbers = [dist.get_rank(row), dist.get_world_size(column), dist.get_rank(rows[1 - rank // width])]
-    return total, spread, gathered, scattered, exchanged, np.array(numbers)
+    return total, spread, gathered, scattered, exchanged, np.array([*numbers, row.rank(), column.size()])
 
 
 def inputs_of(world):
@@ -45,7 +45,7 @@ def test_collectives_of_a_group_are_among_its_ranks(world):
         np.testing.assert_array_equal(gathered, x[row].reshape(-1))
         np.testing.assert_array_equal(scattered, x[:, column].sum(axis=0).reshape(2, 3)[row])
         np.testing.assert_array_equal(exchanged, x[:, column].reshape(2, 2, 3)[:, row].reshape(-1))
-        assert numbers.tolist() == [column, 2, -1]
+        assert numbers.tolist() == [column, 2, -1, column, 2]
     width = world // 2
     assert all(src // width == dst // width or src % width == dst % width for src, dst in outcome.traffic.link_bytes)
 

@@ -89,6 +89,42 @@ def second_message_of_another_shape(dist):
         dist.recv(X.copy(), 0)
 
 
+def overtaken_by_a_collective(dist):
+    array, pending = X.copy(), dist.irecv(np.empty(2), 1) if dist.get_rank() == 0 else None
+    dist.all_reduce(array)
+    pending.wait() if pending else dist.send(X[:2], 0)
+
+
+def overtaken_by_a_barrier(dist):
+    pending = dist.irecv(np.empty(1, np.uint8), 1) if dist.get_rank() == 0 else None
+    dist.barrier()
+    pending.wait() if pending else dist.send(np.ones(1, np.uint8), 0)
+
+
+def groups_in_another_order(dist):
+    groups = [dist.new_group([0, 1]), dist.new_group([0, 1])]
+    for group in groups[:: 1 - 2 * dist.get_rank()]:
+        dist.all_reduce(X.copy(), group=group)
+
+
+def sent_in_a_group_alone(dist):
+    group = dist.new_group([0, 1])
+    dist.recv(X.copy(), 0) if dist.get_rank() else dist.send(X, 1, group=group)
+
+
+def another_collective(dist):
+    dist.reduce(X.copy(), 0) if dist.get_rank() else dist.gather(X, [X.copy(), X.copy()])
+
+
+def collective_left_out(dist):
+    if dist.get_rank() == 0:
+        dist.all_reduce(X.copy())
+
+
+def collective_of_other_arrays(dist):
+    dist.all_reduce(np.zeros(4 + 2 * dist.get_rank()))
+
+
 CHANCE = np.random.default_rng(0)
 
 
@@ -118,6 +154,28 @@ def chance(dist):
         (other_shape, 2, "mismatch", r"float64 of shape \(4,\) to rank 1, which receives float64 of shape \(2, 2\)"),
         (other_dtype, 2, "mismatch", r"float64 of shape \(4,\) to rank 1, which receives float32 of shape \(4,\)"),
         (second_message_of_another_shape, 2, "mismatch", r"float64 of shape \(2,\) to rank 1"),
+        (
+            overtaken_by_a_collective,
+            2,
+            "mismatch",
+            "^rank 1 sends in all_reduce to rank 0, which receives it in irecv:",
+        ),
+        (overtaken_by_a_barrier, 2, "mismatch", "^rank 1 sends in barrier to rank 0, which receives it in irecv:"),
+        (
+            groups_in_another_order,
+            2,
+            "mismatch",
+            "in all_reduce for group . to rank ., which .* in all_reduce for group",
+        ),
+        (sent_in_a_group_alone, 2, "mismatch", "^rank 0 sends in send for group 1 to rank 1, .* receives it in recv:"),
+        (another_collective, 2, "mismatch", "^rank 1 sends in reduce to rank 0, which receives it in gather:"),
+        (
+            collective_left_out,
+            2,
+            "unsent",
+            "^in all_reduce, rank 0 receives from rank 1, which ends .*: call it on all",
+        ),
+        (collective_of_other_arrays, 2, "mismatch", r"^in all_reduce, rank . sends float64 .* do not fit$"),
         (chance, 2, "not-deterministic", "^rank 0 does something else when it is run again"),
     ],
 )
@@ -151,10 +209,20 @@ def changed_before_wait(dist):
         (lambda dist: dist.send(np.zeros((1,) * 5), 1), RankError, "has 5 axes: at most 4"),
         (lambda dist: dist.recv(np.broadcast_to(X, (4,)), 1), RankError, "cannot be written"),
         (lambda dist: dist.broadcast(X, 2), RankError, "broadcast names rank 2"),
-        (lambda dist: dist.all_gather_into_tensor(np.empty(4), X), RankError, "holds 2 times 4 numbers of float64"),
-        (lambda dist: dist.reduce_scatter_tensor(np.empty(4), X), RankError, "holds 2 times 4 numbers of float64"),
-        (lambda dist: dist.all_to_all_single(np.empty(3), X[:3]), RankError, "cuts an input of 3 numbers into 2"),
-        (lambda dist: dist.all_gather(X), AttributeError, "dist has no 'all_gather' here: it has get_rank,"),
+        (
+            lambda dist: dist.all_gather_into_tensor(np.empty(4), X),
+            RankError,
+            r"^all_gather_into_tensor\(output_tensor, input_tensor\) fills its first array from the second ones of all "
+            "ranks; the first holds 2 times the numbers of the other: got 4 of float64 for 4 of float64",
+        ),
+        (
+            lambda dist: dist.reduce_scatter_tensor(np.empty(4), X),
+            RankError,
+            r"^reduce_scatter_tensor\(output, input\) fills its first array from the second ones of all ranks; the "
+            "second holds 2 times the numbers of the other: got 4 of float64 for 4 of float64",
+        ),
+        (lambda dist: dist.all_to_all_single(np.empty(3), X[:3]), RankError, "into 2 equal parts, and this is 3 long"),
+        (lambda dist: dist.all_together(X), AttributeError, "dist has no 'all_together'"),
         (lambda dist: dist.send(np.zeros(100_001), 1), RankError, "more than 800,000 bytes"),
         (changed_before_wait, RankError, r"has changed before its wait\(\)"),
         (lambda dist: 1 / 0, ZeroDivisionError, "division"),
@@ -243,6 +311,9 @@ FORGED = {
     "unknown dtype": made((0, 1, -1, 9, 0), END, words=[0]),
     "too many axes": made((0, 1, -1, 8, 5), END, words=[0]),
     "negative size": made((0, 1, -1, 8, 1, -1), END, words=[0]),
+    "negative group": made((0, 1, -1, 8, 0, 0, 0, 0, 0, -1, 0), END, words=[0]),
+    "unknown collective": made((0, 1, -1, 8, 0, 0, 0, 0, 0, 0, 99), END, words=[0]),
+    "negative collective": made((0, 1, -1, 8, 0, 0, 0, 0, 0, 0, -1), END, words=[0]),
     "hidden size": made((0, 1, -1, 8, 1, 1, 7), END, words=[0]),
     "huge size": made((0, 1, -1, 8, 4, 2**62, 2**62, 2**62, 2**62), END, words=[0]),
     "too few words": made((0, 1, -1, 8, 1, 2), END, words=[0]),

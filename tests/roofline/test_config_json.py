@@ -245,6 +245,10 @@ LINEAR = ["linear_attention"] * 3 + ["full_attention"] * 4
             "^moe_layer_freq = 2: not understood",
         ),
         ({"model_type": "gemma3", "text_config": {"model_type": "t5"}}, "model_type is 't5'; this library has afmoe"),
+        (
+            {"model_type": "new", "text_config": {"model_type": "newer"}},
+            "model_type is 'newer'; this library has afmoe",
+        ),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(changes, says):

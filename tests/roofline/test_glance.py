@@ -2,10 +2,13 @@
 
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
+from build_glance import first_years
 from click.testing import CliRunner
+from published_files import FILES
 from tiny_decoders import tiny
 
 from softlookup.cli import main
@@ -15,6 +18,7 @@ from softlookup.roofline import config_json
 from softlookup.roofline.config_json import QUOTED
 from softlookup.roofline.glance import LONG, diagram, formulas, glance, glance_text, repeats
 
+MEASURED = Path(__file__).parents[2] / "book" / "measured"
 GPT_OSS = """gpt_oss: 24 layers, width 2,880
 
    embedding 201,088 x 2,880
@@ -126,16 +130,87 @@ def test_a_model_of_equal_layers_is_one_box():
     assert [line[:7] for line in lines if line.startswith("┌")] == ["┌ 32 x "]
 
 
-def test_the_file_for_the_book_has_the_counts_of_defaults():
-    file = Path(__file__).parents[2] / "book" / "measured" / "glance.json"
-    data = json.loads(file.read_text(encoding="utf-8"))
-    assert data["transformers"] == decoder_defaults()["transformers"]
-    assert {row["model_type"] for row in data["rows"]} | {*data["left_out"]} == {*DECODERS}
-    for row in data["rows"]:
-        if row["model_type"] in DECODERS:
-            config = {"model_type": row["model_type"]}
-            assert row["total"] == config_json.sizes(config).total
-            assert row["long_bytes"] == config_json.cache_bytes(config, LONG)
+GLANCE = json.loads((MEASURED / "glance.json").read_text(encoding="utf-8"))
+RELEASED = json.loads((MEASURED / "released_configs.json").read_text(encoding="utf-8"))
+
+
+def test_the_file_for_the_book_has_each_architecture_once():
+    assert GLANCE["transformers"] == decoder_defaults()["transformers"]
+    names = [row["model_type"] for row in GLANCE["rows"]]
+    assert sorted([*names, *GLANCE["left_out"]]) == sorted(DECODERS)
+
+
+@pytest.mark.parametrize("row", GLANCE["rows"], ids=lambda row: row["model_type"])
+def test_a_row_counts_the_config_of_the_model_that_it_names(row):
+    name, config = row["name"], {"model_type": row["model_type"]}
+    if name is not None:
+        released = RELEASED.get(row["model_type"], {"name": None})
+        config = released["config"] if released["name"] == name else QUOTED[name]
+        assert config_json.layers(config).model_type == row["model_type"]
+    assert row["total"] == config_json.sizes(config).total
+    assert row["active"] == config_json.sizes(config).active
+    assert row["long_bytes"] == config_json.cache_bytes(config, LONG)
+
+
+def size_in_name(name):
+    """The parameters that a model's name states; None where it states none, or those of one expert."""
+    match = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)b\b", re.sub(r"\d+B-\d+E", "", name), re.IGNORECASE)
+    return match and 1e9 * float(match[1])
+
+
+def test_sizes_are_read_from_names():
+    assert size_in_name("gpt-oss-20b") == 20e9
+    assert size_in_name("Qwen3-30B-A3B") == 30e9
+    assert size_in_name("Llama 2 7B") == 7e9
+    for name in ("Mixtral-8x7B-v0.1", "DeepSeek-V3", "Llama-4-Scout-17B-16E-Instruct", "GLM-5"):
+        assert size_in_name(name) is None
+
+
+@pytest.mark.parametrize("row", [row for row in GLANCE["rows"] if row["name"]], ids=lambda row: row["name"])
+def test_a_model_that_is_named_has_the_size_that_it_was_released_with(row):
+    released = RELEASED.get(row["model_type"], {})
+    stated = size_in_name(row["name"])
+    if stated is None:
+        stated = released["parameters"]
+        assert released["stated_in"]
+    assert 0.85 < row["total"] / stated < 1.15
+
+
+def test_released_configs_have_a_source_and_agree_with_those_that_the_library_quotes():
+    for released in RELEASED.values():
+        if released["source"] == "tests/roofline/published_files.py":
+            assert released["config"] == FILES[released["name"]]
+        else:
+            assert re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{12}: \S+_config\.json", released["source"])
+    for name, model_type in (
+        ("DeepSeek-V3", "deepseek_v3"),
+        ("gpt-oss 20B", "gpt_oss"),
+        ("Qwen3 30B-A3B", "qwen3_moe"),
+    ):
+        assert config_json.layers(RELEASED[model_type]["config"]) == config_json.layers(QUOTED[name])
+
+
+def test_an_architecture_is_of_the_year_of_the_first_wheel_that_has_it(tmp_path):
+    for version, year, types in (("1.0", 2023, ["llama"]), ("2.0", 2025, ["llama", "qwen3"])):
+        with zipfile.ZipFile(tmp_path / f"transformers-{version}-py3-none-any.whl", "w") as wheel:
+            table = zipfile.ZipInfo("transformers/models/auto/configuration_auto.py", (year, 12, 1, 0, 0, 0))
+            wheel.writestr(table, "\n".join(f'("{name}", "Config"),' for name in types))
+    assert first_years(tmp_path, ["llama", "qwen3"]) == {"llama": 2023, "qwen3": 2025}
+    with pytest.raises(ValueError, match="no wheel in .* has 'qwen4'"):
+        first_years(tmp_path, ["qwen4"])
+
+
+@pytest.mark.parametrize(
+    ("model_type", "more"),
+    [
+        ("qwen3_5_text", {"mlp_only_layers": [1]}),
+        ("gemma4_text", {"use_bidirectional_attention": "all"}),
+    ],
+)
+def test_what_released_files_say_beside_their_sizes_is_refused_where_it_would_count(model_type, more):
+    config = RELEASED[model_type]["config"]
+    with pytest.raises(ValueError, match=next(iter(more))):
+        glance({**config, "text_config": {**config["text_config"], **more}})
 
 
 def test_state_is_shown_where_there_is_one():

@@ -102,11 +102,13 @@ def test_replicas_divide_the_sequences_and_zero_the_states():
     assert bytes_of[1] == pytest.approx((4 + 12 / 16) * n, rel=1e-6)
     assert bytes_of[2] == pytest.approx((2 + 14 / 16) * n + 2 * layer, rel=1e-6)
     assert bytes_of[3] == pytest.approx(n + 2 * layer + 2 * 2 * layer, rel=1e-6)
+    # Of two nodes with eight replicas each: eight rings, over eight ports, with a fifteenth of the steps between nodes.
+    ring = LinkSpeed((14 * 3.4e-6 + 14e-6) / 15, 8 * 50e9)
     single, many = cost(Layout(1)), cost(Layout(16))
     assert many.micro_batches == 1 and single.micro_batches == 16
     adam_s = cluster().seconds([adam_step(total // 16)])
     assert single.compute_s - adam_s == pytest.approx(16 * (many.compute_s - adam_s))
-    assert many.data_s + many.hidden_s == pytest.approx(LINKS["Ethernet 400 Gbit/s"].all_reduce_s(2 * n, 16))
+    assert many.data_s + many.hidden_s == pytest.approx(ring.all_reduce_s(2 * n, 16))
 
 
 def test_a_pipeline_waits_for_its_stages_less_one():
@@ -127,10 +129,14 @@ def test_a_pipeline_waits_for_its_stages_less_one():
 def test_a_tensor_group_larger_than_a_node_talks_over_the_network():
     inside = cost(Layout(1, tensor=4))
     across = layout_cost(SMALL, Layout(1, tensor=4), cluster(node=2), tokens=16 * 1024, sequence=1024)
-    for got, latency_s, bytes_per_s in ((inside, 3.4e-6, 450e9), (across, 14e-6, 50e9)):
+    # Three steps, one of them between nodes; two cards of a node have two ports.
+    for got, latency_s, bytes_per_s in ((inside, 3.4e-6, 450e9), (across, (2 * 3.4e-6 + 14e-6) / 3, 2 * 50e9)):
         step_s = latency_s + 1024 * SMALL.D * 2 / 4 / bytes_per_s
         assert got.tensor_s == pytest.approx(16 * SMALL.L * 4 * 2 * 3 * step_s)
-    assert "since a tensor group is larger than a node" in across.reasons[1]
+    assert "since a tensor group is not within a node" in across.reasons[1]
+    straddling = layout_cost(SMALL, Layout(2, tensor=6), cluster(), tokens=16 * 1024, sequence=1024)
+    assert "Ethernet 400 Gbit/s (2 rings), since a tensor group is not within a node" in straddling.reasons[1]
+    assert "since" not in inside.reasons[1]
     assert inside.memory["weights"] == pytest.approx(cost(Layout(1)).memory["weights"] / 4, abs=2)
 
 
@@ -171,8 +177,8 @@ def test_layouts_that_are_none_are_refused(layout, options, message):
 
 
 @pytest.mark.parametrize("cards", PUBLISHED)
-def test_llama_3_s_layout_is_among_the_best_and_its_mfu_three_quarters_of_the_bound(cards):
-    """With rates measured on an H100 the bound is 1.3 to 1.4 times the published MFU, for both numbers of cards alike.
+def test_llama_3_s_layout_is_among_the_best_and_its_mfu_three_quarters_of_the_planned(cards):
+    """With rates measured on an H100 the plan has 1.3 to 1.4 times the published MFU, for both numbers of cards alike.
 
     Stragglers, kernels' starts and documents' masks are not in it. The published layout is within 10 % of the fastest
     of all that fit; those before it have fewer stages or narrower groups, and less room in memory.

@@ -56,12 +56,19 @@ def test_plan_as_json_is_that_of_the_library(file):
 def test_table_has_a_line_for_each_layout(file):
     lines = call(file, "--devices", 8, "--tokens", 65_536, "--best", 2).output.splitlines()
     assert lines[0] == "qwen3_moe: 30.53 billion parameters, 3.353 billion for a token"
-    assert lines[1] == "8 x H100 SXM, 80 GB each; NVLink within nodes of 8, InfiniBand NDR between them"
+    assert lines[1] == "8 x H100 SXM, 80 GB each; NVLink within nodes of 8, 8 x InfiniBand NDR between them"
     head = next(at for at, line in enumerate(lines) if line.startswith("layout "))
-    assert len(lines) == head + 5
+    assert len(lines) == head + 6
     for line in lines[head + 1 : head + 3]:
         assert float(line[: lines[head].index(" a card") + 7].split()[-1]) > 10
         assert sum(int(word.rstrip("%,")) for word in line.split("  ")[-1].split() if "%" in word) <= 101
+
+
+def test_a_node_with_few_ports_is_planned_with_them(file):
+    words = ["--devices", 16, "--tokens", 65_536, "--json"]
+    narrow, usual = (json.loads(call(file, *words, *ports).output) for ports in (["--ports", 1], []))
+    assert (narrow["ports"], usual["ports"]) == (1, 8)
+    assert narrow["layouts"][0]["step_s"] > usual["layouts"][0]["step_s"]
 
 
 def test_what_fits_nowhere_is_said_and_the_smallest_shown(file):

@@ -107,6 +107,16 @@ def test_sampled_tokens_do_not_depend_on_the_neighbours():
     assert len({tuple(request.written) for request in requests}) == 5
 
 
+def test_requests_without_a_seed_get_answers_of_their_own_which_their_seeds_give_again():
+    lm, text = model(), prompts(1)[0]
+    requests = [Request(text, 8, temperature=1.5) for _ in range(5)]
+    server(lm, Rules(most=5)).serve(requests)
+    assert len({tuple(request.written) for request in requests}) == 5
+    again = Request(text, 8, temperature=1.5, seed=requests[3].seed)
+    server(lm).serve([again])
+    assert again.written == requests[3].written
+
+
 def test_prefixes_are_shared_by_full_blocks_and_one_token_is_left():
     lm = model()
     text = prompts(1, least=20)[0]

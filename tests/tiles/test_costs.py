@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from softlookup.tiles import LaunchError, costs, replay
-from softlookup.tiles.inside.operations import DTYPES, OPERATIONS, KernelError, compute
+from softlookup.tiles.inside.halves import BFLOAT16, as_dtype
+from softlookup.tiles.inside.operations import OPERATIONS, compute
 from softlookup.tiles.inside.overflow import carried, wrapped
 from softlookup.tiles.inside.tracing import record
+from softlookup.tiles.inside.values import DTYPES, KernelError
 from tests.tiles.bodies import kernel_of
 
 SIDE = 128
@@ -31,7 +33,10 @@ def _slow_numbers(dtype: np.dtype) -> Iterator[np.ndarray]:
     """Numbers that processors and numpy are slow with."""
     rng = np.random.default_rng(3)
     shape = (SIDE, SIDE)
-    if dtype.kind == "f":
+    if dtype == BFLOAT16:
+        with np.errstate(all="ignore"):
+            yield from (as_dtype(numbers, BFLOAT16) for numbers in _slow_numbers(np.dtype(np.float32)))
+    elif dtype.kind == "f":
         info = np.finfo(dtype)
         tiny, largest = float(info.tiny), float(info.max)
         yield from (
@@ -63,9 +68,13 @@ def _calls(name: str, dtype: np.dtype) -> Iterator[tuple[list[np.ndarray], tuple
         elif name in ("max", "min", "sum"):
             yield from (([first], reduction) for reduction in REDUCTIONS)
         elif name == "where":
-            yield [numbers[0] != 0, first, second], ()
+            yield [as_dtype(numbers[0], np.dtype(bool)), first, second], ()
+        elif name == "bitcast":
+            yield [first], (DTYPES.index(dtype),)
+        elif name == "gather":
+            yield [first, np.random.default_rng(3).permuted(np.mgrid[:SIDE, :SIDE][0], axis=0)], (0,)
         else:
-            yield [first, second][: known.operands or 2], (0,) * known.numbers
+            yield [first, second, first][: known.operands or 2], (0,) * known.numbers
 
 
 @pytest.mark.slow
@@ -112,6 +121,12 @@ HEAVY = {
         "t = tl.full((256, 256), 1, tl.int64)",
         "tl.load(x + tl.sum(t * t, 1), mask=tl.sum(t, 1) < 0)",
     ),
+    "products of bfloat16": ("t = tl.full((65536,), 1e-38, tl.bfloat16)", "t * t"),
+    "remainders of bfloat16": ("t = tl.full((65536,), 1e38, tl.bfloat16)", "t % 1e-38"),
+    "error functions": ("t = tl.full((65536,), 0.5, tl.float64)", "tl.erf(t)"),
+    "sines": ("t = tl.full((65536,), 1e300, tl.float64)", "tl.sin(t)"),
+    "sums up to each": ("t = tl.full((65536,), 1e-7, tl.float16)", "tl.cumsum(t, 0)"),
+    "positions": ("t = tl.arange(0, 65536)", "tl.gather(t, t, 0)"),
     "small rows": ("t = tl.load(x)", "t + 1.0"),
 }
 

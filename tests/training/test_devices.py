@@ -5,6 +5,7 @@ import json
 import multiprocessing
 from dataclasses import asdict, replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from softlookup.model import Config
 from softlookup.model.transformer import Transformer
 from softlookup.model.translator import load_translator
 from softlookup.model.weights import read_tensors
-from softlookup.training import command_frame
+from softlookup.training import command_frame, devices
 from softlookup.training.command import TrainingRefused, train_command
 from softlookup.training.data import PlainBatches, make_batch
 from softlookup.training.devices import RankLostError, agreed, run_on_ranks, shard, share_of
@@ -135,6 +136,51 @@ def test_what_a_rank_raises_is_raised(rank):
         run_on_ranks(partial(raising, DivergedError("the loss is nan"), rank), 2, "cpu", lines.append)
     assert f"On rank {rank}:" in caught.value.__notes__[0]
     assert not multiprocessing.active_children() and lines in ([], ["a line"])
+
+
+class SlowToEnd:
+    """A process whose sentinel is ready, and whose exit status can be read only after a while: when it is waited for.
+
+    Args:
+        status: Its exit status.
+        first: The process after whose end this one ends.
+    """
+
+    def __init__(self, status, first=None):
+        self.sentinel, self.end = multiprocessing.Pipe(duplex=False)
+        self.status, self.exitcode, self.following = status, None, []
+        if first is None:
+            self.end.close()
+        else:
+            first.following.append(self.end)
+
+    def join(self, timeout=None):
+        self.exitcode = self.status
+        for end in self.following:
+            end.close()
+
+    def kill(self):
+        pass
+
+
+@pytest.mark.parametrize("last_words", ["error", "nothing", "end of file"])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_killed_rank_is_named_however_late_its_exit_status_can_be_read(monkeypatch, last_words, together):
+    other = SlowToEnd(0 if last_words == "nothing" else 1)
+    processes = [other, SlowToEnd(-9, first=None if together else other)]
+
+    def start(work, arguments, **options):
+        *_, writer, _ = arguments
+        if last_words == "error":
+            writer.send(("error", RuntimeError("[gloo] Connection closed by peer [127.0.0.1]:13704")))
+        if last_words != "end of file":
+            monkeypatch.setattr(writer, "close", lambda: None)
+        return SimpleNamespace(processes=processes)
+
+    monkeypatch.setattr(devices, "start_processes", start)
+    with pytest.raises(RankLostError) as caught:
+        run_on_ranks(print, 2, "cpu", print)
+    assert str(caught.value) == KILLED
 
 
 def sizes_when_cut(device, tell):

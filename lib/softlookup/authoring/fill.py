@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from softlookup.authoring.variants import constants
 from softlookup.checking.catalogue import Catalogue
+from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.published import CONSTANT, in_variant
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
@@ -32,6 +33,23 @@ def heading(task: Task) -> str:
         f"{_count(task.points, 'point')} · "
         f"[read in the book]({BOOK}{task.book_url})"
     )
+
+
+def barred(task: Task) -> str:
+    """A sentence on what an answer must not call, empty where the task bars nothing but parts of this library.
+
+    A class goes without saying where the function of its name is listed.
+    """
+    names: dict[str, str] = {}
+    for dotted in task.forbids:
+        if dotted in INSIDES or dotted.startswith("softlookup.") or "._" in dotted:
+            continue
+        last = dotted.rpartition(".")[2].lower().replace("_", "").removesuffix("loss").removesuffix("2d")
+        names.setdefault(last, dotted.removeprefix("torch.nn.functional.").replace("torch.nn.", "nn."))
+    listed = [f"`{name}`" for name in names.values()]
+    if len(listed) > 1:
+        listed[-2:] = [f"{listed[-2]} and {listed[-1]}"]
+    return f"Not allowed here, from whatever library: {', '.join(listed)}." if listed else ""
 
 
 def table(tasks: Iterable[Task]) -> str:
@@ -82,6 +100,8 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Cata
 
     task = task_of(text)
     text = PLACE.sub(fill, text)
+    if task and "allowed" not in text and (sentence := barred(catalogue.task(task))):
+        text = f"{text.rstrip()}\n\n{sentence}"
     if task and (sentences := catalogue.variant(task, chosen.get(task, 0)).in_words()):
         text = f"{text.rstrip()}\n\n{sentences}"
     return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text

@@ -226,12 +226,12 @@ def score(task: Task, rounds: Asked) -> RoundOutcome:
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
-    # A lost dtype goes before what follows from it.
+    # A lost dtype goes before what follows from it. A rank alone sends nothing, so that it tells less.
     failed.sort(
         key=lambda answered: (
             answered[0].part != CORE,
             not (answered[1].failure and answered[1].failure.kind == "dtype"),
-            answered[1].arrays is None,
+            answered[1].arrays is None or answered[0].world == 1,
         )
     )
     kinds = [(case.part, answer.failure.kind if answer.failure else "") for case, answer, _ in failed]

@@ -85,10 +85,12 @@ class MistakeResults:
 def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:
     """The cases that tell mistakes apart: those that ask for values.
 
-    Those of kernels begin with the smallest inputs: most mistakes are ruled out there, before a long launch is run.
+    Those of kernels and of ranks begin with the smallest inputs: most mistakes are ruled out there, before a long run.
     """
     valued = [answered for answered in rounds if not answered[0].gradients]
-    return sorted(valued, key=lambda answered: sum(a.size for a in inputs_of(answered[0])) if answered[0].grid else 0)
+    return sorted(
+        valued, key=lambda answered: sum(a.size for a in inputs_of(answered[0])) if answered[0].is_recorded else 0
+    )
 
 
 def _is_mistaken(got: Arrays, wrong: Arrays, case: Case) -> bool:
@@ -170,6 +172,21 @@ def _named(variant: Variant, slugs: list[str], size: int, rounds: Asked, mistake
     if size == 2 and mistake_results.pairs is not None:
         return _written_pair(mistake_results.pairs, rounds) if slugs else []
     return _first(variant, combinations(slugs, size), rounds, mistake_results)
+
+
+def _pair_in_core(variant: Variant, slugs: list[str], core: Asked, mistake_results: MistakeResults) -> list[str]:
+    """A pair that agrees with the core cases, of mistakes that show there: bytes that a kernel reads do not."""
+
+    def shows(slug: str) -> bool:
+        results = ((case, mistake_results.by(variant, (slug,), case), right) for case, _, right in _valued(core))
+        return any(wrong is None or not same(wrong, right, case) for case, wrong, right in results)
+
+    pair = _named(variant, slugs, 2, core, mistake_results)
+    if all(map(shows, pair)):
+        return pair
+    return (
+        [] if mistake_results.pairs is not None else _named(variant, [*filter(shows, slugs)], 2, core, mistake_results)
+    )
 
 
 def _in_a_part(variant: Variant, slugs: list[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
@@ -299,7 +316,7 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
         return first + _second(variant, first[0], slugs, pair, rounds, mistake_results)
     return (
         pair
-        or _named(variant, slugs, 2, core, mistake_results)
+        or _pair_in_core(variant, slugs, core, mistake_results)
         or _in_a_part(variant, slugs, rounds, mistake_results)
         or (_beside_habit(variant, slugs, rounds, mistake_results) if wrong else [])
         or by_symptom(variant.task, [answered for answered in rounds if not is_right(*answered)])

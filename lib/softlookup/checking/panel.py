@@ -154,9 +154,10 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
 
 def _chips(difference: Difference, reveals: bool) -> str:
     """Got and wanted as rows of pieces; the first that differs is framed."""
-    got, expected = texts.chips(difference.got), texts.chips(difference.expected)
-    if got is None or expected is None:
+    both = texts.chips_side_by_side(difference.got, difference.expected)
+    if both is None:
         return ""
+    got, expected = both
     off = next((i for i, pair in enumerate(zip(got, expected, strict=False)) if pair[0] != pair[1]), None)
     off = min(len(got), len(expected)) if off is None else off
     rows = [("got", got), *([("wanted", expected)] if reveals else [])]

@@ -15,7 +15,7 @@ from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import Answer, Failure
 from softlookup.checking.limits import RANKS_WITHIN_LIMITS, excess
 from softlookup.checking.protocols import Student
-from softlookup.ranks.inside.dist import MESSAGES
+from softlookup.ranks.inside.names import MESSAGES
 from softlookup.ranks.inside.packing import NAMES, Record
 from softlookup.ranks.records import WorldError
 from softlookup.ranks.world import WorldOutcome, run

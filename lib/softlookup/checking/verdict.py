@@ -156,7 +156,13 @@ def word(
         beside = [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         beside += _broken_properties(variant, case, answer)
         beside += _raised_elsewhere(variant, outcome.rounds, bool(slugs))
-        sentences += [described(case, difference, names, reveals), *beside]
+        is_longer = any(
+            answer.arrays
+            and len(answer.arrays) > difference.result
+            and answer.arrays[difference.result].shape[:1] > (1,)
+            for _, answer, _ in outcome.rounds
+        )
+        sentences += [described(case, difference, names, reveals, is_longer), *beside]
     return CheckResult(
         **common,
         names=names,

@@ -42,8 +42,18 @@ _NAN_IN_KERNELS = (
 )
 
 
-def described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool) -> str:
-    """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
+def described(
+    case: Case, difference: Difference, names: tuple[str, ...], reveals: bool, is_longer_elsewhere: bool = False
+) -> str:
+    """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed.
+
+    Args:
+        case: The question.
+        difference: The difference.
+        names: What the results are called.
+        reveals: Whether the right result may be shown.
+        is_longer_elsewhere: Whether the first axis of this result is longer than 1 in another question.
+    """
     prefix = f'Case "{case.label}"'
     if difference.kind == "text":
         name = which(difference, names).removeprefix(" of ")
@@ -53,7 +63,7 @@ def described(case: Case, difference: Difference, names: tuple[str, ...], reveal
         message = f"{prefix}: the shape{which(difference, names)} is {shape(difference.got)}, "
         message += f"wanted is {shape(difference.expected)}."
         if difference.got.shape[1:] == difference.expected.shape and difference.got.ndim:
-            is_single = difference.got.shape[0] == 1
+            is_single = difference.got.shape[0] == 1 and not is_longer_elsewhere
             many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
             message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
         return message

@@ -160,11 +160,19 @@ class Entries:
             raise ValueError(f"{' and '.join(stated)} are names of one entry, but their values differ: {stated}")
         return next(iter(stated), names[0])
 
-    def token_id(self, name: str, otherwise: int | None = None) -> int:
-        """Read a special token's id; ``otherwise`` stands in where there is none."""
+    def token_id(self, name: str, otherwise: int | None = None, *, or_first: bool = False) -> int:
+        """Read a special token's id, within vocab_size; ``otherwise`` stands in where there is none.
+
+        With ``or_first`` there may be a list of ids, of which the first is taken.
+        """
         value = self.get(name, otherwise)
+        if or_first and isinstance(value, list | tuple) and value:
+            value = value[0]
         if type(value) is not int:
             raise ValueError(f"{name} is {value!r}; wanted one id")
+        vocab_size = self.size("vocab_size")
+        if not 0 <= value < vocab_size:
+            raise ValueError(f"{name} is {value}; the vocabulary has ids 0 to {vocab_size - 1}")
         return value
 
     def refuse_the_rest(self, without_effect: Iterable[str] = ()) -> None:

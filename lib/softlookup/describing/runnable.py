@@ -140,6 +140,11 @@ RUNNABLE: Mapping[str, RunnableDecoder] = MappingProxyType(
 )
 """The model_types that run; tests hold the logits of each against transformers."""
 
+TURN_PART_OF_A_HEAD = frozenset(
+    "glm glm4 glm4_moe minimax_m2 nemotron phi phi3 qwen3_5_text qwen3_5_moe_text qwen3_next stablelm".split()
+)
+"""Of these the model_types that follow partial_rotary_factor; in transformers the others pass it by, or fail."""
+
 _PARTS = (AttentionSizes, LatentSizes, DeltaSizes, DenseSizes, ExpertsSizes)
 
 

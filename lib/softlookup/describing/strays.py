@@ -31,6 +31,7 @@ _ANYWHERE: dict[str, Allowed] = {
         _is(False),
     ),
     "moe_layer_freq": _is(1),
+    "mlp_only_layers": _is([]),
     "shared_intermediate_size": _is(0),
     "normalization_function": _is("rmsnorm"),
     "mamba_use_mlp": _is(True),
@@ -62,6 +63,8 @@ _OF_FAMILIES: dict[str, dict[str, Allowed]] = {
     },
 }
 _OF_FAMILIES["qwen3_5_text"] = _OF_FAMILIES["qwen3_5_moe_text"] = {"attn_output_gate": _is(True)}
+_OF_FAMILIES["glm_moe_dsa"] = {"indexer_rope_interleave": _anything}
+_OF_FAMILIES["deepseek_v4"] = {"num_hash_layers": _anything}  # experts that are chosen by hash have the same weights
 _OF_FAMILIES["gpt_oss"] = {"experts_per_token": _as("num_experts_per_tok")}
 _OF_FAMILIES["lfm2_moe"] = _OF_FAMILIES["lfm2"]
 

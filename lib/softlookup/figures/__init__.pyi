@@ -88,6 +88,7 @@ from softlookup.figures.preemption import preemption as preemption
 from softlookup.figures.printed import comparison as comparison
 from softlookup.figures.printed import wrong_cells as wrong_cells
 from softlookup.figures.product_box import product_box as product_box
+from softlookup.figures.program_order import program_order as program_order
 from softlookup.figures.rank_by_layer import rank_by_layer as rank_by_layer
 from softlookup.figures.rate_curves import rate_curves as rate_curves
 from softlookup.figures.reach import gradient_reach as gradient_reach
@@ -102,6 +103,7 @@ from softlookup.figures.rotary_ramp import rotary_ramp as rotary_ramp
 from softlookup.figures.scaling import gradient_size as gradient_size
 from softlookup.figures.scaling import saturation as saturation
 from softlookup.figures.scaling import variance as variance
+from softlookup.figures.sectors import sectors as sectors
 from softlookup.figures.served import latency_curves as latency_curves
 from softlookup.figures.serving_loop import serving_loop as serving_loop
 from softlookup.figures.sharpened import sharpened as sharpened

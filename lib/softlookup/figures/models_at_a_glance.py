@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from softlookup.figures.marks import write_beside
 from softlookup.figures.theme import Palette
@@ -41,8 +42,10 @@ def models_at_a_glance(
             axes.plot(active, memory, shapes[kind], color=colors[age], markersize=5, alpha=0.8, markeredgewidth=0)
         memories = [memory for _, memory, _ in points]
         descriptions.append(f"{kind}: {len(points)} models, {min(memories):.2g} to {max(memories):.2g} bytes")
+    halo = [withStroke(linewidth=2.5, foreground=palette.paper)]  # a name may lie over other models' dots
     for name, point in names.items():
-        write_beside(axes, name, point, (5, 3), va="baseline", size=8, color=palette.ink)
+        write_beside(axes, name, point, (5, 3), va="baseline", size=8, color=palette.ink, path_effects=halo)
+    axes.margins(x=0.1)  # for a name beside the last dot
     axes.set(xscale="log", yscale="log", xlabel="parameters at work on a token", ylabel="bytes for each token")
     of_kind = [
         Line2D([], [], color=palette.muted, marker=mark, linestyle="", label=kind) for kind, mark in shapes.items()

@@ -61,7 +61,7 @@ _PARTS = (
     ),
     "describing/*.json",
     *("slide_audit/*.py", "slide_audit/*.toml", "tiles/__init__.py*", "tiles/kernel.py", "tiles/costs.py"),
-    *("tiles/replay.py", "tiles/inside/*.py", "ranks/__init__.py*", "ranks/inside/*.py"),
+    *("tiles/replay.py", "tiles/memory.py", "tiles/inside/*.py", "ranks/__init__.py*", "ranks/inside/*.py"),
     *(f"ranks/{name}.py" for name in ("in_process", "links", "records", "rendezvous", "world")),
     *("widgets/__init__.py*", "widgets/rank_recording.py", "widgets/played_programs.py"),
     *("widgets/shared.js", "widgets/shared.css", "widgets/rank_player.js", "widgets/rank_player.css"),

@@ -12,6 +12,9 @@ from torch import Tensor, nn
 
 from softlookup.model.config import Activation, Config
 
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+"""What weights may be: numbers of fewer bits are parts of them, beside scales."""
+
 # What `transformers` calls the activations.
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
@@ -81,8 +84,8 @@ def translated(
         Ours by name. What needs no turning is not copied.
 
     Raises:
-        ValueError: If tensors are missing, left over or of the wrong shape, or one table has two contents; the message
-            names them.
+        ValueError: If tensors are missing, left over, of the wrong shape or dtype, or one table has
+            two contents; the message names them.
     """
     left = {name: t for name, t in tensors.items() if not any(re.fullmatch(pattern, name) for pattern in unused)}
     for other, first in same.items():
@@ -98,6 +101,11 @@ def translated(
     result = {}
     for library_name, published_name in taken.items():
         tensor = left[published_name]
+        if tensor.dtype not in FLOATS:
+            raise ValueError(
+                f"{published_name} has dtype {tensor.dtype}; wanted floating-point numbers of 16 bits or more: "
+                "quantised weights are not read"
+            )
         is_matrix = library_name.rpartition(".")[2].startswith("w")
         if is_matrix and not (as_they_are and library_name.startswith(as_they_are)):
             tensor = tensor.mT

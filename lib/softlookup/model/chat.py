@@ -54,7 +54,8 @@ class ChatModel:
     Args:
         model: A trained one. It is not to be changed or moved once it has written.
         tokenizer: The one that it was trained with.
-        system: What the model is told before the question, unless it is told something else.
+        system: What the model is told before the question, unless it is told something else; None for nothing, not
+            even an empty turn.
 
     Raises:
         ValueError: If the two differ in the size of their vocabulary.
@@ -62,7 +63,7 @@ class ChatModel:
     Book: 13_beyond_text.html#beyond-text-published.
     """
 
-    def __init__(self, model: DecoderLM, tokenizer: ByteLevelTokenizer, *, system: str = "") -> None:
+    def __init__(self, model: DecoderLM, tokenizer: ByteLevelTokenizer, *, system: str | None = "") -> None:
         if model.config.vocab_size != len(tokenizer):
             raise ValueError(f"the model has {model.config.vocab_size} tokens, the tokenizer {len(tokenizer)}")
         self.model, self.tokenizer, self.system = model.eval(), tokenizer, system
@@ -108,7 +109,8 @@ class ChatModel:
             ValueError: If question or system holds the name of a special token, which would end the turn; the message
                 names it.
         """
-        turns = (("system", self.system if system is None else system), ("user", question))
+        system = self.system if system is None else system
+        turns = [("user", question)] if system is None else [("system", system), ("user", question)]
         written = [write_turn(role, text, self.tokenizer.names) for role, text in turns]
         return "".join([*written, begin_turn("assistant")])
 

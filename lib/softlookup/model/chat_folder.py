@@ -5,23 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from softlookup.model.chat import ChatModel
+from softlookup.model.chat_template import template_system
 from softlookup.model.language import DecoderLM
 from softlookup.model.published import llama_config, llama_weights
-from softlookup.model.smollm2 import SYSTEM, load_smollm2
+from softlookup.model.smollm2 import load_smollm2
 from softlookup.model.weights import read_tensors
-from softlookup.text.byte_level import ByteLevelTokenizer
-from softlookup.text.vocabulary import Specials, Vocabulary
-from softlookup.untrusted_files import (
-    decode_utf8,
-    is_pair_list,
-    is_text_list,
-    naming,
-    read_bytes,
-    read_json_object,
-    shortened,
-)
+from softlookup.text.tokenizer_json import published_tokenizer
+from softlookup.untrusted_files import naming, read_json_object, shortened
 
 SMOLLM2 = "smollm2"
 """The name by which load_chat knows the model of load_smollm2."""
@@ -42,7 +35,8 @@ def load_chat(name: str | Path = SMOLLM2, *, device: torch.device | str = "cpu")
     Raises:
         ModuleNotFoundError: If the file of SmolLM2 is not installed; the message says how to install it.
         FileNotFoundError: If the folder or a file of it is missing.
-        ValueError: If the folder holds another kind of model or tokenizer; the message names what differs.
+        ValueError: If the folder holds another kind of model, of tokenizer or of chat template; the message names what
+            differs.
 
     Book: 13_beyond_text.html#beyond-text-published.
     """
@@ -57,21 +51,18 @@ def load_chat(name: str | Path = SMOLLM2, *, device: torch.device | str = "cpu")
     content = read_json_object(folder / "tokenizer.json")
     with naming(folder / "tokenizer.json"):
         tokenizer = published_tokenizer(content, description)
-    # The published template puts this sentence before a conversation that has no system message.
-    templates = [folder / "tokenizer_config.json", folder / "chat_template.jinja"]
-    is_smollm2 = any(path.exists() and SYSTEM in decode_utf8(read_bytes(path), path) for path in templates)
     with naming(folder):
-        return ChatModel(model.to(device), tokenizer, system=SYSTEM if is_smollm2 else "")
+        return ChatModel(model.to(device), tokenizer, system=template_system(folder))
 
 
 def _read_model(folder: Path, description: Mapping[str, Any]) -> DecoderLM:
     with naming(folder / "config.json"):
         config = llama_config(description)
-    tensors, _ = read_tensors(folder / "model.safetensors")
+    tensors = _read_shards(folder)
     if config.n_layers > len(tensors):
         raise ValueError(
-            f"{folder / 'config.json'} has {config.n_layers} layers, and {folder / 'model.safetensors'} holds "
-            f"{len(tensors)} tensors: they are not of the same model"
+            f"{folder / 'config.json'} has {config.n_layers} layers, and there are {len(tensors)} tensors: they are "
+            "not of the same model"
         )
     try:
         with torch.device("meta"):  # no room and no numbers for weights that are replaced at once
@@ -83,62 +74,25 @@ def _read_model(folder: Path, description: Mapping[str, Any]) -> DecoderLM:
     return model
 
 
-def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, Any]) -> ByteLevelTokenizer:
-    """Make the tokenizer that a tokenizer.json describes, where it is of SmolLM2's kind.
-
-    Args:
-        content: What tokenizer.json holds.
-        description: What config.json holds; it names the ids of special tokens.
-
-    Raises:
-        ValueError: If the file describes another kind of tokenizer.
-
-    Source: Radford et al. 2019 (bytes and merges); Allal et al. 2025 (single digits).
-    """
-    model, cutting = content.get("model") or {}, content.get("pre_tokenizer") or {}
-    _check_types(model, cutting, added := content.get("added_tokens") or [])
-    steps = [(step.get("type"), step.get("individual_digits")) for step in cutting.get("pretokenizers", [])]
-    if model.get("type") != "BPE" or steps != [("Digits", True), ("ByteLevel", None)]:
+def _read_shards(folder: Path) -> dict[str, Tensor]:
+    """Read all tensors, of one file or of those that an index names."""
+    path, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if path.exists() or not index.exists():
+        return read_tensors(path)[0]
+    files = read_json_object(index).get("weight_map")
+    if not isinstance(files, dict) or not files or not all(map(_is_plain_name, files.values())):
         raise ValueError(
-            f"tokenizer.json describes a {shortened(model.get('type'))!r} tokenizer with the steps "
-            f"{shortened(steps, 200)}; wanted 'BPE' with single digits before bytes, as SmolLM2 has it"
+            f"{index} has the weight_map {shortened(files)}; wanted an object with the name of a file of this folder "
+            "for each tensor"
         )
-    number_of = dict(model["vocab"]) | {entry["content"]: entry["id"] for entry in added}
-    tokens = sorted(number_of, key=number_of.__getitem__)
-    if [number_of[token] for token in tokens] != list(range(len(tokens))):
-        raise ValueError("tokenizer.json leaves ids out, or gives some of them twice; wanted 0, 1, 2 and so on")
-    end: Any
-    end, start = (description.get(name) for name in ("eos_token_id", "bos_token_id"))
-    ids = [description.get("pad_token_id"), start, start, end]
-    for name, number in (("eos_token_id", end), ("bos_token_id", start), ("pad_token_id", ids[0])):
-        if (number is None and name == "eos_token_id") or not _is_id_or_none(number, len(tokens)):
-            raise ValueError(f"config.json has {name} {shortened(number)}; wanted an id from 0 to {len(tokens) - 1}")
-    specials = Specials(*(tokens[end if number is None else number] for number in ids))
-    merges = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
-    names = [entry["content"] for entry in added if entry.get("special")]
-    return ByteLevelTokenizer(Vocabulary(tokens, specials), [(left, right) for left, right in merges], names)
+    tensors: dict[str, Tensor] = {}
+    for name in sorted(set(files.values())):
+        part, _ = read_tensors(folder / name)
+        if wrong := sorted(part.keys() ^ {tensor for tensor, file in files.items() if file == name}):
+            raise ValueError(f"{index} and {folder / name} differ: {shortened(wrong[0])} stands in one of them alone")
+        tensors |= part
+    return tensors
 
 
-def _is_id_or_none(number: object, n_tokens: int) -> bool:
-    return number is None or (type(number) is int and 0 <= number < n_tokens)
-
-
-def _check_types(model: object, cutting: object, added: object) -> None:
-    """Refuse parts of a tokenizer.json that are not of the type that every such file has there."""
-    if not isinstance(model, dict) or not isinstance(cutting, dict):
-        raise ValueError("tokenizer.json has a model or a pre_tokenizer that is no object")
-    ids, merges, steps = model.get("vocab"), model.get("merges"), cutting.get("pretokenizers", [])
-    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-        raise ValueError(f"tokenizer.json has the pretokenizers {shortened(steps)}; wanted a list of objects")
-    if model.get("type") != "BPE":
-        return  # what another type has is not looked at
-    if not isinstance(ids, dict) or not all(type(number) is int for number in ids.values()):
-        raise ValueError(f"tokenizer.json has the vocab {shortened(ids)}; wanted an object with an id for each token")
-    is_text = is_text_list(merges) and all(pair.count(" ") == 1 for pair in merges or [])
-    if not is_text and not is_pair_list(merges):
-        raise ValueError(f"tokenizer.json has the merges {shortened(merges)}; wanted a list of pairs of tokens")
-    if not isinstance(added, list) or not all(
-        isinstance(entry, dict) and isinstance(entry.get("content"), str) and type(entry.get("id")) is int
-        for entry in added
-    ):
-        raise ValueError(f"tokenizer.json has the added_tokens {shortened(added)}; wanted objects with content and id")
+def _is_plain_name(name: object) -> bool:
+    return isinstance(name, str) and name.endswith(".safetensors") and not {"/", "\\", ":", "\0"} & set(name)

@@ -1,6 +1,7 @@
 """Language models with one stack: decoder-only (what comes next?) and encoder-only (what is hidden here?)."""
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -41,14 +42,16 @@ class DecoderLM(nn.Module):
         Args:
             ids: Token ids.
             mask: True where there is a token, False where a row is filled up; None means tokens everywhere. Positions
-                are counted from each row's first token, so a row may be filled up on either side.
+                are counted from each row's first token, so a row may be filled up on either side, but not between its
+                tokens.
             trace: Where to leave states and weights.
 
         Returns:
             Logits.
 
         Raises:
-            ValueError: If ids have no row, the batch is empty, a row is too long, or the mask's shape is not the ids'.
+            ValueError: If ids have no row, the batch is empty, a row is too long, or the mask's shape is not the ids'
+                or it has a gap between tokens. On a GPU and in a compiled model the mask is not read.
             TypeError: If the ids are not whole numbers or the mask is not boolean.
         """
         return self.head(self.states(ids, mask, trace=trace))
@@ -83,7 +86,7 @@ class DecoderLM(nn.Module):
             An empty cache for step.
 
         Raises:
-            ValueError: If a row ends in filling: what is written next has to follow a token.
+            ValueError: If a row ends in filling: what is written next has to follow a token. Or as in forward.
             TypeError: If the mask is not boolean.
         """
         if mask is not None:
@@ -196,4 +199,11 @@ def _padding(ids: Tensor, mask: Tensor | None) -> tuple[Tensor | None, Tensor | 
         raise TypeError(f"mask has dtype {mask.dtype}; wanted torch.bool, where True means: a token")
     if mask.shape != ids.shape:
         raise ValueError(f"mask has shape {tuple(mask.shape)}; the ids have {tuple(ids.shape)}: they must be equal")
+    if mask.device.type == "cpu" and not torch.compiler.is_compiling():
+        begins_BT = mask & ~F.pad(mask[:, :-1], (1, 0))
+        if (gaps_B := begins_BT.sum(dim=1) > 1).any():
+            raise ValueError(
+                f"mask has a gap in row {int(gaps_B.nonzero()[0])}: False between two tokens. Fill rows up at the ends "
+                "alone, or take the tokens of the gap out of ids and mask"
+            )
     return mask[:, None, None, :], (mask.cumsum(dim=1) - 1).clamp(min=0)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from softlookup.model._decoder_weights import LAYER_NAMES
-from softlookup.model._renaming import spread
+from softlookup.model._renaming import FLOATS, spread
 from softlookup.model.language import DecoderLM
 from softlookup.model.weights import CheckpointError, read_tensors, write_tensors
 from softlookup.untrusted_files import read_json, shortened
@@ -28,6 +28,17 @@ _HAS_ADAPTERS = "the model has LoRA adapters already: merge them first with merg
 _PREFIX = "base_model.model."
 _LLAMA_NAMES = {name: published.removesuffix(".weight") for name, published in spread(LAYER_NAMES).items()}
 _PLAIN = {"bias": "none", "fan_in_fan_out": False, "use_dora": False, "use_rslora": False, "modules_to_save": None}
+_READ = {"peft_type", "r", "lora_alpha", "target_modules", "base_model_name_or_path"}
+# Entries that change nothing once the adapter is trained, or nothing by themselves.
+_HARMLESS = {
+    "task_type", "auto_mapping", "peft_version", "revision", "inference_mode", "lora_dropout", "layers_pattern",
+    "megatron_core", "loftq_config", "eva_config", "corda_config", "lora_ga_config", "qalora_group_size",
+    "runtime_config",
+}  # fmt: skip
+# The other ways to begin (pissa, olora, corda, loftq, lora_ga) change the frozen matrices, which no adapter holds.
+_BEGINNINGS = (True, "gaussian", "orthogonal", "eva", "mica")
+_NEUTRAL: tuple[Any, ...] = (None, False, [], {})
+_ACCEPTED: dict[str, tuple[Any, ...]] = {"bias": ("none",), "init_lora_weights": _BEGINNINGS}
 
 
 class LoraChange(nn.Module):
@@ -76,16 +87,16 @@ def add_lora(
         The full names of the changed matrices, in the order of the model.
 
     Raises:
-        ValueError: If rank is below 1, alpha is not above 0, the model has adapters, or a target is not in the model;
-            the message lists the names there are.
+        ValueError: If rank is below 1, alpha is no finite number above 0, the model has adapters, or a target is not in
+            the model; the message lists the names there are.
 
     Source: Hu et al. 2021, section 4. Book: 20_after_pretraining.html#after-pretraining-lora.
 
     >>> add_lora(nn.Sequential(nn.Linear(4, 3)), rank=2, alpha=4, targets=["0"])
     ['0']
     """
-    if rank < 1 or not alpha > 0:
-        raise ValueError(f"rank is {rank}, alpha {alpha}; wanted a rank of at least 1 and an alpha above 0")
+    if rank < 1 or not 0 < alpha < math.inf:
+        raise ValueError(f"rank is {rank}, alpha {alpha}; wanted a rank of at least 1 and a finite alpha above 0")
     if _changes(model):
         raise ValueError(_HAS_ADAPTERS)
     matrices = _matrices(model)
@@ -94,12 +105,8 @@ def add_lora(
         raise ValueError(f"the model has no matrix {unknown[0]!r}; it has {', '.join(last_names)}")
     if not targets:
         raise ValueError(f"targets is empty; wanted names of matrices, among {', '.join(last_names)}")
-    model.requires_grad_(False)
     names = [name for name in matrices if name.rpartition(".")[2] in targets]
-    for name in names:
-        module, parameter = matrices[name]
-        change = LoraChange(getattr(module, parameter), rank, alpha, is_linear=isinstance(module, nn.Linear))
-        parametrize.register_parametrization(module, parameter, change)
+    _attach(model, [matrices[name] for name in names], rank, alpha)
     return names
 
 
@@ -239,24 +246,34 @@ def load_adapter(model: nn.Module, folder: str | Path) -> None:
             f"{', '.join(sorted(known))}"
         )
     names = {name: public for name, public in publics.items() if public.rpartition(".")[2] in targets}
-    shapes = {}
+    shapes, wrong = {}, []
     for name, public in names.items():
         module, parameter = matrices[name]
         w = getattr(module, parameter)
-        n_out, n_in = w.shape if isinstance(module, nn.Linear) else (w.shape[1], w.shape[0])
+        w = w if isinstance(module, nn.Linear) else w.mT
+        n_out, n_in = w.shape
         shapes[f"{_PREFIX}{public}.lora_A.weight"] = (rank, n_in)
         shapes[f"{_PREFIX}{public}.lora_B.weight"] = (n_out, rank)
-    wrong = [f"missing {key}" for key in shapes if key not in tensors]
+        # PEFT writes the frozen table of the output beside its change.
+        frozen = tensors.pop(table := f"{_PREFIX}{public}.base_layer.weight", None)
+        if frozen is not None and not (frozen.shape == w.shape and torch.equal(frozen.to(w), w)):
+            wrong.append(f"{table} is another matrix than the model's")
+    wrong += [f"missing {key}" for key in shapes if key not in tensors]
     wrong += [f"unexpected {key}" for key in tensors if key not in shapes]
     wrong += [
         f"{key} has shape {tuple(tensors[key].shape)}, wanted {shape}"
         for key, shape in shapes.items()
         if key in tensors and tuple(tensors[key].shape) != shape
     ]
+    wrong += [
+        f"{key} has dtype {tensors[key].dtype}, wanted floating-point numbers of 16 bits or more"
+        for key in shapes
+        if key in tensors and tensors[key].dtype not in FLOATS
+    ]
     if wrong:
         more = f"; and {len(wrong) - 4} more" if len(wrong) > 4 else ""
         raise CheckpointError(f"{folder} does not fit this model: {'; '.join(wrong[:4])}{more}")
-    add_lora(model, rank, alpha, sorted({name.rpartition(".")[2] for name in names}))
+    _attach(model, [matrices[name] for name in names], rank, alpha)
     with torch.no_grad():
         for name, change in _changes(model).items():
             change.a.copy_(tensors[f"{_PREFIX}{names[name]}.lora_A.weight"])
@@ -287,10 +304,14 @@ def read_adapter_config(folder: str | Path) -> dict[str, Any]:
         raise CheckpointError(str(error)) from error
     if not isinstance(config, dict) or config.get("peft_type") != "LORA":
         raise CheckpointError(f"{path} describes no LoRA adapter; wanted an object with peft_type 'LORA'")
-    for name, value in _PLAIN.items():
-        if config.get(name, value) not in (value, [] if value is None else value):
-            got = shortened(config[name])
-            raise CheckpointError(f"{path} has {name} {got}; plain LoRA alone is read, with {value!r}")
+    for name, value in config.items():
+        accepted = _ACCEPTED.get(name, ())
+        if name not in _READ | _HARMLESS and value not in (*accepted, *_NEUTRAL):
+            known = f"with {' or '.join(map(repr, accepted))}" if accepted else "without it"
+            raise CheckpointError(
+                f"{path} has {shortened(name)} {shortened(value)}; plain LoRA alone is read, {known}: merge the "
+                "adapter into its model with PEFT"
+            )
     rank, alpha, targets = (config.get(name) for name in ("r", "lora_alpha", "target_modules"))
     is_rank = isinstance(rank, int) and not isinstance(rank, bool) and rank >= 1
     is_alpha = isinstance(alpha, int | float) and not isinstance(alpha, bool) and 0 < alpha < math.inf
@@ -302,8 +323,6 @@ def read_adapter_config(folder: str | Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} has target_modules {shortened(targets)}; wanted a list of names")
     if not isinstance(base := config.get("base_model_name_or_path"), str | None):
         raise CheckpointError(f"{path} has base_model_name_or_path {shortened(base)}; wanted a name or null")
-    if config.get("rank_pattern") or config.get("alpha_pattern"):
-        raise CheckpointError(f"{path} has ranks or alphas of single matrices; one rank and one alpha are read")
     return config
 
 
@@ -318,6 +337,14 @@ def _matrices(model: nn.Module) -> dict[str, tuple[nn.Module, str]]:
             if name.startswith("w_") and parameter.ndim == 2:
                 matrices[f"{path}.{name}" if path else name] = (module, name)
     return matrices
+
+
+def _attach(model: nn.Module, matrices: Sequence[tuple[nn.Module, str]], rank: int, alpha: float | int) -> None:
+    """Freeze a model, and give matrices of it a change."""
+    model.requires_grad_(False)
+    for module, parameter in matrices:
+        change = LoraChange(getattr(module, parameter), rank, alpha, is_linear=isinstance(module, nn.Linear))
+        parametrize.register_parametrization(module, parameter, change)
 
 
 def _changes(model: nn.Module) -> dict[str, LoraChange]:
@@ -340,6 +367,8 @@ def _changed_matrices(model: nn.Module) -> Iterator[tuple[str, nn.Module, str, L
 def _public_name(model: nn.Module, name: str) -> str:
     """Give a matrix the name that PEFT knows it by: Llama's, where the model is of Llama's kind."""
     if isinstance(model, DecoderLM) and (model.config.norm, model.config.activation) == ("rms", "swiglu"):
+        if name == "head.w_out":
+            return "lm_head"
         matrix = r"attention\.w_[qkvo]|feed_forward\.w_(?:gate|[12])"
         if match := re.fullmatch(rf"decoder\.layers\.(\d+)\.({matrix})", name):
             return f"model.layers.{match[1]}.{_LLAMA_NAMES[match[2]]}"

@@ -23,7 +23,7 @@ from softlookup.describing.layer_sizes import (
     ModelLayers,
 )
 from softlookup.describing.read_layers import DECODERS, read_layers
-from softlookup.describing.runnable import RUNNABLE, RunnableDecoder, missing_part
+from softlookup.describing.runnable import RUNNABLE, TURN_PART_OF_A_HEAD, RunnableDecoder, missing_part
 from softlookup.model._renaming import ACTIVATIONS
 from softlookup.model.config import Activation, Config
 from softlookup.model.decoder_parts import DecoderParts, DeltaLayers, RoutedLayers
@@ -97,7 +97,7 @@ def decoder_config(description: Any) -> Config:
         experts=_routed(entries, model, row, experts, dense),
         delta=None if delta is None else _delta(delta, mixers),
     )
-    end_id = _end(entries)
+    end_id = entries.token_id("eos_token_id", or_first=True)
     config = Config(
         vocab_size=model.vocab_size,
         d_model=model.d_model,
@@ -180,6 +180,9 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
         if not isinstance(entry := entries.get(name, {}), Mapping):
             raise ValueError(f"{name} is {entry!r}; wanted a mapping")
         whole |= {key: value for key, value in entry.items() if value is not None}
+    for name in ("sliding_attention", "full_attention"):
+        if not isinstance(entry := whole.get(name, {}), Mapping):
+            raise ValueError(f"rotary positions of {name} are {entry!r}; wanted a mapping")
     usual, in_file = entries.rope, bool(whole)
     whole = whole or dict(usual)
     local = {**usual.get("sliding_attention", {}), **whole.pop("sliding_attention", {})}
@@ -195,6 +198,14 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
     if entries.says("rope_local_base_freq"):
         local["rope_theta"] = entries["rope_local_base_freq"]
     share = finite_number("partial_rotary_factor", rope.pop("partial_rotary_factor"))
+    if not 0 < share <= 1:
+        raise ValueError(f"partial_rotary_factor is {share:g}; wanted a number above 0 and at most 1")
+    for turned in (share, local.pop("partial_rotary_factor", share)):
+        if turned != share or (turned != 1 and entries.model_type not in TURN_PART_OF_A_HEAD):
+            raise ValueError(
+                f"partial_rotary_factor is {turned}; this library turns whole heads for model_type "
+                f"{entries.model_type!r}"
+            )
     base, scaling = _scaling(entries, rope, latent is not None)
     local_base: float | None = None
     local_base, local_scaling = _scaling(entries, local, False) if local else (base, scaling)
@@ -211,26 +222,45 @@ def _scaling(entries: FilledEntries, rope: Mapping[str, Any], latent: bool) -> t
     rest = dict(rope)
     older, newer = rest.pop("type", None), rest.pop("rope_type", None)
     kind, base = newer or older or "default", rest.pop("rope_theta", 1e4)
-    rest.pop("partial_rotary_factor", None)
     base = finite_number("rope_theta", base)
+    if base <= 0:
+        raise ValueError(f"rope_theta is {base:g}; wanted a number above 0")
     if kind not in ("default", "linear", "llama3", "yarn"):
         raise ValueError(f"rotary positions are {kind!r}; this library has default, linear, llama3 and yarn")
     scaling = None
     if kind != "default":
-        factor = finite_number("factor", rest.pop("factor", 1.0))
-        trained = rest.pop("original_max_position_embeddings", None) or entries.size("max_position_embeddings")
-        if type(trained) is not int:
-            raise ValueError(f"original_max_position_embeddings is {trained!r}; wanted a whole number")
+        factor = _needed(rest, kind, "factor")
+        if factor < 1:
+            raise ValueError(f"factor is {factor:g}; wanted a number of at least 1")
+        trained = rest.pop("original_max_position_embeddings", None)
+        trained = entries.size("max_position_embeddings") if trained is None else trained
+        if type(trained) is not int or trained < 1:
+            raise ValueError(f"original_max_position_embeddings is {trained!r}; wanted a whole number of at least 1")
         if kind == "yarn":
             scaling = _yarn(rest, factor, trained, latent)
         elif kind == "llama3":
-            fast, slow = (finite_number(name, rest.pop(name, None)) for name in ("high_freq_factor", "low_freq_factor"))
-            scaling = RotaryScaling("llama3", factor, trained, fast, slow)
+            turns = {name: _needed(rest, kind, name) for name in ("low_freq_factor", "high_freq_factor")}
+            scaling = RotaryScaling("llama3", factor, trained, *_ramp(**turns))
         else:
             scaling = RotaryScaling("linear", factor)
     if rest:
         raise ValueError(f"rotary positions have {rest} beside {kind}; this library does not have that")
     return base, scaling
+
+
+def _needed(rest: dict[str, Any], kind: str, name: str) -> float:
+    """Take a number that rotary positions of this type cannot do without."""
+    if (value := rest.pop(name, None)) is None:
+        raise ValueError(f"rotary positions of type {kind!r} have no {name}; give it beside rope_type")
+    return finite_number(name, value)
+
+
+def _ramp(**turns: float) -> tuple[float, float]:
+    """The turns of the fast and of the slow end of a ramp, handed in under their names: the slow end first."""
+    (slow_name, slow), (fast_name, fast) = turns.items()
+    if not 0 < slow < fast:
+        raise ValueError(f"{slow_name} is {slow:g}, {fast_name} is {fast:g}; wanted 0 < {slow_name} < {fast_name}")
+    return fast, slow
 
 
 def _yarn(rest: dict[str, Any], factor: float, trained: int, latent: bool) -> RotaryScaling:
@@ -244,12 +274,13 @@ def _yarn(rest: dict[str, Any], factor: float, trained: int, latent: bool) -> Ro
         return 0.1 * times * math.log(factor) + 1 if factor > 1 else 1.0
 
     on_sines = amplitude(mscale) / amplitude(all_dims) if mscale and all_dims else amplitude(1.0)
-    on_sines = number("attention_factor", on_sines)
+    if (on_sines := number("attention_factor", on_sines)) <= 0:
+        raise ValueError(f"attention_factor is {on_sines:g}; wanted a number above 0")
     if latent:  # there sines turn a part of the queries alone, and the factor belongs to all of the scores
         if on_sines != 1:
             raise ValueError(f"YaRN multiplies sines by {on_sines} in latent attention; wanted mscale = mscale_all_dim")
         on_sines = amplitude(all_dims) if all_dims else 1.0
-    fast, slow = number("beta_fast", 0.0) or 32.0, number("beta_slow", 0.0) or 1.0
+    fast, slow = _ramp(beta_slow=number("beta_slow", 0.0) or 1.0, beta_fast=number("beta_fast", 0.0) or 32.0)
     if not isinstance(truncate := rest.pop("truncate", True), bool):
         raise ValueError(f"truncate is {truncate!r}; wanted true or false")
     return RotaryScaling("yarn", factor, trained, fast, slow, on_sines, truncate)
@@ -360,11 +391,3 @@ def _delta(delta: DeltaSizes, mixers: list[Any]) -> DeltaLayers:
         value_width=delta.value_width,
         kernel=delta.kernel,
     )
-
-
-def _end(entries: FilledEntries) -> int:
-    """The end token; of several the first."""
-    ends = entries.get("eos_token_id")
-    if isinstance(ends, list | tuple) and ends and type(ends[0]) is int:
-        return ends[0]
-    return entries.token_id("eos_token_id")

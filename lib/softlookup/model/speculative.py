@@ -26,8 +26,9 @@ class Speculated:
     Attributes:
         ids: The prompt and what follows it.
         prompt_length: How many of the ids are the prompt.
-        drafted: How many tokens each round drafted.
-        accepted: How many of them the large model accepted; each round writes one token more than that.
+        drafted: How many tokens each round drafted; a draft ends with the end token.
+        accepted: How many of them the large model accepted. Each round writes one token more than that; the last one
+            does not where the end token was accepted.
 
     Book: 15_what_changed_parts.html#what-changed-speculative.
     """
@@ -136,8 +137,9 @@ def speculative_generate(
         The text, and how many tokens each round drafted and accepted.
 
     Raises:
-        ValueError: If there is not one row, the vocabularies differ, n_draft is below 1, a layer of either model has
-            a window (what such a cache let go cannot be taken back), or as in `generate`.
+        ValueError: If there is not one row, the vocabularies differ, n_draft is below 1, the draft has too few
+            positions for prompt and max_new_tokens, a layer of either model has a window (what such a cache let go
+            cannot be taken back), or as in `generate`.
 
     Cost: a round asks the draft n_draft times and the model once, with n_draft + 1 tokens, and writes the accepted
     ones and one more.
@@ -157,6 +159,11 @@ def speculative_generate(
         raise ValueError(f"the draft has {draft.config.vocab_size} tokens, the model {model.config.vocab_size}")
     ids, state, draft_state = prompt_ids.long(), model.start(), draft.start()
     end = ids.shape[1] + max_new_tokens
+    if max_new_tokens > 1 and end - 2 > draft.config.max_length:
+        raise ValueError(
+            f"the draft has positions for {draft.config.max_length} tokens and would read {end - 2}; take a draft with "
+            "more positions, or a smaller max_new_tokens"
+        )
     drafted: list[int] = []
     accepted: list[int] = []
 
@@ -172,6 +179,8 @@ def speculative_generate(
         for _ in range(min(n_draft, end - before - 1)):
             q.append(probabilities(draft.step(longer[:, draft_state.length :], draft_state)[0]))
             longer = torch.cat((longer, pick(q[-1], luck(1)[0])[:, None]), dim=1)
+            if end_id is not None and int(longer[0, -1]) == end_id:
+                break
         p = probabilities(_every_logit(model, longer[:, state.length :], state)[0, -len(q) - 1 :])
         q_TV = torch.cat(q) if q else p[:0]
         count, token = accept_draft(p[None], q_TV[None], longer[:, before:], luck(len(q) + 1))

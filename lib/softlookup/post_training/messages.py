@@ -33,8 +33,8 @@ def render_chat(
         The text. Contents stand in it exactly as they are.
 
     Raises:
-        ValueError: If a message lacks its role or content, a role is unknown, or a content holds the name of a special
-            token; the message says which.
+        ValueError: If a message lacks its role or content or has anything else that is not None, a role is unknown, or
+            a content is no text or holds the name of a special token; the message says which.
 
     Source: OpenAI 2023 (ChatML).
     Book: 20_after_pretraining.html#after-pretraining-template.
@@ -119,7 +119,14 @@ def _turn(number: int, message: Mapping[str, str]) -> tuple[str, str]:
     """Read the role and the content of a message."""
     if missing := [key for key in ("role", "content") if key not in message]:
         raise ValueError(f"message {number} has the keys {sorted(message)}; it lacks {missing[0]!r}")
+    if further := [key for key, value in message.items() if key not in ("role", "content") and value is not None]:
+        raise ValueError(
+            f"message {number} has {further[0]!r}, for which ChatML has no place; wanted a role and a content alone: "
+            "write it into the content, or take it out"
+        )
     role, content = message["role"], message["content"]
+    if not isinstance(content, str):
+        raise ValueError(f"message {number} has the content {content!r:.60}; wanted a text")
     if role not in _ROLES:
         raise ValueError(f"message {number} has the role {role!r}; wanted {', '.join(_ROLES)}")
     return role, content

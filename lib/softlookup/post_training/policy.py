@@ -6,18 +6,22 @@ Letters of its own: G answers to a prompt, P prompts, M tokens.
 from math import comb, log
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
+from softlookup.post_training.precision import widened
 
-def group_advantages(rewards: Float[Tensor, "P G"]) -> Float[Tensor, "P G"]:
+
+def group_advantages(rewards: Shaped[Tensor, "P G"]) -> Float[Tensor, "P G"]:
     """Compare each answer with the others to its prompt.
 
     Args:
-        rewards: Of G answers to each prompt.
+        rewards: Of G answers to each prompt; whole numbers and booleans, too.
 
     Returns:
-        Each reward less its group's mean, over the group's standard deviation; zeros where all rewards are equal.
+        Each reward less its group's mean, over the group's standard deviation, in float32 at least; zeros where all
+        rewards are equal up to rounding. The deviation has G in its denominator, and nothing is added to it, so that
+        advantages do not change with the unit of the rewards; TRL takes G - 1 and adds 1e-4.
 
     Raises:
         ValueError: If there is no answer.
@@ -31,9 +35,12 @@ def group_advantages(rewards: Float[Tensor, "P G"]) -> Float[Tensor, "P G"]:
     """
     if rewards.numel() == 0:
         raise ValueError(f"got rewards of shape {tuple(rewards.shape)}; wanted an answer at least")
+    (rewards,) = widened(rewards)
     centred = rewards - rewards.mean(dim=-1, keepdim=True)
     spread = rewards.std(dim=-1, keepdim=True, unbiased=False)
-    is_equal = (rewards == rewards[..., :1]).all(dim=-1, keepdim=True)
+    # Sums of the same parts in another order, such as 0.1 + 0.2 and 0.3, differ by a rounding.
+    rounding = 4 * torch.finfo(rewards.dtype).eps * rewards.abs().amax(dim=-1, keepdim=True)
+    is_equal = rewards.amax(dim=-1, keepdim=True) - rewards.amin(dim=-1, keepdim=True) <= rounding
     return torch.where(is_equal, 0.0, centred / torch.where(is_equal, 1.0, spread))
 
 
@@ -57,6 +64,7 @@ def policy_gradient_loss(
     Book: 20_after_pretraining.html#after-pretraining-rewards-checked.
     """
     _check_tokens(log_probs, advantages, is_answer)
+    log_probs, advantages = widened(log_probs, advantages)
     sums = torch.where(is_answer, log_probs, 0.0).sum(dim=-1)
     return -(advantages.detach() * sums).mean()
 
@@ -90,6 +98,7 @@ def clipped_policy_loss(
     _check_tokens(new, advantages, is_answer)
     if old.shape != new.shape or not clip > 0:
         raise ValueError(f"got old of shape {tuple(old.shape)} beside {tuple(new.shape)}, and the clip {clip}")
+    new, old, advantages = widened(new, old, advantages)
     ratios = torch.where(is_answer, new - old.detach(), 0.0).exp()
     weights = advantages.detach()[:, None]
     gains = torch.minimum(ratios * weights, ratios.clamp(1 - clip, 1 + clip) * weights)
@@ -123,6 +132,7 @@ def kl_penalty(
             f"got the shapes {tuple(policy.shape)} and {tuple(reference.shape)}; wanted equal shapes and a sample at "
             "least"
         )
+    policy, reference = widened(policy, reference)
     log_r = reference.detach() - policy
     if estimator == "k1":
         return -log_r.mean()

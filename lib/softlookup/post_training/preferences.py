@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from softlookup.post_training.precision import widened
+
 
 @dataclass(frozen=True, eq=False)
 class PreferenceLoss:
@@ -36,11 +38,12 @@ def token_log_probs(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]) -> 
         ids: The tokens.
 
     Returns:
-        Log-probabilities in nats; the first is that of the second token.
+        Log-probabilities in nats, in float32 at least; the first is that of the second token.
 
     Book: 20_after_pretraining.html#after-pretraining-preferences.
     """
-    return logits[:, :-1].log_softmax(dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+    dtype = torch.promote_types(logits.dtype, torch.float32)
+    return logits[:, :-1].log_softmax(dim=-1, dtype=dtype).gather(-1, ids[:, 1:, None])[..., 0]
 
 
 def answer_log_probs(
@@ -54,7 +57,7 @@ def answer_log_probs(
         is_answer: Which tokens are the answer's. The first token of a row has no prediction, and is never counted.
 
     Returns:
-        A sum for each row, in nats; 0 where a row has no answer.
+        A sum for each row, in nats, in float32 at least; 0 where a row has no answer.
 
     Raises:
         ValueError: If shapes do not fit, or a row has fewer than two tokens.
@@ -90,6 +93,7 @@ def reward_loss(chosen: Float[Tensor, " B"], rejected: Float[Tensor, " B"]) -> P
     tensor(0.6931)
     """
     _check_pairs(chosen, rejected)
+    chosen, rejected = widened(chosen, rejected)
     return _of_margins(chosen - rejected)
 
 
@@ -121,7 +125,8 @@ def dpo_loss(
     _check_pairs(chosen, rejected, reference_chosen, reference_rejected)
     if not beta > 0:
         raise ValueError(f"beta is {beta}; wanted a number above 0")
-    log_ratios = (chosen - reference_chosen.detach()) - (rejected - reference_rejected.detach())
+    chosen, rejected, *references = widened(chosen, rejected, reference_chosen, reference_rejected)
+    log_ratios = (chosen - references[0].detach()) - (rejected - references[1].detach())
     return _of_margins(beta * log_ratios)
 
 

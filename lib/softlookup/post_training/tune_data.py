@@ -13,11 +13,12 @@ from jaxtyping import Int
 from torch import Tensor
 
 from softlookup.model.chat import ChatModel
-from softlookup.post_training.messages import ASSISTANT, IGNORED, answer_labels, encode_chat
+from softlookup.post_training.messages import ASSISTANT, IGNORED, answer_labels, encode_chat, render_chat
 from softlookup.training.data import Batch
 from softlookup.untrusted_files import MAX_BYTES, open_regular, parse_json
 
 Message = dict[str, str]
+_RENDERED = ("tools", "functions", "documents", "chat_template_kwargs")  # beside messages, they change the text
 _SHAPE = '{"messages": [{"role": ..., "content": ...}, ...]}'
 
 
@@ -26,7 +27,7 @@ class TuneExample:
     """A conversation to learn from.
 
     Attributes:
-        messages: Each with its role and content; the first is the system's.
+        messages: Each with its role and content; the first is the system's, where the model has one.
         ids: Its T tokens.
         is_answer: For each token whether the assistant wrote it.
     """
@@ -150,11 +151,15 @@ def _example(line: bytes, chat: ChatModel) -> TuneExample:
     messages = content.get("messages") if isinstance(content, dict) else None
     if not isinstance(messages, list) or not messages:
         raise ValueError(f"it has no list of messages; wanted {_SHAPE}")
+    for name in _RENDERED:
+        if content.get(name):
+            raise ValueError(f"it has {name}, which a template would write and ChatML does not; take it out")
     for number, message in enumerate(messages):
         _check_message(number, message)
     if not any(message["role"] == ASSISTANT for message in messages):
         raise ValueError(f"no message has the role {ASSISTANT!r}: there is no answer to learn from")
-    if messages[0]["role"] != "system":
+    render_chat(messages, names=chat.tokenizer.names)  # refuses a message by its number in the file
+    if messages[0]["role"] != "system" and chat.system is not None:
         messages = [{"role": "system", "content": chat.system}, *messages]
     ids, is_answer = encode_chat(messages, chat.tokenizer)
     longest = chat.model.config.max_length

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.ranks.inside.dist import EVERYTHING, Dist, record
+from softlookup.ranks.inside.dist import Dist, record
+from softlookup.ranks.inside.names import EVERYTHING
+from softlookup.ranks.inside.operations import as_array
 from softlookup.ranks.inside.packing import Record
+from softlookup.ranks.inside.returning import NoResult
 from softlookup.ranks.world import WorldOutcome, run
 
 
@@ -50,5 +53,5 @@ def _run_rank(
 
 def as_results(result: Any) -> tuple[np.ndarray, ...]:
     """What a function returns as arrays in one piece: one, several in a tuple, or none."""
-    many = () if result is None else result if isinstance(result, tuple) else (result,)
-    return tuple(np.array(item, order="C") for item in many)
+    many = () if result is None or isinstance(result, NoResult) else result if isinstance(result, tuple) else (result,)
+    return tuple(np.array(as_array(item), order="C") for item in many)

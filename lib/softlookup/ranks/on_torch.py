@@ -5,6 +5,7 @@ nccl has not been tried: no machine with two cards was at hand.
 
 import contextlib
 import datetime
+import inspect
 import multiprocessing
 import os
 import sys
@@ -12,6 +13,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -19,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.ranks.in_process import as_results
+from softlookup.ranks.inside.names import EVERYTHING, offered
+from softlookup.ranks.inside.returning import NoResult
+
 _JOIN_S = 5.0
 """How long a process may take to end once it has been told to."""
-
-_COLLECTIVES = ("all_gather_into_tensor", "reduce_scatter_tensor", "all_to_all_single")
-"""Collectives with an output and an input."""
 
 
 class ProcessError(Exception):
@@ -136,8 +139,7 @@ def _rank(
             timeout=datetime.timedelta(seconds=seconds),
         )
         result = function(*args, TorchDist(device))
-        many = () if result is None else result if isinstance(result, tuple) else (result,)
-        message: tuple[str, tuple[np.ndarray, ...]] = ("", tuple(map(np.array, many)))
+        message: tuple[str, tuple[np.ndarray, ...]] = ("", as_results(result))
     except BaseException as error:
         text = str(error).strip()
         message = (f"{type(error).__name__}: {text.splitlines()[0][:300]}" if text else type(error).__name__, ())
@@ -150,7 +152,7 @@ def _rank(
 
 
 class TorchDist:
-    """What a rank calls, on torch.distributed: the same methods as ``inside.dist.Dist``, for the same numpy arrays.
+    """What a rank calls, on torch.distributed: the same names as ``inside.dist.Dist``, for numpy arrays and tensors.
 
     Args:
         device: Where the tensors of messages lie.
@@ -161,80 +163,64 @@ class TorchDist:
 
         self._distributed, self._device = distributed, device
 
-    def get_rank(self, group: Any = None) -> int:
-        """The rank's number, from 0; in a group its number there, or -1 outside of it."""
-        return self._distributed.get_rank(group)
-
-    def get_world_size(self, group: Any = None) -> int:
-        """How many ranks there are, or belong to a group."""
-        return self._distributed.get_world_size(group)
-
-    def new_group(self, ranks: Sequence[int]) -> Any:
-        """Make a group of ranks; waits until all ranks of the world have called it, also those outside of the group."""
-        return self._distributed.new_group(sorted(ranks))
-
-    def send(self, array: np.ndarray, dst: int) -> None:
-        """Send an array."""
-        self._distributed.send(self._tensor(array), dst)
-
-    def recv(self, array: np.ndarray, src: int) -> int:
-        """Receive into an array."""
-        tensor = self._tensor(array)
-        self._distributed.recv(tensor, src)
-        self._back(tensor, array)
-        return src
-
-    def isend(self, array: np.ndarray, dst: int) -> "TorchPending":
-        """Send an array, and go on."""
-        tensor = self._tensor(array)
-        return TorchPending(self._distributed.isend(tensor, dst), lambda: tensor)
-
-    def irecv(self, array: np.ndarray, src: int) -> "TorchPending":
-        """Receive into an array, which is filled when ``wait`` ends."""
-        tensor = self._tensor(array)
-        return TorchPending(self._distributed.irecv(tensor, src), lambda: self._back(tensor, array))
-
-    def broadcast(self, array: np.ndarray, src: int, group: Any = None) -> None:
-        """Fill the array of all ranks with that of ``src``, a rank of the world."""
-        tensor = self._tensor(array)
-        self._distributed.broadcast(tensor, src, group=group)
-        self._back(tensor, array)
-
-    def all_reduce(self, array: np.ndarray, group: Any = None) -> None:
-        """Replace the array of all ranks by their sum."""
-        tensor = self._tensor(array)
-        self._distributed.all_reduce(tensor, group=group)
-        self._back(tensor, array)
-
-    def barrier(self, group: Any = None) -> None:
-        """Wait until all ranks have come here."""
-        self._distributed.barrier(group)
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        if name not in _COLLECTIVES:
+    def __getattr__(self, name: str) -> Any:
+        if name not in offered(EVERYTHING):
             raise AttributeError(f"dist has no {name!r}")
+        function = getattr(self._distributed, name)
+        return function if inspect.isclass(function) and name != "P2POp" else partial(self._call, name, function)
 
-        def collective(output: np.ndarray, input: np.ndarray, group: Any = None) -> None:
-            tensor = self._tensor(output)
-            with warnings.catch_warnings():
-                # torch 2.13 has begun to rename them; those before it know these names alone.
-                warnings.filterwarnings("ignore", message=".*is deprecated", category=FutureWarning)
-                getattr(self._distributed, name)(tensor, self._tensor(input), group=group)
-            self._back(tensor, output)
+    def _call(self, name: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """Call torch with tensors in place of arrays; what it fills is put into the arrays once it has ended."""
+        tensors: list[tuple[Any, np.ndarray]] = []
+        torch_args, torch_named = self._on_device(args, tensors), self._on_device(named, tensors)
+        with warnings.catch_warnings():
+            # torch 2.13 has begun to rename some; those before it know these names alone.
+            warnings.filterwarnings("ignore", message=".*is deprecated", category=FutureWarning)
+            result = function(*torch_args, **torch_named)
+        if name == "P2POp":
+            return TorchMessage(result, tensors)
+        if name == "batch_isend_irecv":
+            messages = args[0] if args else named["p2p_op_list"]
+            # nccl gives one work for all messages.
+            of_all = [pair for message in messages for pair in message.tensors]
+            return [TorchPending(work, of_all) for work in result]
+        if hasattr(result, "wait"):
+            return TorchPending(result, tensors)
+        _back(tensors)
+        return NoResult(name) if result is None else result
 
-        return collective
-
-    def _tensor(self, array: np.ndarray) -> Any:
+    def _on_device(self, value: Any, tensors: list[tuple[Any, np.ndarray]]) -> Any:
+        """Arguments as torch takes them; arrays and their tensors are added to a list."""
+        if isinstance(value, list | tuple):
+            return type(value)([self._on_device(item, tensors) for item in value])
+        if isinstance(value, dict):
+            return {key: self._on_device(item, tensors) for key, item in value.items()}
+        if isinstance(value, TorchMessage):
+            return value.message
+        if isinstance(value, partial):  # dist.isend or dist.irecv, in a P2POp
+            return value.args[1]
+        if not isinstance(value, np.ndarray):
+            return value
         import torch
 
-        if not array.flags.c_contiguous:
+        if not value.flags.c_contiguous:
             raise ValueError("an array of a message is not in one piece in memory: take np.ascontiguousarray")
-        return torch.from_numpy(array if array.flags.writeable else array.copy()).to(self._device)
-
-    def _back(self, tensor: Any, array: np.ndarray) -> None:
-        """Put what a card received into the array; on the CPU both are the same memory."""
+        tensor = torch.from_numpy(value if value.flags.writeable else value.copy()).to(self._device)
         if self._device.type != "cpu":
-            array[...] = tensor.cpu().numpy()
+            tensors.append((tensor, value))
+        return tensor
+
+
+class TorchMessage:
+    """A message of ``batch_isend_irecv``.
+
+    Args:
+        message: torch's.
+        tensors: What lies on a card, with the arrays that it is for.
+    """
+
+    def __init__(self, message: Any, tensors: list[tuple[Any, np.ndarray]]) -> None:
+        self.message, self.tensors = message, tensors
 
 
 class TorchPending:
@@ -242,13 +228,25 @@ class TorchPending:
 
     Args:
         work: What torch.distributed gave.
-        end: What is done when it has arrived.
+        tensors: What lies on a card, with the arrays that it is for.
     """
 
-    def __init__(self, work: Any, end: Callable[[], Any]) -> None:
-        self._work, self._end = work, end
+    def __init__(self, work: Any, tensors: list[tuple[Any, np.ndarray]]) -> None:
+        self._work, self._tensors = work, tensors
 
-    def wait(self) -> None:
-        """Wait until the message has arrived."""
-        self._work.wait()
-        self._end()
+    def wait(self, *timeout: Any) -> bool:
+        """Wait until the message has arrived, or as long as torch's ``timeout`` says."""
+        self._work.wait(*timeout)
+        _back(self._tensors)
+        return True
+
+    def is_completed(self) -> bool:
+        """Whether the message has arrived."""
+        return self._work.is_completed() and self.wait()
+
+
+def _back(tensors: Sequence[tuple[Any, np.ndarray]]) -> None:
+    """Put what a card received into the arrays; on the CPU both are the same memory."""
+    for tensor, array in tensors:
+        if array.flags.writeable:
+            array[...] = tensor.cpu().numpy()

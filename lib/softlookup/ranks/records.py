@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from softlookup.ranks.inside.names import EVERYTHING
 from softlookup.ranks.inside.packing import (
     CARRYING,
     DTYPES,
@@ -22,9 +23,9 @@ class WorldError(Exception):
 
     Attributes:
         kind: "deadlock" (ranks wait for each other for ever), "unsent" (a receive that nobody sends), "unread" (a
-            message that nobody receives), "mismatch" (another shape or dtype is received than sent), "no-wait" (a
-            message that is never waited for), "groups" (a group that not all ranks make), "not-deterministic" (a rank
-            that does something else the second time) or "record" (no record of a rank).
+            message that nobody receives), "mismatch" (another shape or dtype is received than sent, or in another
+            call), "no-wait" (a message that is never waited for), "groups" (a group that not all ranks make),
+            "not-deterministic" (a rank that does something else the second time) or "record" (no record of a rank).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -43,6 +44,8 @@ class RankOperation:
         dtype: The dtype of the array that is sent, received or returned; None where there is none.
         shape: Its shape.
         array: The array, where it is sent or returned; of a group its ranks.
+        group: For a message the group that it is for, counted by calls of ``new_group``; 0 for all ranks.
+        collective: The name of the collective that sends or receives a message; empty for any other.
     """
 
     name: str
@@ -51,6 +54,8 @@ class RankOperation:
     dtype: np.dtype | None = None
     shape: tuple[int, ...] = ()
     array: np.ndarray | None = None
+    group: int = 0
+    collective: str = ""
 
     @property
     def sends(self) -> bool:
@@ -61,6 +66,15 @@ class RankOperation:
     def receives(self) -> bool:
         """Whether it receives one."""
         return self.name in ("recv", "irecv")
+
+    @property
+    def call(self) -> str:
+        """What its rank calls, in words; groups are counted by calls of ``new_group``."""
+        return f"{self.collective or self.name}{f' for group {self.group}' if self.group else ''}"
+
+    def meets(self, other: "RankOperation") -> bool:
+        """Whether two ends of a message belong to calls that can be meant for each other."""
+        return (self.group, self.collective) == (other.group, other.collective)
 
 
 class RankProgram:
@@ -127,7 +141,7 @@ class RankProgram:
 
     def _add(self, row: list[int], words: np.ndarray, at: int) -> int:
         """Read a row; gives where the array of the next one begins."""
-        number, peer, awaited, dtype, axes, *sizes = row
+        number, peer, awaited, dtype, axes, *sizes, group, call = row
         last = self.operations[-1].name if self.operations else ""
         if not 0 <= number < len(NAMES) or last == "end":
             raise self._no_record()
@@ -139,6 +153,8 @@ class RankProgram:
             and (0 <= dtype < len(DTYPES) and 0 <= axes <= MOST_AXES if has_array else dtype == axes == -1)
             and min(sizes) >= 0
             and not any(sizes[max(axes, 0) :])
+            and group >= 0
+            and 0 <= call < len(EVERYTHING)
             and (name in ("result", "end") or last != "result")
         )
         if not is_good:
@@ -151,7 +167,8 @@ class RankProgram:
                 raise self._no_record() from None
         if name == "wait":
             self._awaited.add(awaited)
-        self.operations.append(RankOperation(name, peer, awaited, DTYPES[dtype] if has_array else None, shape, array))
+        kind, collective = DTYPES[dtype] if has_array else None, EVERYTHING[call] if call else ""
+        self.operations.append(RankOperation(name, peer, awaited, kind, shape, array, group, collective))
         return at
 
     def _can_wait(self, awaited: int) -> bool:

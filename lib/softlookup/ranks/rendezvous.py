@@ -229,12 +229,19 @@ class _Meeting:
 
     def _meet(self, link: tuple[int, int], sent: _Posted, received: _Posted, channel: _Channel) -> None:
         a, b = sent.operation, received.operation
-        if (a.shape, a.dtype) != (b.shape, b.dtype):
-            src, dst = link
+        src, dst = link
+        if not a.meets(b):
             raise WorldError(
                 "mismatch",
-                f"rank {src} sends {a.dtype} of shape {a.shape} to rank {dst}, which receives {b.dtype} of shape "
-                f"{b.shape}",
+                f"rank {src} sends in {a.call} to rank {dst}, which receives it in {b.call}: messages of two ranks "
+                "arrive in the order in which they are sent, so make the same calls in the same order on all ranks, "
+                "and wait() for messages before a collective",
+            )
+        if (a.shape, a.dtype) != (b.shape, b.dtype):
+            raise WorldError(
+                "mismatch",
+                f"{_where(a)}rank {src} sends {a.dtype} of shape {a.shape} to rank {dst}, which receives {b.dtype} of "
+                f"shape {b.shape}{': the arrays that they call it with do not fit' if a.collective else ''}",
             )
         # Messages of one link go one after the other.
         before = self._messages[channel.meetings[-1]].step if channel.meetings else 0
@@ -266,6 +273,13 @@ def _standstill(
     rank = next(rank for rank, peer in sorted(waiting.items()) if peer not in waiting)
     operation = meeting.waits_at(rank)
     assert operation is not None
+    alike = ": call it on all ranks that take part, and alike" if operation.collective else ""
+    begin = f"{_where(operation)}rank {rank}"
     if operation.sends:
-        return WorldError("unread", f"rank {rank} sends to rank {operation.peer}, which ends without receiving it")
-    return WorldError("unsent", f"rank {rank} receives from rank {operation.peer}, which ends without sending it")
+        return WorldError("unread", f"{begin} sends to rank {operation.peer}, which ends without receiving it{alike}")
+    return WorldError("unsent", f"{begin} receives from rank {operation.peer}, which ends without sending it{alike}")
+
+
+def _where(operation: RankOperation) -> str:
+    """The collective that a message belongs to, as the beginning of a sentence."""
+    return f"in {operation.collective}, " if operation.collective else ""

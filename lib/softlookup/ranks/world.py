@@ -72,13 +72,14 @@ class _Post:
 
     def __init__(self, world: int) -> None:
         self.programs = [RankProgram(rank, world) for rank in range(world)]
-        self._sent: dict[tuple[int, int], list[np.ndarray]] = defaultdict(list)
+        self._sent: dict[tuple[int, int], list[RankOperation]] = defaultdict(list)
         self._receives: dict[tuple[int, int], int] = defaultdict(int)
         self._numbers: dict[tuple[int, int], int] = {}
 
     def inbox(self, rank: int) -> Record:
         """All messages that were sent to a rank so far."""
-        return pack_inbox({src: arrays for (src, dst), arrays in self._sent.items() if dst == rank})
+        sent = {src: messages for (src, dst), messages in self._sent.items() if dst == rank}
+        return pack_inbox({src: [m.array for m in messages if m.array is not None] for src, messages in sent.items()})
 
     def goes_on(self, rank: int, record: Record) -> None:
         """Take what a rank did, from its beginning."""
@@ -89,7 +90,7 @@ class _Post:
             raise WorldError("record", f"rank {rank} does not go on with the messages that it waited for")
         for position, operation in enumerate(new, begin):
             if operation.sends and operation.array is not None:
-                self._sent[rank, operation.peer].append(operation.array)
+                self._sent[rank, operation.peer].append(operation)
             elif operation.receives:
                 self._numbers[rank, position] = self._receives[rank, operation.peer]
                 self._receives[rank, operation.peer] += 1
@@ -103,7 +104,10 @@ class _Post:
             return False
         operation, number = missing
         sent = self._sent.get((operation.peer, rank), [])
-        return number < len(sent) and (sent[number].shape, sent[number].dtype) == (operation.shape, operation.dtype)
+        if number >= len(sent):
+            return False
+        message = sent[number]
+        return operation.meets(message) and (message.shape, message.dtype) == (operation.shape, operation.dtype)
 
     def _missing(self, rank: int) -> tuple[RankOperation, int] | None:
         """The message that a rank waits for, and which one of its sender's it is; None at the rank's end."""

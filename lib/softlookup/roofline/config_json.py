@@ -250,13 +250,18 @@ def layers(config: Config | ModelLayers) -> ModelLayers:
         config = {**config, "model_type": SAME_AS.get(kind, kind)}
     entries = FilledEntries(config, DECODERS)
     model = read_layers(entries)
-    entries.refuse_the_rest(_NOT_COUNTED)
+    # Tokens of one image see each other then; text is read as elsewhere.
+    by_image = isinstance(config, Mapping) and config.get("use_bidirectional_attention") == "vision"
+    entries.refuse_the_rest(_NOT_COUNTED | {"use_bidirectional_attention"} if by_image else _NOT_COUNTED)
     return model
 
 
 def _with_tie(whole: Config, inner: Config) -> Config:
     """A text_config with the word of the whole on whether the output matrix is the table of tokens."""
     kind, tied = whole["model_type"], whole.get("tie_word_embeddings")
+    inner_kind = inner.get("model_type")
+    if isinstance(inner_kind, str) and SAME_AS.get(inner_kind, inner_kind) not in DECODERS:
+        return inner  # read next, and refused by its model_type
     if tied is None:
         tied = decoder_defaults()["wrappers"].get(kind)
         if tied is None or inner.get("tie_word_embeddings", tied) != tied:

@@ -3,9 +3,10 @@
 The counts are those of ``counts`` and ``memory``: a card has the operations of a model with fewer heads, hidden units,
 words, tokens, experts and layers. Each operation takes the longer of its arithmetic and its bytes (the roofline), each
 message a latency and its bytes over the link. Nothing else is in it: no straggler, no kernel's start, no clock that
-falls when a card is hot, no expert that is busier than others. A plan is a bound from below, and tells layouts apart;
-it promises no time. One cost can be less: all-to-alls are planned as nothing hides them, and a schedule that computes
-another micro-batch meanwhile, as DeepSeek-V3's does, hides them.
+falls when a card is hot, no expert that is busier than others. Computing is a bound from below, as long as products
+have the dtype of the cluster. A step is none: its bubble is that of 1F1B, its messages within layers and to experts are
+planned as if nothing hid them and no switch added for the cards, and a schedule that computes another micro-batch
+meanwhile, as DeepSeek-V3's does, waits for less. A plan tells layouts apart; it promises no time.
 
 With P ranks, T tokens of a sequence on ``context`` cards, and 2 bytes for a number, each layer sends from a card
 
@@ -131,6 +132,7 @@ def layout_cost(
     tokens: int,
     sequence: int,
     recipe: str = "master",
+    batch: int = 1,
 ) -> LayoutCost:
     """Cost one layout of a training step.
 
@@ -142,8 +144,9 @@ def layout_cost(
         layout: Which.
         cluster: What the cards are.
         tokens: Of a step, all cards together.
-        sequence: Tokens of a sequence. A micro-batch is one sequence.
+        sequence: Tokens of a sequence.
         recipe: One of RECIPES.
+        batch: Sequences of a micro-batch.
 
     Returns:
         Memory, times, and what decides.
@@ -154,11 +157,11 @@ def layout_cost(
 
     Book: 19_many_devices.html#many-devices-together.
     """
-    micro = _micro_batches(sizes, layout, tokens, sequence)
+    micro = _micro_batches(sizes, layout, tokens, sequence, batch)
     t, p, c, e = layout.tensor, layout.pipeline, layout.context, layout.expert
-    part, rows = card_part(sizes, t, e), sequence // c
+    part, rows = card_part(sizes, t, e), batch * sequence // c
     depth = sizes.L if p == 1 else _layers(sizes, p)
-    there, back, ends, ends_back = _counted(part, sequence, c)
+    there, back, ends, ends_back = _counted(part, batch, sequence, c)
     forward_s, backward_s = (depth * _layer_s(cluster, operations, t) for operations in (there, back))
     if layout.recompute != "nothing":
         again = [step for step in there if layout.recompute == "layers" or _is_cheap(step)]
@@ -175,16 +178,16 @@ def layout_cost(
     # Each pass of a layer has two all-reduces' worth of messages, one for attention and one for the feed-forward part.
     row_bytes = rows * sizes.D * HALF_BYTES
     passes = 3 if layout.recompute == "layers" else 2
-    tensor_s = 2 * passes * depth * cluster.link(t, 1).all_reduce_s(row_bytes, t)
+    tensor_s = 2 * passes * depth * cluster.group(layout, "tensor").ring.all_reduce_s(row_bytes, t)
     expert_s = 0.0
     if isinstance(sizes, PlannerSizes) and e > 1:
-        sent_s = cluster.link(e, t * c).all_to_all_s(sizes.chosen * row_bytes / t, e)
+        sent_s = cluster.group(layout, "expert").all_to_all.all_to_all_s(sizes.chosen * row_bytes / t, e)
         expert_s = 2 * passes * depth * sizes.expert_layers / sizes.L * sent_s
     context_s = depth * _ring_s(cluster, layout, 2 * part.narrow * rows * HALF_BYTES, (there, back)) if c > 1 else 0.0
-    hop_s = cluster.link(p, t * c * e).point_to_point_s(row_bytes / t) if p > 1 else 0.0
-    link = cluster.link(layout.replicas_span, 1)
-    exposed_s, hidden_s = _data_traffic(layout, link, groups, RECIPES[recipe], micro, (forward_s, backward_s))
-    memory = _memory(sizes, layout, groups, recipe, sequence, micro, depth)
+    hop_s = cluster.group(layout, "pipeline").hop.point_to_point_s(row_bytes / t) if p > 1 else 0.0
+    rings = [cluster.group(layout, purpose).ring for purpose in ("data", "routed")]
+    exposed_s, hidden_s = _data_traffic(layout, rings, groups, RECIPES[recipe], micro, (forward_s, backward_s))
+    memory = _memory(sizes, layout, groups, recipe, rows, micro, depth)
     cost = LayoutCost(
         layout=layout,
         micro_batches=micro,
@@ -207,7 +210,7 @@ def layout_cost(
 @lru_cache
 def _model_flops(sizes: TransformerSizes, sequence: int) -> float:
     """Products of a sequence, forward and back."""
-    there, _, ends, _ = _counted(card_part(sizes, 1, 1), sequence, 1)
+    there, _, ends, _ = _counted(card_part(sizes, 1, 1), 1, sequence, 1)
     return 3.0 * (sizes.L * total(there).product_flops + total(ends).product_flops)
 
 
@@ -219,14 +222,14 @@ def _ring_s(
     Back, their gradients go with them, and a step further: to where the block is at home.
     """
     c = layout.context
-    hop_s = cluster.link(c, layout.tensor).point_to_point_s(block_bytes)
+    hop_s = cluster.group(layout, "context").hop.point_to_point_s(block_bytes)
     mixing_s = [cluster.seconds(step for step in side if "fused attention" in step.name) for side in operations]
     ring_s = [(c - 1) * hop_s, (2 * c - 1) * hop_s]
     forward_s, backward_s = (max(0.0, ring - mixing) for ring, mixing in zip(ring_s, mixing_s, strict=True))
     return forward_s * (2 if layout.recompute == "layers" else 1) + backward_s
 
 
-def _micro_batches(sizes: TransformerSizes, layout: Layout, tokens: int, sequence: int) -> int:
+def _micro_batches(sizes: TransformerSizes, layout: Layout, tokens: int, sequence: int, batch: int) -> int:
     if sizes.decoder_layers:
         raise ValueError(f"{sizes.name} has two stacks; a layout is planned for one")
     if tokens % sequence or tokens < 1:
@@ -247,9 +250,10 @@ def _micro_batches(sizes: TransformerSizes, layout: Layout, tokens: int, sequenc
         raise ValueError(
             f"expert is {layout.expert}; wanted a divisor of data, {layout.data}, and of {experts} experts"
         )
-    micro, left = divmod(tokens // sequence, layout.data)
+    micro, left = divmod(tokens // sequence, layout.data * batch)
     if left or not micro:
-        raise ValueError(f"a step has {tokens // sequence} sequences; wanted a multiple of data, {layout.data}")
+        each = f"data, {layout.data}" if batch == 1 else f"data times batch, {layout.data} x {batch}"
+        raise ValueError(f"a step has {tokens // sequence} sequences; wanted a multiple of {each}")
     return micro
 
 
@@ -259,12 +263,12 @@ def _layers(sizes: TransformerSizes, pipeline: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _counted(part: TransformerSizes, sequence: int, context: int) -> tuple[tuple[Operation, ...], ...]:
-    """One layer forward and back, then embedding, logits and loss forward and back, on a card's share of a sequence."""
+def _counted(part: TransformerSizes, batch: int, sequence: int, context: int) -> tuple[tuple[Operation, ...], ...]:
+    """One layer forward and back, then embedding, logits and loss forward and back, on a card's share of sequences."""
     rows = sequence // context
-    there = card_layer(part, sequence, context)
-    ends = [step for step in forward(part.but(L=1), 1, rows) if step.part in ("embedding", "logits")]
-    judged = loss(part, 1, rows)
+    there = card_layer(part, sequence, context, batch)
+    ends = [step for step in forward(part.but(L=1), batch, rows) if step.part in ("embedding", "logits")]
+    judged = loss(part, batch, rows)
     ends_back = [*backward(part, [judged]), *backward(part, ends)]
     return tuple(there), tuple(backward(part, there)), (*ends, judged), tuple(ends_back)
 
@@ -284,7 +288,7 @@ def _layer_s(cluster: TrainingCluster, operations: Iterable[Operation], tensor: 
 
 def _data_traffic(
     layout: Layout,
-    link: LinkSpeed,
+    rings: Sequence[LinkSpeed],
     groups: Sequence[tuple[int, int]],
     recipe: PrecisionRecipe,
     micro: int,
@@ -297,8 +301,9 @@ def _data_traffic(
     forward pass, stage 3 in each pass.
     """
     forward_s, backward_s = passes_s
-    scatter_s = sum(link.reduce_scatter_s(n * recipe.gradients, ranks) for n, ranks in groups if n)
-    gather_s = sum(link.all_gather_s(n * recipe.weights, ranks) for n, ranks in groups if n)
+    arrays = [(ring, n, ranks) for ring, (n, ranks) in zip(rings, groups, strict=True) if n]
+    scatter_s = sum(ring.reduce_scatter_s(n * recipe.gradients, ranks) for ring, n, ranks in arrays)
+    gather_s = sum(ring.all_gather_s(n * recipe.weights, ranks) for ring, n, ranks in arrays)
     # (how often, traffic in a forward pass, traffic in a backward pass)
     rounds = {
         0: [(1, 0.0, 2 * scatter_s)],
@@ -317,12 +322,12 @@ def _memory(
     layout: Layout,
     groups: Sequence[tuple[int, int]],
     recipe: str,
-    sequence: int,
+    rows: int,
     micro: int,
     depth: int,
 ) -> dict[str, int]:
     """Bytes of the fullest stage: the first, which has most micro-batches under way, or the last with its logits."""
-    t, p, rows = layout.tensor, layout.pipeline, sequence // layout.context
+    t, p = layout.tensor, layout.pipeline
     states = dict.fromkeys(state_bytes(1), 0)
     for n, ranks in groups:
         for name, n_bytes in state_bytes(n, recipe).items():
@@ -365,15 +370,15 @@ def _reasons(cost: LayoutCost, cluster: TrainingCluster) -> Iterator[str]:
         f"{most / 1e9:.1f} GB."
     )
     if layout.tensor > 1:
-        across = "" if layout.tensor <= cluster.node else ", since a tensor group is larger than a node"
-        link = cluster.link(layout.tensor, 1)
-        yield f"Messages within layers take {cost.tensor_s / cost.step_s:.0%} of the step on {link.name}{across}."
+        group = cluster.group(layout, "tensor")
+        across = "" if group.ranks <= group.members else ", since a tensor group is not within a node"
+        yield f"Messages within layers take {cost.tensor_s / cost.step_s:.0%} of the step on {group.ring.name}{across}."
     if layout.expert > 1:
-        link = cluster.link(layout.expert, layout.tensor * layout.context)
+        link = cluster.group(layout, "expert").all_to_all
         fraction = cost.expert_s / cost.step_s
         yield f"Tokens on their way to experts and back take {fraction:.0%} of the step on {link.name}."
     if layout.context > 1:
-        link = cluster.link(layout.context, layout.tensor)
+        link = cluster.group(layout, "context").hop
         yield f"Attention waits for keys and values for {cost.context_s / cost.step_s:.0%} of the step, on {link.name}."
     if layout.pipeline > 1:
         yield (
@@ -381,7 +386,7 @@ def _reasons(cost: LayoutCost, cluster: TrainingCluster) -> Iterator[str]:
             f"{cost.micro_batches} micro-batches, {layout.chunks} chunks a stage."
         )
     if layout.data * layout.context > 1:
-        link = cluster.link(layout.replicas_span, 1)
+        link = cluster.group(layout, "data").ring
         yield (
             f"Data-parallel traffic takes {cost.data_s + cost.hidden_s:.2f} s on {link.name}, of which "
             f"{cost.hidden_s:.2f} s are hidden behind computing."

@@ -53,6 +53,7 @@ class ClusterPlan:
             "devices": self.devices,
             "device": self.cluster.card.name,
             "node": self.cluster.node,
+            "ports": self.cluster.ports or self.cluster.node,
             "links": [asdict(link) for link in (self.cluster.within, self.cluster.between)],
             "tokens": self.tokens,
             "sequence": self.sequence,
@@ -75,7 +76,16 @@ class ClusterPlan:
 
 
 def cluster_plan(
-    config: Config, devices: int, device: str, link: str, *, node: int, tokens: int, sequence: int, best: int
+    config: Config,
+    devices: int,
+    device: str,
+    link: str,
+    *,
+    node: int,
+    tokens: int,
+    sequence: int,
+    best: int,
+    ports: int | None = None,
 ) -> ClusterPlan:
     """Plan the training of a published model.
 
@@ -88,6 +98,7 @@ def cluster_plan(
         tokens: Of a step.
         sequence: Tokens of a sequence.
         best: How many layouts to keep.
+        ports: Ports of a node; None is one for each card.
 
     Returns:
         The best layout of each grid, with contexts of up to 8 cards.
@@ -100,7 +111,7 @@ def cluster_plan(
     """
     sizes = planner_sizes(config, str(config.get("model_type")))
     card = hardware(_named(device, known_hardware(), "device"))
-    cluster = TrainingCluster(card, node_link(card), LINKS[_named(link, LINKS, "link")], node)
+    cluster = TrainingCluster(card, node_link(card), LINKS[_named(link, LINKS, "link")], node, ports=ports)
     costs = plan(sizes, devices, cluster, tokens=tokens, sequence=sequence, contexts=_CONTEXTS)
     if not costs:
         raise ValueError(
@@ -128,7 +139,8 @@ def plan_text(shown: ClusterPlan) -> str:
     Book: 19_many_devices.html#many-devices-together.
     """
     cluster, sizes = shown.cluster, shown.sizes
-    links = f"{cluster.within.name} within nodes of {cluster.node}, {cluster.between.name} between them"
+    ports = cluster.ports or cluster.node
+    links = f"{cluster.within.name} within nodes of {cluster.node}, {ports} x {cluster.between.name} between them"
     active = f", {sizes.active / 1e9:.4g} billion for a token" if sizes.experts else ""
     lines = [
         f"{sizes.name}: {sizes.whole / 1e9:.4g} billion parameters{active}",
@@ -147,6 +159,7 @@ def plan_text(shown: ClusterPlan) -> str:
         lines.append(f"{str(cost.layout):{wide}}  {gigabytes:>9}  {step:>7}  {shown.mfu(cost):>4.0%}  {words}")
     lines += [
         "",
-        f"The best of each grid, of {shown.planned:,} layouts. Rates are those of data sheets: real steps take longer.",
+        f"The best of each grid, of {shown.planned:,} layouts. Rates are those of data sheets, which no step reaches;",
+        "messages of tensors and experts are planned without any overlap, and some schedules hide a part of them.",
     ]
     return "\n".join(lines)

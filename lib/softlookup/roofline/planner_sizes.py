@@ -152,13 +152,14 @@ def card_part(sizes: TransformerSizes, tensor: int, expert: int) -> TransformerS
     return part
 
 
-def card_layer(part: TransformerSizes, tokens: int, context: int) -> list[Operation]:
-    """A layer forward on a card that has its share of a sequence, and meets the keys and values of all of it.
+def card_layer(part: TransformerSizes, tokens: int, context: int, batch: int = 1) -> list[Operation]:
+    """A layer forward on a card that has its share of each sequence, and meets the keys and values of all of it.
 
     Args:
         part: What the card has of the layer.
         tokens: Of the whole sequence.
         context: Cards that share it, each with as many visible pairs as the others.
+        batch: Sequences.
 
     Returns:
         Operations. Experts get as many tokens each, and all weights of a card's experts are read; what routers do is
@@ -168,7 +169,7 @@ def card_layer(part: TransformerSizes, tokens: int, context: int) -> list[Operat
     """
     rows = tokens // context
     steps = []
-    for step in layer(part, 1, rows, cached=tokens - rows, causal=True, fused=True):
+    for step in layer(part, batch, rows, cached=tokens - rows, causal=True, fused=True):
         if step.name == "fused attention":
             part_of_pairs = _pairs(part, tokens) / context / causal_pairs(rows, tokens)
             step = replace(
@@ -178,7 +179,7 @@ def card_layer(part: TransformerSizes, tokens: int, context: int) -> list[Operat
             )
         if isinstance(part, PlannerSizes):
             if part.latent is not None and step.name in ("q", "k", "v", "output"):
-                steps += _latent_products(part, part.latent, rows)[step.name]
+                steps += _latent_products(part, part.latent, batch, rows)[step.name]
                 continue
             if step.part == "feed-forward" and step.product_flops:
                 of_experts = (part.experts - part.chosen) * part.hidden
@@ -188,9 +189,9 @@ def card_layer(part: TransformerSizes, tokens: int, context: int) -> list[Operat
     return steps
 
 
-def _latent_products(part: PlannerSizes, latent: LatentSizes, rows: int) -> dict[str, list[Operation]]:
+def _latent_products(part: PlannerSizes, latent: LatentSizes, batch: int, rows: int) -> dict[str, list[Operation]]:
     """The products of latent attention, by the product of plain attention whose place they take."""
-    kernels, d, n = Kernels(part, 1, rows), part.D, part.N
+    kernels, d, n = Kernels(part, batch, rows), part.D, part.N
 
     def dense(name: str, wide: int, narrow: int) -> Operation:
         return kernels.dense(name, rows, wide, narrow, part="attention")

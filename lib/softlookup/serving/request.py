@@ -1,5 +1,6 @@
 """What somebody asks a server for, and what became of it."""
 
+import secrets
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Literal
@@ -23,7 +24,8 @@ class Request:
         max_new_tokens: How many tokens may be written.
         arrival_s: When it comes, in seconds on the server's clock.
         temperature: 0 takes the likeliest token; above it the token is drawn.
-        seed: Where its luck comes from; the tokens of other requests do not change it.
+        seed: Where its luck comes from; the tokens of other requests do not change it. Each request draws a new one
+            where none is handed in; the same seed gives the same answer again.
         state: waiting, running, finished, refused, cancelled or failed.
         reason: Why it was refused, or failed.
         written: The ids of its answer so far.
@@ -43,7 +45,7 @@ class Request:
     max_new_tokens: int
     arrival_s: float = 0.0
     temperature: float = 0.0
-    seed: int = 0
+    seed: int = field(default_factory=lambda: secrets.randbits(63))
     state: State = "waiting"
     reason: str = ""
     written: list[int] = field(default_factory=list)

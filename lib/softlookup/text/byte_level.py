@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import SupportsIndex
 
 from softlookup.text.bpe import merge_passes
-from softlookup.text.pieces import byte_characters, from_byte_characters
+from softlookup.text.pieces import byte_characters, character_bytes, from_byte_characters
 from softlookup.text.tokenizer import Tokenizer
 from softlookup.text.vocabulary import Specials, Vocabulary
 from softlookup.text.words import read_json, write_json
@@ -30,7 +30,7 @@ def split_words_and_digits(text: str) -> list[str]:
 
     A digit, like any character that Unicode counts among the numbers, is a piece by itself. The rest is cut as by
     GPT-2: a space belongs to the word after it, of several spaces the last one does, and 's, 't, 're, 've, 'm, 'll and
-    'd are pieces.
+    'd are pieces. What is a letter or a number is asked of Python's tables of Unicode (14.0 in Python 3.11).
 
     Args:
         text: Any text; nothing in it is changed.
@@ -62,7 +62,8 @@ class ByteLevelTokenizer(Tokenizer):
         names: Every special token. Their names in a text are read as those tokens, unless encode is told not to.
 
     Raises:
-        ValueError: If a merge makes or needs a token that is not in the vocabulary, or a special token is not.
+        ValueError: If a merge makes or needs a token that is not in the vocabulary, a special token is not, or a merge
+            stands in the list twice.
 
     Source: Radford et al. 2019, section 2.2; Sennrich et al. 2016 (merges).
     """
@@ -74,7 +75,10 @@ class ByteLevelTokenizer(Tokenizer):
         if missing is not None:
             raise ValueError(f"the vocabulary of {len(vocabulary)} tokens lacks {missing!r}, which its merges need")
         self.merges, self.names = tuple(merges), tuple(names)
-        self._rank_of = {pair: rank for rank, pair in enumerate(self.merges)}
+        self._rank_of: dict[tuple[str, str], int] = {}
+        for rank, pair in enumerate(self.merges):
+            if self._rank_of.setdefault(pair, rank) != rank:
+                raise ValueError(f"the merge {pair[0]!r} + {pair[1]!r} stands in the list twice")
         self._name = re.compile("|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)")
         self._cache: dict[str, list[str]] = {}
 
@@ -128,6 +132,22 @@ class ByteLevelTokenizer(Tokenizer):
         """
         tokens = [self.vocabulary.token(number) for number in ids]
         return self.join([token for token in tokens if token not in self.names] if skip_specials else tokens)
+
+    def token_bytes(self, number: SupportsIndex) -> bytes:
+        """Give the bytes that a token stands for, which may be a part of a character.
+
+        Args:
+            number: An id, 0 <= id < V.
+
+        Returns:
+            Its bytes; none for a special token.
+
+        Raises:
+            ValueError: If the id is out of range.
+            TypeError: If it is not a whole number.
+        """
+        token = self.vocabulary.token(number)
+        return b"" if token in self.names else character_bytes(token)
 
     def join(self, tokens: Sequence[str]) -> str:
         """Put tokens together.

@@ -112,11 +112,20 @@ def from_byte_characters(text: str) -> str:
     Raises:
         ValueError: If a character stands for no byte.
     """
+    return character_bytes(text).decode("utf-8", errors="replace")
+
+
+def character_bytes(text: str) -> bytes:
+    """Give the bytes that characters of byte_characters() stand for.
+
+    Raises:
+        ValueError: If a character stands for no byte.
+    """
     byte_of = _byte_of()
     unknown = next((character for character in text if character not in byte_of), None)
     if unknown is not None:
         raise ValueError(f"character {unknown!r} stands for no byte; wanted the 256 of byte_characters()")
-    return bytes(byte_of[character] for character in text).decode("utf-8", errors="replace")
+    return bytes(byte_of[character] for character in text)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from softlookup.tiles.inside.language import cdiv as cdiv
 from softlookup.tiles.inside.language import tl as tl
-from softlookup.tiles.inside.operations import KernelError as KernelError
+from softlookup.tiles.inside.values import KernelError as KernelError
 from softlookup.tiles.kernel import Kernel as Kernel
 from softlookup.tiles.kernel import jit as jit
 from softlookup.tiles.on_triton import on_triton as on_triton

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from softlookup.tiles.inside.operations import DTYPES, OPERATIONS, Value, broadcast_shape, dtype_of
+from softlookup.tiles.inside.halves import BFLOAT16
+from softlookup.tiles.inside.operations import OPERATIONS
+from softlookup.tiles.inside.values import DTYPES, Value, broadcast_shape, dtype_of
 
 MOST_WORK_NS = 60 * 10**9
 """Work that a launch may be."""
@@ -35,8 +37,11 @@ PLACE_NS = 50
 _COLUMNS = ("bool", "whole", "float16", "float32", "float64")
 
 
-def _column(dtype: np.dtype) -> str:
-    return {"b": "bool", "i": "whole", "u": "whole"}.get(dtype.kind, dtype.name)
+def _cost(costs: Sequence[int], dtype: np.dtype) -> int:
+    if dtype == BFLOAT16:
+        # It is taken to float32, computed with there, and rounded.
+        return costs[_COLUMNS.index("float16")] + costs[_COLUMNS.index("float32")]
+    return costs[_COLUMNS.index({"b": "bool", "i": "whole", "u": "whole"}.get(dtype.kind, dtype.name))]
 
 
 _SIMPLE = (10, 10, 10, 10, 10)
@@ -56,17 +61,26 @@ _COSTS: Mapping[str, tuple[int, int, int, int, int]] = {
     **dict.fromkeys(("maximum", "minimum"), (10, 10, 80, 20, 20)),
     **dict.fromkeys(("negative", "invert", "abs"), _SIMPLE),
     **dict.fromkeys(("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid"), _FUNCTION),
+    **dict.fromkeys(("floor", "ceil"), _FUNCTION),
+    **dict.fromkeys(("sin", "cos"), (100, 100, 100, 100, 300)),
+    "erf": (400, 400, 400, 400, 400),
+    "fma": (200, 200, 200, 200, 200),
+    "umulhi": (40, 40, 40, 40, 40),
     "where": (40, 40, 40, 40, 40),
     "cast": (60, 60, 80, 40, 40),
+    "bitcast": _SIMPLE,
     **dict.fromkeys(("expand", "transpose", "reshape", "broadcast"), _SIMPLE),
     **dict.fromkeys(("max", "min", "sum"), _REDUCTION),
+    **dict.fromkeys(("argmax", "argmin"), (40, 40, 60, 60, 60)),
+    **dict.fromkeys(("cumsum", "cumprod"), (40, 40, 80, 80, 120)),
+    "gather": (60, 60, 60, 60, 60),
     "dot": (10, 10, 20, 20, 40),
     "arange": _SIMPLE,
     "full": _SIMPLE,
 }
 
 COST_NS: Mapping[str, Mapping[np.dtype, int]] = {
-    name: {dtype: costs[_COLUMNS.index(_column(dtype))] for dtype in DTYPES} for name, costs in _COSTS.items()
+    name: {dtype: _cost(costs, dtype) for dtype in DTYPES} for name, costs in _COSTS.items()
 }
 """Nanoseconds for each number: of a tile that is made or, where it is larger, of one that it is made of; of a product
 for each multiplication."""
@@ -86,7 +100,7 @@ def work_of(name: str, operands: Sequence[Value], numbers: Sequence[int], is_pla
     """
     size = _size_of(name, operands, numbers)
     dtypes = [dtype_of(operand) for operand in operands]
-    dtypes += [DTYPES[numbers[0]]] if name in ("cast", "full") else []
+    dtypes += [DTYPES[numbers[0]]] if name in ("bitcast", "cast", "full") else []
     costs = COST_NS[name]
     work = ROW_NS + size * max((costs[dtype] for dtype in dtypes), default=costs[np.dtype(np.int32)])
     return work + ROW_NS + size * PLACE_NS if is_place else work
@@ -98,7 +112,7 @@ def _size_of(name: str, operands: Sequence[Value], numbers: Sequence[int]) -> in
         return max(0, numbers[1] - numbers[0])
     if name == "full":
         return math.prod(n for n in numbers[1:] if n > 0)
-    if OPERATIONS[name].is_view:
+    if OPERATIONS[name].is_view or name == "gather":
         return max(np.size(operand) for operand in operands)
     if name == "dot" and np.ndim(operands[0]) == np.ndim(operands[1]) == 2:
         return np.size(operands[0]) * np.shape(operands[1])[1]
@@ -109,4 +123,4 @@ def flops_of(name: str, operands: Sequence[Value]) -> int:
     """Operations on numbers, where they are not those of the result: of a product and of a reduction; else 0."""
     if name == "dot" and np.ndim(operands[0]) == np.ndim(operands[1]) == 2:
         return 2 * np.size(operands[0]) * np.shape(operands[1])[1]
-    return np.size(operands[0]) if name in ("max", "min", "sum") else 0
+    return np.size(operands[0]) if name in ("max", "min", "sum", "argmax", "argmin") else 0

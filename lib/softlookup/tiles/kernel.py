@@ -5,9 +5,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from softlookup.tiles.inside.operations import KernelError
+import numpy as np
+
+from softlookup.tiles.inside.halves import BFLOAT16
 from softlookup.tiles.inside.recording import is_recording
+from softlookup.tiles.inside.text import watched
 from softlookup.tiles.inside.tracing import record
+from softlookup.tiles.inside.values import KernelError
 from softlookup.tiles.replay import Step, Traffic, replay
 
 
@@ -31,6 +35,9 @@ class Kernel:
 
     Book: 18_kernels.html#kernels-launch.
     """
+
+    is_kernel = True
+    """What ``checks.py`` knows kernels by, which other kernels may call."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
@@ -66,7 +73,7 @@ class Kernel:
         known = {name for name in named if name in signature.parameters or name not in _COMPILER_OPTIONS}
         bound = signature.bind(*args, **{name: arg for name, arg in named.items() if name in known})
         bound.apply_defaults()
-        values = [_array(name, value) for name, value in bound.arguments.items()]
+        values = [array_of(name, value) for name, value in bound.arguments.items()]
         grid = grid(dict(bound.arguments)) if callable(grid) else grid
         return replay(record(self.function, grid, values), values, list(bound.arguments), watch=watch)
 
@@ -77,7 +84,7 @@ class Kernel:
             TypeError: Outside of kernels, since a kernel needs a grid.
         """
         if is_recording():
-            return self.function(*args, **named)
+            return watched(self.function)(*args, **named)
         raise TypeError(f"launch a kernel with a grid: {self.function.__name__}[grid](…)")
 
 
@@ -85,12 +92,19 @@ _COMPILER_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 """What a launch may say to Triton's compiler; here it changes nothing."""
 
 
-def _array(name: str, value: Any) -> Any:
+def array_of(name: str, value: Any) -> Any:
     """A torch tensor as an array on the same memory, all else as it is."""
+    if isinstance(value, np.ndarray) and value.dtype.name == "bfloat16":
+        return value.view(BFLOAT16)  # of ml_dtypes, as JAX has it
     if not hasattr(value, "numpy"):
         return value
     try:
-        return value.detach().numpy()
+        tensor = value.detach()
+        if str(tensor.dtype) != "torch.bfloat16":
+            return tensor.numpy()
+        import torch
+
+        return tensor.view(torch.int16).numpy().view(BFLOAT16)
     except (TypeError, RuntimeError) as error:
         raise KernelError(f"`{name}` cannot be used as an array: {error}") from None
 

@@ -27,6 +27,8 @@ from softlookup.tiles.inside.operations import (
 from softlookup.tiles.inside.overflow import carried, wrapped
 from softlookup.tiles.inside.recording import CONSTANT_TYPES, MOST_ROWS, WIDTH, Record, constant_value
 from softlookup.tiles.inside.tracing import MOST_PROGRAMS
+from softlookup.tiles.inside.values import is_float
+from softlookup.tiles.memory import NOBODY, SEVERAL, Memory, alike, memory_of, undefined
 
 MOST_HELD_BYTES = 2**28
 """Bytes that the tiles of one program may take while it runs, those that chips make again included."""
@@ -37,9 +39,10 @@ class LaunchError(Exception):
 
     Attributes:
         kind: "outside" (an access outside of an array), "race" (two programs at one place, where one writes),
-            "overlap" (a store that writes different numbers to one place), "input-written" (a store to an array that is
-            an input), "unwritten" (a judged kernel without a store), "work" (more than the judge computes), "unsteady"
-            (a judged kernel that does something else each time) or "record" (no record of a kernel).
+            "barrier" (a program reads what another thread of its own has stored, without a barrier), "overlap" (a store
+            that writes different numbers to one place), "input-written" (a store to an array that is an input),
+            "unwritten" (a judged kernel without a store), "work" (more than the judge computes), "unsteady" (a judged
+            kernel that does something else each time) or "record" (no record of a kernel).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -139,12 +142,7 @@ def replay(
         LaunchError: If it reads or writes outside of an array, two programs meet at one place, it is too much work, or
             it is no record.
     """
-    memory: dict[int, _Memory] = {}
-    same: dict[Any, _Memory] = {}
-    for at, (name, array) in enumerate(zip(names, arrays, strict=True)):
-        if isinstance(array, np.ndarray):
-            place = (array.__array_interface__["data"][0], array.size, array.dtype) if array.size else at
-            memory[at] = same.setdefault(place, _Memory(name, array))
+    memory, blocks = memory_of(names, arrays)
     traffic, work = Traffic(), _Work(most_work_ns)
     for program, rows in enumerate(_programs(record, programs)):
         run = _Program(program, rows, record[1], memory, outputs, watch)
@@ -154,12 +152,9 @@ def replay(
         traffic.flops += run.flops
         traffic.chip_bytes = max(traffic.chip_bytes, run.most)
         traffic.program_bytes.append(run.read + run.written)
-    traffic.unique_read_bytes = sum(int((m.reader != _NOBODY).sum()) * m.flat.itemsize for m in same.values())
-    traffic.unique_written_bytes = sum(int((m.writer != _NOBODY).sum()) * m.flat.itemsize for m in same.values())
+    traffic.unique_read_bytes = sum(int((block.reader != NOBODY).sum()) * block.unit for block in blocks)
+    traffic.unique_written_bytes = sum(int((block.writer != NOBODY).sum()) * block.unit for block in blocks)
     return traffic
-
-
-_NOBODY, _SEVERAL = -1, -2
 
 
 class _Work:
@@ -177,24 +172,6 @@ class _Work:
                 f"it is counted as more than {self._most_ns / 1e9:g} s of work, which is more than is computed here: "
                 "do fewer operations on tiles, or take smaller tiles",
             )
-
-
-class _Memory:
-    """An array in main memory, and which program has been where."""
-
-    def __init__(self, name: str, array: np.ndarray) -> None:
-        if not array.flags.c_contiguous:
-            raise ValueError(f"`{name}` is not in one piece in memory: copy it with np.ascontiguousarray")
-        self.name, self.flat = name, array.reshape(-1)
-        self.reader = np.full(self.flat.size, _NOBODY, np.int32)
-        self.writer = np.full(self.flat.size, _NOBODY, np.int32)
-        self._stamp = np.zeros(self.flat.size, np.int32)
-
-    def once(self, places: np.ndarray) -> np.ndarray:
-        """Each of some places once."""
-        numbers = np.arange(places.size, dtype=np.int32)
-        self._stamp[places] = numbers
-        return places[self._stamp[places] == numbers]
 
 
 def _programs(record: Record, most: int) -> list[list[_Row]]:
@@ -216,17 +193,19 @@ def _programs(record: Record, most: int) -> list[list[_Row]]:
             known = OPERATIONS[name]
             count = known.operands if known.operands is not None else 2 + (c >= 0)
             operands, numbers = (a, b, c)[:count], numbers[: known.numbers]
-            if any(rows[at].name == "store" for at in operands if at >= 0) or min(operands, default=0) < 0:
+            if any(rows[at].name in _NO_TILE for at in operands if at >= 0) or min(operands, default=0) < 0:
                 raise LaunchError("record", "a row of the record lacks an operand")
-            if name in ("cast", "full") and not 0 <= numbers[0] < len(DTYPES):
+            if name in ("bitcast", "cast", "full") and not 0 <= numbers[0] < len(DTYPES):
                 raise LaunchError("record", "a row of the record has no such dtype")
+        elif name == "barrier":
+            operands = ()
         elif name == "constant":
             operands = ()
             if not 0 <= numbers[0] < len(constants) or not 0 <= numbers[1] < len(CONSTANT_TYPES):
                 raise LaunchError("record", "a row of the record has no such constant")
         else:
             operands = (a, b, c)
-            if a < 0 or (name == "store" and c < 0) or any(rows[at].name == "store" for at in operands if at >= 0):
+            if a < 0 or (name == "store" and c < 0) or any(rows[at].name in _NO_TILE for at in operands if at >= 0):
                 raise LaunchError("record", "a row of the record lacks an operand")
         rows.append(_Row(name, tuple(operands), tuple(numbers)))
     return programs
@@ -240,7 +219,7 @@ class _Program:
         number: int,
         rows: list[_Row],
         constants: np.ndarray,
-        memory: dict[int, _Memory],
+        memory: dict[int, Memory],
         outputs: Sequence[int] | None,
         watch: Callable[[Step], None] | None,
     ) -> None:
@@ -253,6 +232,8 @@ class _Program:
         self.home = list(range(len(rows)))
         self.holds = [False] * len(rows)
         self.wrapped: dict[int, np.ndarray] = {}
+        self.stores: list[Any] = []
+        self.waited = 0
         self._plan()
 
     def _plan(self) -> None:
@@ -294,6 +275,9 @@ class _Program:
                     result, places = self._load(row, work)
                 elif row.name == "store":
                     result, places = self._store(row, work)
+                elif row.name == "barrier":
+                    work.take(ROW_NS)
+                    result, self.waited = 0, len(self.stores)
                 elif row.name == "constant":
                     work.take(ROW_NS)
                     result = constant_value(float(self.constants[row.numbers[0]]), row.numbers[1])
@@ -334,12 +318,12 @@ class _Program:
         more, a register of every thread.
         """
         holds = any(self.holds[operand] for operand in row.operands)
-        is_float = result.dtype.kind == "f" or any(dtype_of(operand).kind == "f" for operand in operands)
-        self.holds[at] = holds or (result.dtype.kind == "f" and result.size > 1)
+        computes = any(is_float(dtype_of(value)) for value in (result, *operands))
+        self.holds[at] = holds or (is_float(result.dtype) and result.size > 1)
         known = OPERATIONS[row.name]
         if known.is_view:
             return
-        if is_float and row.name != "full":
+        if computes and row.name not in ("bitcast", "full", "gather"):
             self.flops += flops_of(row.name, operands) or result.size
         if self.holds[at] and not self.is_added[at]:
             if known.is_elementwise or len(operands) == 3:
@@ -376,7 +360,7 @@ class _Program:
                 self.values[value] = None
                 self.wrapped.pop(value, None)
 
-    def _access(self, row: _Row, work: _Work) -> tuple[_Memory, np.ndarray, np.ndarray, np.ndarray]:
+    def _access(self, row: _Row, work: _Work) -> tuple[Memory, np.ndarray, np.ndarray, np.ndarray]:
         """The array, the places of all numbers of the tile, which of them are reached, and these places."""
         offset, mask, other = (None if at < 0 else tensor(self._value(at)) for at in row.operands)
         memory = self.memory.get(row.numbers[0])
@@ -409,18 +393,30 @@ class _Program:
 
     def _load(self, row: _Row, work: _Work) -> tuple[np.ndarray, np.ndarray]:
         memory, places, reached, there = self._access(row, work)
-        writer = memory.writer[there]
-        met = np.flatnonzero((writer != _NOBODY) & (writer != self.number))
-        if met.size:
-            self._race(memory, int(there[met[0]]), int(writer[met[0]]), "reads")
-        other = _undefined(memory.flat.dtype) if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
+        units = memory.units(there)
+        writer = memory.block.writer[units]
+        if writer.max(initial=NOBODY) != NOBODY:
+            met = np.flatnonzero((writer != NOBODY) & (writer != self.number))
+            if met.size:
+                self._race(memory, memory.place(there, met[0]), int(writer[met[0]]), "reads")
+            met = self._stored_otherwise(memory, places, units)
+            if met.size:
+                place = memory.place(there, met[0])
+                raise LaunchError(
+                    "barrier",
+                    f"program {self.number} reads `{memory.name}` at {place}, which it has stored itself through "
+                    "another tile of pointers: its threads run in any order, so that one may not see yet what another "
+                    "has stored. Keep the tile in a variable, or write tl.debug_barrier() between",
+                )
+        other = undefined(memory.flat.dtype) if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
         with np.errstate(all="ignore"):
             result = np.broadcast_to(as_dtype(np.asarray(other), memory.flat.dtype), places.shape).copy()
         result[reached] = memory.flat[there]
         once = memory.once(there)
         self.read += once.size * memory.flat.itemsize
-        before = memory.reader[once]
-        memory.reader[once] = np.where((before == _NOBODY) | (before == self.number), self.number, _SEVERAL)
+        units = memory.units(once)
+        before = memory.block.reader[units]
+        memory.block.reader[units] = np.where((before == NOBODY) | (before == self.number), self.number, SEVERAL)
         return result, there
 
     def _store(self, row: _Row, work: _Work) -> tuple[np.ndarray, np.ndarray]:
@@ -430,44 +426,52 @@ class _Program:
         values = np.broadcast_to(tensor(self._value(row.operands[2])), places.shape)[reached]
         with np.errstate(all="ignore"):
             values = as_dtype(values, memory.flat.dtype)
-        for others, act in ((memory.writer[there], "write"), (memory.reader[there], "read")):
-            met = np.flatnonzero((others != _NOBODY) & (others != self.number))
+        block, units = memory.block, memory.units(there)
+        for others, act in ((block.writer[units], "write"), (block.reader[units], "read")):
+            met = np.flatnonzero((others != NOBODY) & (others != self.number))
             if met.size:
-                self._race(memory, int(there[met[0]]), int(others[met[0]]), "writes", act)
+                self._race(memory, memory.place(there, met[0]), int(others[met[0]]), "writes", act)
         memory.flat[there] = values
-        if not _alike(memory.flat[there], values):
+        if not alike(memory.flat[there], values):
             raise LaunchError(
                 "overlap",
                 f"program {self.number} writes different numbers of one tile to one place of `{memory.name}`: which of "
                 "them stays is chance",
             )
         once = memory.once(there)
-        memory.writer[once] = self.number
+        units = memory.units(once)
+        block.writer[units] = self.number
+        block.store[units] = len(self.stores)
+        self.stores.append(memory.pointers(places))
         self.written += once.size * memory.flat.itemsize
         return np.empty(places.shape, memory.flat.dtype), there
 
-    def _race(self, memory: _Memory, place: int, other: int, act: str, other_act: str = "write") -> None:
-        who = "another program" if other == _SEVERAL else f"program {other}"
+    def _stored_otherwise(self, memory: Memory, places: np.ndarray, units: np.ndarray) -> np.ndarray:
+        """Which of some units this program has stored through another tile of pointers since its threads waited.
+
+        Each number of a tile belongs to a thread, the same one for the same pointers; another thread may be ahead.
+        """
+        block = memory.block
+        stores = np.where(block.writer[units] == self.number, block.store[units], NOBODY)
+        if stores.max(initial=NOBODY) < self.waited:
+            return _NOWHERE
+        here = memory.pointers(places)
+        others = [at for at in np.unique(stores[stores >= self.waited]) if self.stores[at] != here]
+        return np.flatnonzero(np.isin(stores, others))
+
+    def _race(self, memory: Memory, place: int, other: int, act: str, other_act: str = "write") -> None:
+        who = "another program" if other == SEVERAL else f"program {other}"
+        names = [name for name in memory.others if name != memory.name]
+        shared = f" (`{memory.name}` shares memory with `{'` and `'.join(names)}`)" if names else ""
         raise LaunchError(
             "race",
-            f"program {self.number} {act} `{memory.name}` at {place}, which {who} {other_act}s: programs run in any "
-            "order",
+            f"program {self.number} {act} `{memory.name}` at {place}, which {who} {other_act}s{shared}: programs run "
+            "in any order",
         )
+
+
+_NO_TILE, _NOWHERE = ("store", "barrier"), np.empty(0, np.int64)
 
 
 def _nbytes(value: Value | None) -> int:
     return value.nbytes if isinstance(value, np.ndarray) else 0
-
-
-def _undefined(dtype: np.dtype) -> Any:
-    """What stands where a mask leaves a place out and nothing is said of it: Triton promises nothing."""
-    return np.nan if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
-
-
-def _alike(written: np.ndarray, values: np.ndarray) -> bool:
-    """Whether what lies in memory is what was stored; equal rows of a product may be rounded in different ways."""
-    if written.dtype.kind != "f" or np.array_equal(written, values):
-        return np.array_equal(written, values)
-    rounding = 64 * float(np.finfo(written.dtype).eps)
-    size = float(np.max(np.abs(values), where=np.isfinite(values), initial=0))
-    return np.allclose(written, values, rtol=rounding, atol=rounding * size, equal_nan=True)

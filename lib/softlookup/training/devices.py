@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from softlookup.model.layers import Layer
 from softlookup.training.data import Batch
 
 _LAST_WORDS_S = 5.0
-"""How long a process that has failed may take to end, so that its exit status can be read."""
+"""How long processes may take to end once one has failed, so that the first to fail is known by its exit status."""
 
 Work = Callable[[torch.device, Callable[[Any], None]], Any]
 
@@ -185,22 +186,36 @@ def _result(reader: Connection, processes: list[Any], hear: Callable[[Any], None
             try:
                 kind, content = reader.recv()
             except EOFError:
+                for process in processes:
+                    process.join(_LAST_WORDS_S)
                 raise _lost(processes) from None
             if kind == "end":
                 return content
             if kind == "error":
                 _raise(content, processes)
             hear(content)
-        elif any(process.exitcode for process in processes):
+        elif any(process.exitcode for process in _ended(processes, 0.0)):
             raise _lost(processes)
+
+
+def _ended(processes: list[Any], seconds: float) -> list[Any]:
+    """Wait until a process has ended, for some seconds at most; give those that have, whose exit status is there."""
+    ready = wait([process.sentinel for process in processes], seconds)
+    ended = [process for process in processes if process.sentinel in ready]
+    for process in ended:
+        # The system closes a process's files, and with them its sentinel, before the exit status can be read.
+        process.join()
+    return ended
 
 
 def _raise(error: Exception, processes: list[Any]) -> None:
     """Raise what a rank raised, unless that was only the loss of another one."""
-    if isinstance(error, RuntimeError):
-        wait([process.sentinel for process in processes], _LAST_WORDS_S)
-        if any((process.exitcode or 0) < 0 for process in processes):
+    until, running = time.monotonic() + _LAST_WORDS_S, processes
+    while isinstance(error, RuntimeError) and running and (left := until - time.monotonic()) > 0:
+        ended = _ended(running, left)
+        if any(process.exitcode < 0 for process in ended):
             raise _lost(processes) from error
+        running = [process for process in running if process not in ended]
     raise error
 
 

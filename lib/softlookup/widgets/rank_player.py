@@ -6,7 +6,7 @@ from typing import Any
 import traitlets
 
 from softlookup.ranks import LinkSpeed
-from softlookup.ranks.inside.dist import EVERYTHING
+from softlookup.ranks.inside.names import EVERYTHING
 from softlookup.widgets.interactive import InteractiveFigure, plain_table
 from softlookup.widgets.played_programs import PROGRAMS, WORLDS, PlayedProgram
 from softlookup.widgets.rank_recording import LINKS, played, readers_program, timed

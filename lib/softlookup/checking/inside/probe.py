@@ -24,10 +24,14 @@ from softlookup.checking.inside.printed import caught_output, first_characters
 from softlookup.checking.inside.products import Fed, counting
 from softlookup.checking.inside.source import functions_behind
 from softlookup.checking.inside.texts import to_texts
+from softlookup.ranks.inside.packing import has_end
 
 FED = ("fed-again", "fed-singly")
 """Kinds of failure of an answer that feeds more, or less at a time, than its case allows (see ``Case.fed``)."""
 
+
+_MOST_SAID = 300
+"""Characters of what an exception says."""
 
 MAX_PRINTED = 2000
 """Characters kept of what the student's code prints; the rest is counted only."""
@@ -112,8 +116,8 @@ class Failure:
         kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype",
             "no-parameter" (a layer that does not have the weights that were asked for), "fed-again" or "fed-singly"
             (see ``Case.fed``), "shortcut" (it called what its task forbids, whatever it made of the exception), of a
-            kernel "outside", "race", "overlap", "input-written", "unwritten", "work", "unsteady" or "record" (see
-            ``tiles.LaunchError``), or of a parallel program a kind of ``ranks.records.WorldError``.
+            kernel "outside", "race", "barrier", "overlap", "input-written", "unwritten", "work", "unsteady" or "record"
+            (see ``tiles.LaunchError``), or of a parallel program a kind of ``ranks.records.WorldError``.
         message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
         explained: What the exception means there (see ``explained``), if that is known.
@@ -214,20 +218,26 @@ def _is_students(filename: str) -> bool:
     return "site-packages" not in filename and "softlookup" not in filename and "/lib/python" not in filename
 
 
+def _whole_words(line: str) -> str:
+    """The beginning of a line, cut between two words."""
+    return line if len(line) <= _MOST_SAID else f"{line[:_MOST_SAID].rpartition(' ')[0] or line[:_MOST_SAID]} …"
+
+
 def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Failure:
     frames = _students_frames(error)
-    if isinstance(error, NotImplementedError) and frames:
+    if isinstance(error, NotImplementedError):
         # Blank only if the task's own function says so; an earlier one that it calls is another matter.
-        if frames[-1].name in {f.__code__.co_name for f in functions_behind(obj)}:
+        last = (frames or traceback.extract_tb(error.__traceback__))[-1]
+        if last.name in {f.__code__.co_name for f in functions_behind(obj)}:
             return Failure("blank", "This task is still blank.")
         if not str(error):
-            return Failure("raised", f"It calls `{frames[-1].name}`, which is still blank")
+            return Failure("raised", f"It calls `{last.name}`, which is still blank")
     try:
         lines = str(error).strip().splitlines()
     except Exception:
         lines = []
     name = type(error).__name__
-    message = f"{name}: {lines[0][:300]}" if lines else name
+    message = f"{name}: {_whole_words(lines[0])}" if lines else name
     if not frames:
         return Failure("raised", message, explained=arguments_differ(error, obj, arguments))
     code = f": {frames[-1].line.strip()}" if frames[-1].line else ""
@@ -274,9 +284,13 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
             failure = _fail(obj, error, len(inputs) + bool(case.world))
     if gates.used:
         arrays, failure = None, Failure("shortcut", gates.used)
-    # A rank may sum into its own array, as torch's collectives do: it is handed copies each time.
-    if arrays is not None and not case.world and _changed(case, inputs):
-        failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
+    # What a rank has changed counts at its end: until then it may still put it right, as any function may.
+    has_ended = arrays is not None and (not case.world or has_end(arrays[0]))
+    if has_ended and _changed(case, inputs):
+        views = (
+            " (parts of `np.split` are views, and a receive fills the array that it is handed)" if case.world else ""
+        )
+        failure = Failure("inputs-changed", f"Your function changes its inputs in place{views}; work on a copy.")
     elif arrays is not None and _recorded(case, inputs):
         message = "Your function sets `requires_grad` on a tensor that it was given, or leaves a `.grad` there"
         failure = Failure("inputs-changed", f"{message}; work on a copy.")

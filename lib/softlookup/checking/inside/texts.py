@@ -193,10 +193,18 @@ def _compare(got: Any, expected: Any, where: str, reveals: bool) -> str:
         return _compare_dictionaries(got, expected, where, reveals)
     if type(got) is not type(expected):
         return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(expected)})"
-    if reveals and isinstance(got, str) and brief(got) == brief(expected):
-        start = max(0, len(commonprefix([got, expected])) - MAX_SHOWN // 3)
-        return f"{where}, from character {start} on, is {brief(got[start:])}, wanted is {brief(expected[start:])}"
+    if reveals and isinstance(got, str):
+        start, *both = _from_difference(got, expected, MAX_SHOWN)
+        if start:
+            return f"{where}, from character {start} on, is {both[0]}, wanted is {both[1]}"
     return f"{where} is {brief(got)}{plain}"
+
+
+def _from_difference(got: str, expected: str, most: int) -> tuple[int, str, str]:
+    """Where to begin to show two texts, 0 where both fit or differ early, and both from there on."""
+    fit = max(len(repr(got)), len(repr(expected))) <= most
+    start = 0 if fit else max(0, len(commonprefix([got, expected])) - most // 3)
+    return start, brief(got[start:], most), brief(expected[start:], most)
 
 
 def _compare_lists(got: list[Any], expected: list[Any], where: str, reveals: bool) -> str:
@@ -253,3 +261,20 @@ def chips(array: np.ndarray, most: int = 40) -> list[str] | None:
     else:
         return [brief(value)]
     return items if len(value) <= most else [*items, f"… {len(value) - most} more"]
+
+
+def chips_side_by_side(got: np.ndarray, expected: np.ndarray) -> tuple[list[str], list[str]] | None:
+    """Two answers as rows of short texts, None if one cannot be read; the first long texts that differ begin there."""
+    got_row, expected_row = chips(got), chips(expected)
+    if got_row is None or expected_row is None:
+        return None
+    values, most = (to_value(got), to_value(expected)), 30
+    if all(isinstance(value, str) for value in values):
+        values, most = ([values[0]], [values[1]]), MAX_SHOWN
+    if all(isinstance(value, list) for value in values):
+        size = min(len(got_row), len(expected_row), *map(len, values))
+        at = next((n for n in range(size) if values[0][n] != values[1][n]), size)
+        if at < size and all(isinstance(value[at], str) for value in values):
+            start, *both = _from_difference(values[0][at], values[1][at], most)
+            got_row[at], expected_row[at] = (f"… {text}" if start else text for text in both)
+    return got_row, expected_row

@@ -1,15 +1,15 @@
 """Collectives as finished parts: rings, and a tree, on the same messages as anybody's, so that they are counted alike.
 
-All take the recorder of a rank first, or its group. What they fill are arrays in one piece, as torch.distributed wants
-them.
+All take the recorder of a rank first, or its group; ranks are numbered as there. Arrays are in one piece.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
 from softlookup.ranks.inside.groups import RankGroup
-from softlookup.ranks.inside.recording import RankError, RankRecorder
+from softlookup.ranks.inside.recording import RankRecorder
+from softlookup.ranks.inside.reductions import ReduceOp
 
 Member = RankRecorder | RankGroup
 """A rank among those that a collective is for: all of the world, or a group."""
@@ -17,8 +17,7 @@ Member = RankRecorder | RankGroup
 
 def broadcast(rank: Member, array: np.ndarray, src: int) -> None:
     """Fill the array of all ranks with that of ``src``, along a binomial tree."""
-    src = rank.position("broadcast", src)
-    position = (rank.rank - src) % rank.world
+    position = (rank.place - src) % rank.world
     reach = 1
     while reach < rank.world:
         if reach <= position < 2 * reach:
@@ -28,62 +27,94 @@ def broadcast(rank: Member, array: np.ndarray, src: int) -> None:
         reach *= 2
 
 
-def all_reduce(rank: Member, array: np.ndarray) -> None:
-    """Replace the array of all ranks by their sum, in a ring: 2 (P - 1) / P of its bytes cross each link."""
-    rank.checked("what all_reduce sums", array)
+def reduce(rank: Member, array: np.ndarray, dst: int, op: ReduceOp) -> None:
+    """Combine the arrays of all ranks in that of ``dst``, along a binomial tree; the others stay as they are."""
+    position = (rank.place - dst) % rank.world
+    combined = array.copy()
+    reach = 1 << (rank.world - 1).bit_length() >> 1
+    while reach:
+        if reach <= position < 2 * reach:
+            rank.send(combined, (position - reach + dst) % rank.world)
+        elif position < reach and position + reach < rank.world:
+            received = np.empty_like(combined)
+            rank.recv(received, (position + reach + dst) % rank.world)
+            op.combine(combined, received, out=combined)
+        reach //= 2
+    if position == 0:
+        op.end(combined, rank.world)
+        array[...] = combined
+
+
+def all_reduce(rank: Member, array: np.ndarray, op: ReduceOp) -> None:
+    """Combine the arrays of all ranks in each, in a ring: 2 (P - 1) / P of the bytes cross each link."""
     parts = np.array_split(array.reshape(-1), rank.world)
     for step in range(rank.world - 1):
-        parts[(rank.rank - step - 1) % rank.world] += _passed_on(
-            rank, parts[(rank.rank - step) % rank.world], parts[(rank.rank - step - 1) % rank.world]
-        )
+        part = parts[(rank.place - step - 1) % rank.world]
+        op.combine(part, _passed_on(rank, parts[(rank.place - step) % rank.world], part), out=part)
     for step in range(rank.world - 1):
-        parts[(rank.rank - step) % rank.world][...] = _passed_on(
-            rank, parts[(rank.rank - step + 1) % rank.world], parts[(rank.rank - step) % rank.world]
-        )
+        part = parts[(rank.place - step) % rank.world]
+        part[...] = _passed_on(rank, parts[(rank.place - step + 1) % rank.world], part)
+    op.end(array, rank.world)
 
 
-def all_gather_into_tensor(rank: Member, output: np.ndarray, input: np.ndarray) -> None:
-    """Put the inputs of all ranks one after the other into every output, in a ring."""
-    parts = _parts(rank, "all_gather_into_tensor", "output", output, input)
-    parts[rank.rank][...] = input.reshape(-1)
+def all_gather(rank: Member, outputs: Sequence[np.ndarray], array: np.ndarray) -> None:
+    """Put the array of each rank into one of every rank's outputs, in a ring."""
+    outputs[rank.place][...] = array
     for step in range(rank.world - 1):
-        part = parts[(rank.rank - step - 1) % rank.world]
-        part[...] = _passed_on(rank, parts[(rank.rank - step) % rank.world], part)
+        output = outputs[(rank.place - step - 1) % rank.world]
+        output[...] = _passed_on(rank, outputs[(rank.place - step) % rank.world], output)
 
 
-def reduce_scatter_tensor(rank: Member, output: np.ndarray, input: np.ndarray) -> None:
-    """Sum the inputs of all ranks, of which each gets its part, in a ring."""
-    parts = [part.copy() for part in _parts(rank, "reduce_scatter_tensor", "input", input, output)]
+def reduce_scatter(rank: Member, output: np.ndarray, inputs: Sequence[np.ndarray], op: ReduceOp) -> None:
+    """Combine the inputs of all ranks, of which each rank gets one, in a ring."""
+    parts = [part.copy() for part in inputs]
     for step in range(1, rank.world):
-        part = parts[(rank.rank - step - 1) % rank.world]
-        part += _passed_on(rank, parts[(rank.rank - step) % rank.world], part)
-    output.reshape(-1)[...] = parts[rank.rank]
+        part = parts[(rank.place - step - 1) % rank.world]
+        op.combine(part, _passed_on(rank, parts[(rank.place - step) % rank.world], part), out=part)
+    op.end(parts[rank.place], rank.world)
+    output[...] = parts[rank.place]
 
 
-def all_to_all_single(rank: Member, output: np.ndarray, input: np.ndarray) -> None:
-    """Send part j of the input to rank j, whose output has it as part i."""
-    if output.size != input.size or output.dtype != input.dtype or input.size % rank.world:
-        raise RankError(
-            f"all_to_all_single cuts an input of {input.size} numbers into {rank.world} parts, and its output has as "
-            f"many numbers of the same dtype; got {output.size} of {output.dtype} for {input.dtype}"
-        )
-    rank.checked("the output of all_to_all_single", output)
-    rank.checked("the input of all_to_all_single", input)
-    to, into = np.split(input.reshape(-1), rank.world), np.split(output.reshape(-1), rank.world)
-    into[rank.rank][...] = to[rank.rank]
+def all_to_all(rank: Member, outputs: Sequence[np.ndarray], inputs: Sequence[np.ndarray]) -> None:
+    """Send input j to rank j, which has it as output i."""
+    outputs[rank.place][...] = inputs[rank.place]
     for step in range(1, rank.world):
-        dst, src = (rank.rank + step) % rank.world, (rank.rank - step) % rank.world
-        sent = rank.isend(to[dst], dst)
-        rank.recv(into[src], src)
+        dst, src = (rank.place + step) % rank.world, (rank.place - step) % rank.world
+        sent = rank.isend(inputs[dst], dst)
+        rank.recv(outputs[src], src)
         sent.wait()
+
+
+def gather(rank: Member, outputs: Sequence[np.ndarray], array: np.ndarray, dst: int) -> None:
+    """Put the array of each rank into one of the outputs of ``dst``; the others have no outputs."""
+    if rank.place != dst:
+        rank.send(array, dst)
+        return
+    for src, output in enumerate(outputs):
+        if src == dst:
+            output[...] = array
+        else:
+            rank.recv(output, src)
+
+
+def scatter(rank: Member, output: np.ndarray, inputs: Sequence[np.ndarray], src: int) -> None:
+    """Send each rank one of the inputs of ``src``; the others have no inputs."""
+    if rank.place != src:
+        rank.recv(output, src)
+        return
+    for dst, array in enumerate(inputs):
+        if dst == src:
+            output[...] = array
+        else:
+            rank.send(array, dst)
 
 
 def barrier(rank: Member) -> None:
     """Wait until all ranks have come here: each tells the ranks 1, 2, 4, … behind it."""
     reach, byte = 1, np.zeros(1, np.uint8)
     while reach < rank.world:
-        sent = rank.isend(byte, (rank.rank + reach) % rank.world)
-        rank.recv(np.empty(1, np.uint8), (rank.rank - reach) % rank.world)
+        sent = rank.isend(byte, (rank.place + reach) % rank.world)
+        rank.recv(np.empty(1, np.uint8), (rank.place - reach) % rank.world)
         sent.wait()
         reach *= 2
 
@@ -91,26 +122,7 @@ def barrier(rank: Member) -> None:
 def _passed_on(rank: Member, part: np.ndarray, like: np.ndarray) -> np.ndarray:
     """Send a part to the next rank, and receive one from the rank before."""
     received = np.empty_like(like)
-    sent = rank.isend(part, (rank.rank + 1) % rank.world)
-    rank.recv(received, (rank.rank - 1) % rank.world)
+    sent = rank.isend(part, (rank.place + 1) % rank.world)
+    rank.recv(received, (rank.place - 1) % rank.world)
     sent.wait()
     return received
-
-
-def _parts(rank: Member, name: str, what: str, whole: np.ndarray, part: np.ndarray) -> list[np.ndarray]:
-    """The parts of an array that is as large as those of all ranks together."""
-    rank.checked(f"the arrays of {name}", whole)
-    rank.checked(f"the arrays of {name}", part)
-    if whole.size != rank.world * part.size or whole.dtype != part.dtype:
-        raise RankError(
-            f"the {what} of {name} holds {rank.world} times {part.size} numbers of {part.dtype}, "
-            f"got {whole.size} of {whole.dtype}"
-        )
-    return np.split(whole.reshape(-1), rank.world)
-
-
-COLLECTIVES: dict[str, Callable[..., None]] = {
-    function.__name__: function
-    for function in (broadcast, all_reduce, all_gather_into_tensor, reduce_scatter_tensor, all_to_all_single, barrier)
-}
-"""By the name that torch.distributed gives them."""

@@ -1,34 +1,25 @@
 """What a rank calls, in the words of torch.distributed, and a rank's run."""
 
+import difflib
+import inspect
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from softlookup.ranks.inside.collectives import COLLECTIVES
-from softlookup.ranks.inside.groups import RankGroup
+from softlookup.ranks.inside.names import EVERYTHING, NOT_HERE, offered
+from softlookup.ranks.inside.operations import Operations
 from softlookup.ranks.inside.packing import Record, unpack_inbox
-from softlookup.ranks.inside.recording import NeedsMessage, RankError, RankRecorder
-
-MESSAGES = ("send", "recv", "isend", "irecv")
-"""What all else is made of."""
-
-NEW_GROUP = "new_group"
-"""Making a group of ranks, for collectives among them."""
-
-EVERYTHING = (*MESSAGES, *COLLECTIVES, NEW_GROUP)
-"""All that a rank may be offered."""
-
-_ALWAYS = ("get_rank", "get_world_size")
+from softlookup.ranks.inside.recording import NeedsMessage, RankRecorder
 
 
 class Dist:
     """What a rank knows of the others, and says to them.
 
-    ``send(array, dst)`` and ``recv(array, src)`` end when the other rank does its part; ``isend`` and ``irecv`` give
-    something with ``wait()``. The collectives are those of ``collectives``; with ``group=`` they are among the ranks of
-    a group.
+    ``send(tensor, dst)`` and ``recv(tensor, src)`` end when the other rank does its part; ``isend`` and ``irecv`` give
+    something with ``wait()``. Names and arguments are those of torch.distributed; arrays are numpy's, or torch tensors
+    on the CPU. With ``group=`` collectives are among the ranks of a group.
 
     Args:
         recorder: Takes down what the rank does.
@@ -36,40 +27,42 @@ class Dist:
     """
 
     def __init__(self, recorder: RankRecorder, offers: Sequence[str] = EVERYTHING) -> None:
-        self._recorder, self._offers = recorder, tuple(offers)
+        self._recorder, self._operations, self._names = recorder, Operations(recorder), offered(tuple(offers))
 
-    def get_rank(self, group: RankGroup | None = None) -> int:
-        """The rank's number, from 0; in a group its number there, or -1 outside of it."""
-        return self._recorder.rank if group is None else group.rank
+    def __getattr__(self, name: str) -> Any:
+        names = self.__dict__.get("_names", ())
+        if name not in names:
+            raise AttributeError(_missing(name, names))
+        value = getattr(self._operations, name)
+        return _with_words(name, value) if inspect.ismethod(value) else value
 
-    def get_world_size(self, group: RankGroup | None = None) -> int:
-        """How many ranks there are, or belong to a group."""
-        return self._recorder.world if group is None else group.world
 
-    def _new_group(self, ranks: Sequence[int]) -> RankGroup:
-        """Make a group of ranks. All ranks of the world call it, in the same order, also those outside of the group.
+def _missing(name: str, names: Sequence[str]) -> str:
+    """Why a name is not there."""
+    if name in NOT_HERE:
+        return f"torch.distributed has {name!r}, and dist has not: {NOT_HERE[name]}"
+    near = difflib.get_close_matches(name, names, 3)
+    if near and name not in EVERYTHING:
+        return f"dist has no {name!r}; similar names are {', '.join(near)}"
+    return f"dist has no {name!r} here: it has {', '.join(names)}"
 
-        torch.distributed waits for all of them in it: where one rank leaves it out, the others stand still there. Here
-        such a program runs to its end, and is refused then.
-        """
-        return RankGroup(self._recorder, self._recorder.new_group(ranks))
 
-    def _collective(self, name: str, *args: Any, group: RankGroup | None = None, **named: Any) -> None:
-        """Run a collective among all ranks, or those of a group; a rank that it names is one of the world."""
-        if group is None:
-            COLLECTIVES[name](self._recorder, *args, **named)
-            return
-        if group.rank < 0:
-            raise RankError(f"rank {self._recorder.rank} calls {name} for a group to which it does not belong")
-        COLLECTIVES[name](group, *args, **named)
+def _with_words(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that says how ``dist`` is called if its arguments do not fit."""
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_") or name not in self._offers:
-            offers = self.__dict__.get("_offers", ())
-            raise AttributeError(f"dist has no {name!r} here: it has {', '.join((*_ALWAYS, *offers))}")
-        if name in MESSAGES:
-            return getattr(self._recorder, name)
-        return self._new_group if name == NEW_GROUP else partial(self._collective, name)
+    @wraps(method)
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            return method(*args, **named)
+        except TypeError:
+            signature = inspect.signature(method)
+            try:
+                signature.bind(*args, **named)
+            except TypeError as error:
+                raise TypeError(f"dist.{name}({', '.join(signature.parameters)}): {error}") from None
+            raise
+
+    return call
 
 
 def record(

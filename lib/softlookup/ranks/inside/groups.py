@@ -1,6 +1,7 @@
 """A group: some ranks of a world, as one of them sees it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +15,33 @@ class RankGroup:
 
     Args:
         recorder: Takes down what the rank does.
+        number: Its position among the groups that are made, from 1: the same on all ranks.
         ranks: Which ranks belong to the group, in rising order.
 
     Attributes:
-        rank: The rank's number in the group; -1 outside of it.
+        place: The rank's number in the group; -1 outside of it.
         world: How many ranks belong to it.
     """
 
-    def __init__(self, recorder: RankRecorder, ranks: Sequence[int]) -> None:
-        self._recorder, self._ranks = recorder, tuple(ranks)
-        self.rank = self._ranks.index(recorder.rank) if recorder.rank in self._ranks else -1
+    def __init__(self, recorder: RankRecorder, number: int, ranks: Sequence[int]) -> None:
+        self._recorder, self.number, self._ranks = recorder, number, tuple(ranks)
+        self.place = self._ranks.index(recorder.rank) if recorder.rank in self._ranks else -1
         self.world = len(self._ranks)
 
-    def position(self, name: str, rank: int) -> int:
+    def rank(self) -> int:
+        """The rank's number in the group, as torch's groups say it."""
+        return self.place
+
+    def size(self) -> int:
+        """How many ranks belong to the group, as torch's groups say it."""
+        return self.world
+
+    @property
+    def ranks(self) -> list[int]:
+        """The numbers in the world of the ranks that belong to the group, in rising order."""
+        return list(self._ranks)
+
+    def position(self, name: str, rank: Any) -> int:
         """The number in the group of a rank of the world.
 
         Args:
@@ -36,9 +51,10 @@ class RankGroup:
         Raises:
             RankError: If it does not belong to the group.
         """
-        if rank not in self._ranks:
-            raise RankError(f"{name} names rank {rank}, and the group has the ranks {list(self._ranks)}")
-        return self._ranks.index(rank)
+        number = self._recorder.position(name, rank)
+        if number not in self._ranks:
+            raise RankError(f"{name} names rank {number}, and the group has the ranks {self.ranks}")
+        return self._ranks.index(number)
 
     def send(self, array: np.ndarray, dst: int) -> None:
         """Send an array to a rank of the group."""
@@ -52,7 +68,3 @@ class RankGroup:
         """Receive from a rank of the group into an array."""
         self._recorder.recv(array, self._ranks[src])
         return src
-
-    def checked(self, what: str, array: np.ndarray) -> None:
-        """Look whether an array can be sent or filled."""
-        self._recorder.checked(what, array)

@@ -1,7 +1,8 @@
 """A rank's record, and its inbox: rows of whole numbers, and the bytes of the arrays that they speak of.
 
-A row holds nine whole numbers: the operation (its position in NAMES), the other rank, the row that a wait is for, the
-dtype (its position in DTYPES), the number of axes, and four sizes; what an operation does not have is -1, sizes 0. The
+A row holds eleven whole numbers: the operation (its position in NAMES), the other rank, the row that a wait is for, the
+dtype (its position in DTYPES), the number of axes, four sizes, the group that a message is for, and the collective that
+sends or receives it (its position in ``names.EVERYTHING``); what an operation does not have is -1, the last six 0. The
 arrays of sends, messages and results lie one after the other in words of 8 bytes, each padded to a whole word.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 Record = tuple[np.ndarray, np.ndarray]
-"""Rows, int64 (rows, 9), and words, int64 (words,)."""
+"""Rows, int64 (rows, 11), and words, int64 (words,)."""
 
 NAMES = ("send", "recv", "isend", "irecv", "wait", "result", "end", "group")
 """What a rank does. A record that was not cut short ends with its results and "end"."""
@@ -27,7 +28,7 @@ DTYPES = tuple(
 MOST_AXES = 4
 """Axes that an array of a message may have."""
 
-WIDTH = 5 + MOST_AXES
+WIDTH = 7 + MOST_AXES
 """Columns of a row."""
 
 MOST_ROWS = 4_000
@@ -44,7 +45,9 @@ def words_of(n_bytes: int) -> int:
     return -(-n_bytes // _WORD_BYTES)
 
 
-def row_of(name: str, peer: int, awaited: int, array: np.ndarray | None) -> tuple[int, ...]:
+def row_of(
+    name: str, peer: int, awaited: int, array: np.ndarray | None, purpose: tuple[int, int] = (0, 0)
+) -> tuple[int, ...]:
     """A row.
 
     Args:
@@ -52,11 +55,12 @@ def row_of(name: str, peer: int, awaited: int, array: np.ndarray | None) -> tupl
         peer: The other rank, or -1.
         awaited: The row that a wait is for, or -1.
         array: What it sends, receives into or returns; None if it has no array.
+        purpose: The group that a message is for, and the collective that it belongs to.
     """
     if array is None:
-        return (NAMES.index(name), peer, awaited, -1, -1, *(0,) * MOST_AXES)
+        return (NAMES.index(name), peer, awaited, -1, -1, *(0,) * MOST_AXES, 0, 0)
     sizes = (*array.shape, *(0,) * (MOST_AXES - array.ndim))
-    return (NAMES.index(name), peer, awaited, DTYPES.index(array.dtype), array.ndim, *sizes)
+    return (NAMES.index(name), peer, awaited, DTYPES.index(array.dtype), array.ndim, *sizes, *purpose)
 
 
 def pack(rows: Sequence[tuple[int, ...]], arrays: Sequence[np.ndarray]) -> Record:
@@ -78,6 +82,11 @@ def pack_inbox(inbox: dict[int, list[np.ndarray]]) -> Record:
         for array in arrays
     ]
     return pack([row_of("send", source, -1, array) for source, array in messages], [array for _, array in messages])
+
+
+def has_end(rows: np.ndarray) -> bool:
+    """Whether a rank came to its end; else it waits for a message."""
+    return bool(len(rows)) and int(rows[-1, 0]) == NAMES.index("end")
 
 
 def unpack_inbox(inbox: Record) -> dict[int, list[np.ndarray]]:

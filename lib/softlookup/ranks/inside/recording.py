@@ -5,7 +5,7 @@ Where it needs a message that is not there yet, the run ends, and is repeated wh
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from softlookup.ranks.inside.packing import (
     row_of,
     words_of,
 )
+
+_SIGNALING = {2: 0x7D00, 4: 0x7FA0_0000, 8: 0x7FF4_0000_0000_0000}
+"""A signaling NaN, by the bytes of a float: all that is computed with it is another NaN, and so seen as a change."""
 
 
 class RankError(Exception):
@@ -40,18 +43,23 @@ class RankRecorder:
         inbox: The bytes of the messages that it has received so far, by the rank that sent them, in their order.
 
     Attributes:
+        place: The rank's number among those that a collective is for, as a group has it.
         rows: What it did so far (see ``packing``).
         halted: Whether it needs a message that is not there: nothing that it does after that counts.
+        purpose: What the next messages are for: a group, and a collective (see ``packing``).
     """
 
     def __init__(self, rank: int, world: int, inbox: Mapping[int, Sequence[np.ndarray]]) -> None:
-        self.rank, self.world = rank, world
+        self.rank = self.place = rank
+        self.world = world
         self.rows: list[tuple[int, ...]] = []
-        self.halted = False
+        self.halted, self.purpose = False, (0, 0)
+        self._groups = 0
         self._inbox = inbox
         self._arrays: list[np.ndarray] = []
         self._words = 0
         self._receives: dict[int, int] = {}
+        self._hidden: list[tuple[str, PendingMessage]] = []
 
     def send(self, array: np.ndarray, dst: int) -> None:
         """Send an array; ends when the other rank receives it."""
@@ -60,13 +68,13 @@ class RankRecorder:
     def isend(self, array: np.ndarray, dst: int) -> "PendingMessage":
         """Send an array, and go on; the array must stay as it is until ``wait``."""
         row = self._sends("isend", array, dst)
-        copy = np.asarray(array).copy()
+        unchanged = _unchanged("isend sends", [array])
 
         def end() -> None:
-            if array.tobytes() != copy.tobytes():
-                raise RankError("an array that isend sends has changed before its wait(): send a copy, or wait first")
+            self._wait(row)
+            unchanged()
 
-        return PendingMessage(self, row, end)
+        return PendingMessage(end)
 
     def recv(self, array: np.ndarray, src: int) -> int:
         """Receive into an array, and say from which rank."""
@@ -77,12 +85,34 @@ class RankRecorder:
         """Receive into an array, which is filled when ``wait`` ends."""
         row = len(self.rows)
         buffer, source, count = self._receives_from("irecv", array, src)
-        if buffer.dtype.kind == "f":
-            buffer.fill(np.nan)  # what is read before the message is there must not look right
-        return PendingMessage(self, row, lambda: self._fill(buffer, source, count))
+        _hide([buffer])
+        unchanged = _unchanged("irecv fills", [buffer])
 
-    def new_group(self, ranks: Sequence[Any]) -> tuple[int, ...]:
-        """Take down that a group is made, and give its ranks in their order."""
+        def end() -> None:
+            self._wait(row)
+            unchanged()
+            self._fill(buffer, source, count)
+
+        return PendingMessage(end)
+
+    def hide(self, name: str, outputs: Sequence[np.ndarray], inputs: Sequence[np.ndarray]) -> "PendingMessage":
+        """Hide what a collective has filled until ``wait``; what it sends must stay as it is until then."""
+        results = [output.copy() for output in outputs]
+        _hide(outputs)
+        looks = _unchanged(f"{name} fills", outputs), _unchanged(f"{name} sends", inputs)
+
+        def end() -> None:
+            for unchanged in looks:
+                unchanged()
+            for output, result in zip(outputs, results, strict=True):
+                output[...] = result
+
+        pending = PendingMessage(end)
+        self._hidden.append((name, pending))
+        return pending
+
+    def new_group(self, ranks: Sequence[Any]) -> tuple[int, tuple[int, ...]]:
+        """Take down that a group is made, and give its number from 1 and its ranks in their order."""
         self._go_on()
         try:
             numbers = sorted(map(operator.index, ranks))
@@ -94,11 +124,15 @@ class RankRecorder:
                 f"got {ranks!r}"
             )
         self._add("group", -1, -1, np.array(numbers, np.int64))
-        return tuple(numbers)
+        self._groups += 1
+        return self._groups, tuple(numbers)
 
     def returns(self, results: Sequence[np.ndarray]) -> None:
         """Take down the results, and the end."""
         if not self.halted:
+            for name, pending in self._hidden:
+                if not pending.is_over:
+                    raise RankError(f"rank {self.rank} calls {name} with async_op=True and never wait() on it")
             for result in results:
                 array = np.array(result, order="C")  # a result is no message: it may be a transposed view
                 self.checked("a result", array)
@@ -109,7 +143,7 @@ class RankRecorder:
         """All that was taken down."""
         return pack(self.rows, self._arrays)
 
-    def wait(self, row: int) -> None:
+    def _wait(self, row: int) -> None:
         """Take down that a message is waited for."""
         self._go_on()
         self._add("wait", -1, row, None)
@@ -173,7 +207,7 @@ class RankRecorder:
         if array.dtype not in DTYPES:
             raise RankError(f"{what} holds {array.dtype}: messages hold {', '.join(map(str, DTYPES))}")
         if array.ndim > MOST_AXES:
-            raise RankError(f"{what} has {array.ndim} axes: at most {MOST_AXES} are possible")
+            raise RankError(f"{what} has {array.ndim} axes: at most {MOST_AXES} are possible, as in array.reshape(-1)")
         if not array.flags.c_contiguous:
             raise RankError(f"{what} is not in one piece in memory: take np.ascontiguousarray, and copy what arrives")
 
@@ -185,26 +219,61 @@ class RankRecorder:
             if self._words > MOST_WORDS:
                 raise RankError(f"a rank sends and returns more than {MOST_WORDS * 8:,} bytes")
             self._arrays.append(array.copy())
-        self.rows.append(row_of(name, peer, awaited, array))
+        is_message = name in ("send", "recv", "isend", "irecv")
+        self.rows.append(row_of(name, peer, awaited, array, self.purpose if is_message else (0, 0)))
         return len(self.rows) - 1
 
 
 class PendingMessage:
-    """A message on its way, as ``isend`` and ``irecv`` give it.
+    """A message on its way, as ``isend``, ``irecv`` and ``async_op=True`` give it.
 
     Args:
-        recorder: Takes down the wait.
-        row: The row of the message.
-        end: What is done when it has arrived.
+        end: What is done in ``wait``.
+
+    Attributes:
+        is_over: Whether it has been waited for.
     """
 
-    def __init__(self, recorder: RankRecorder, row: int, end: Callable[[], None]) -> None:
-        self._recorder, self._row, self._end = recorder, row, end
-        self._is_over = False
+    def __init__(self, end: Callable[[], None]) -> None:
+        self._end = end
+        self.is_over = self._is_polled = False
 
-    def wait(self) -> None:
-        """Wait until the message has arrived."""
-        if not self._is_over:
-            self._recorder.wait(self._row)
+    def wait(self, timeout: Any = None) -> bool:
+        """Wait until the message has arrived, however long ``timeout`` is: what never arrives is refused."""
+        if not self.is_over:
             self._end()
-            self._is_over = True
+            self.is_over = True
+        return True
+
+    def is_completed(self) -> bool:
+        """Whether the message has arrived: the first time not yet, and then it is waited for.
+
+        So a rank does the same each time, and a loop that asks comes to its end.
+        """
+        if self._is_polled:
+            self.wait()
+        self._is_polled = True
+        return self.is_over
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"what isend, irecv and async_op=True give has wait() and is_completed(), and no {name!r}")
+
+
+def _hide(arrays: Sequence[np.ndarray]) -> None:
+    """Make sure that what is read before the message is there does not look right."""
+    for array in arrays:
+        if array.dtype.kind == "f":
+            array.view(f"u{array.dtype.itemsize}")[...] = _SIGNALING[array.dtype.itemsize]
+        elif array.dtype.kind != "b":
+            array.fill(np.iinfo(array.dtype).max)
+
+
+def _unchanged(what: str, arrays: Sequence[np.ndarray]) -> Callable[[], None]:
+    """What looks, in ``wait``, whether arrays on their way are as they were."""
+    copies = [array.tobytes() for array in arrays]
+
+    def look() -> None:
+        if [array.tobytes() for array in arrays] != copies:
+            raise RankError(f"an array that {what} has changed before its wait(): work on a copy, or wait first")
+
+    return look

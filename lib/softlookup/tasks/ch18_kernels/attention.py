@@ -74,6 +74,16 @@ def _far_below(rng: Rng, q: np.ndarray, k: np.ndarray) -> None:
     q[-1, 0] = -FAR_BELOW * q.shape[1] ** 0.5
 
 
+def _scale(h: int, factor: float | None) -> float:
+    """What scores are multiplied by: the usual number where a question has no factor, so that none may be assumed."""
+    return h**-0.5 if factor is None else factor
+
+
+def _small(rng: Rng) -> float:
+    """A scale that no width of these questions has by itself."""
+    return float(rng.uniform(0.08, 0.15))
+
+
 def _chip(h: int, b: int) -> int:
     """Room for queries, keys, values, output and two tiles of scores, and some vectors: for not nearly all scores."""
     return 4 * (5 * b * h + 3 * b * b + 8 * b)
@@ -81,7 +91,15 @@ def _chip(h: int, b: int) -> int:
 
 def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
     def ask(
-        label: str, t: int, s: int, h: int, b: int, scale: float = 1.0, limited: bool = False, light: bool = False
+        label: str,
+        t: int,
+        s: int,
+        h: int,
+        b: int,
+        scale: float = 1.0,
+        factor: float | None = None,
+        limited: bool = False,
+        light: bool = False,
     ) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, s, h), normal(rng, s, h)
         q[0] = np.abs(q[0])  # times keys of minus infinity it hides them; a query of both signs gives NaN
@@ -89,22 +107,26 @@ def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str)
             q, k, v = _light_keys(rng, t, s, h, b)
         if abs(scale) > 1:  # large scores come first, so that later maxima are far below; or all are far below zero
             q, k = np.abs(q), np.abs(k) * np.where((np.arange(s) < b) & (scale > 0), 1, -1)[:, None].astype(np.float32)
+            q[-1] /= 8  # far below the other queries' maxima
         if scale < 0:
             _far_below(rng, q, k)
         grid = grid_of((t, b))
         limits = (4 * h * (t + 2 * s * grid[0]), 4 * t * h, _chip(h, b)) if limited else None
         k, v = _turned(k, k_shape == "(H, S)"), _turned(v, v_shape == "(H, S)")
-        args = (q, k, v, np.zeros_like(q), h**-0.5, t, s, h, b)
+        args = (q, k, v, np.zeros_like(q), _scale(h, factor), t, s, h, b)
         return launch(label, grid, args, (3,), limits, *([SHARES] if limited else []))
 
     return [
-        ask("multiples of the tile", 32, 48, 32, 16),
+        ask("multiples of the tile, and scale = 1", 32, 48, 32, 16, factor=1.0),
         ask("no multiple of a tile", whole(rng, 18, 20), whole(rng, 21, 24), 16, 16),
-        ask("fewer keys than a tile", whole(rng, 8, 12), whole(rng, 4, 7), 16, 16),
+        ask(
+            "fewer keys than a tile, and a small scale", whole(rng, 8, 12), whole(rng, 4, 7), 16, 16, factor=_small(rng)
+        ),
         ask("one query", 1, uneven(rng, 16, 2, 2), 16, 16),
         ask("large scores", 16, 48, 16, 16, scale=60.0),
         ask("all scores far below zero", whole(rng, 7, 11), whole(rng, 18, 22), 16, 16, scale=-200.0),
-        ask("many keys, each of little weight", whole(rng, 3, 6), uneven(rng, 64, 12, 13), 64, 64, light=True),
+        ask("all scores far below zero, in full tiles", whole(rng, 3, 6), 32, 16, 16, scale=-200.0),
+        ask("many keys, each of little weight", whole(rng, 33, 40), uneven(rng, 64, 17, 18), 32, 64, light=True),
         ask("bytes of two tiles of queries", whole(rng, 17, 32), whole(rng, 113, 128), 16, 16, limited=True),
     ]
 
@@ -132,7 +154,16 @@ ATTENTION = kernel_task("18.attention", _attention_cases, _attention, variants=t
 
 
 def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
-    def ask(label: str, t: int, h: int, b: int, scale: float = 1.0, limited: bool = False, light: bool = False) -> Case:
+    def ask(
+        label: str,
+        t: int,
+        h: int,
+        b: int,
+        scale: float = 1.0,
+        factor: float | None = None,
+        limited: bool = False,
+        light: bool = False,
+    ) -> Case:
         q, k, v = normal(rng, t, h, scale=scale), normal(rng, t, h), normal(rng, t, h)
         if light:
             q, k, v = _light_keys(rng, t, t, h, b)
@@ -143,17 +174,17 @@ def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) ->
         seen = sum(min((i + 1) * b, t) for i in range(grid[0]))
         limits = (4 * h * (t + 2 * seen), 4 * t * h, _chip(h, b)) if limited else None
         k, v = _turned(k, k_shape == "(H, T)"), _turned(v, v_shape == "(H, T)")
-        args = (q, k, v, np.zeros_like(q), h**-0.5, t, h, b)
+        args = (q, k, v, np.zeros_like(q), _scale(h, factor), t, h, b)
         return launch(label, grid, args, (3,), limits, *([SHARES] if limited else []))
 
     return [
-        ask("no multiple of a tile", uneven(rng, 16, 1, 1), 32, 16),
-        ask("shorter than a tile", whole(rng, 8, 13), 16, 16),
+        ask("no multiple of a tile, and scale = 1", uneven(rng, 16, 1, 1), 32, 16, factor=1.0),
+        ask("shorter than a tile, and a small scale", whole(rng, 8, 13), 16, 16, factor=_small(rng)),
         ask("one token", 1, 16, 16),
         ask("large scores", 32, 16, 16, scale=60.0),
         ask("all scores far below zero", uneven(rng, 16, 1, 1), 16, 16, scale=-200.0),
         ask("a wide head", uneven(rng, 16, 2, 2), 1024, 16),
-        ask("many keys, each of little weight", uneven(rng, 16, 8, 8), 32, 16, light=True),
+        ask("many keys, each of little weight", uneven(rng, 32, 8, 8), 32, 32, light=True),
         ask("bytes of seven tiles", uneven(rng, 16, 6, 6), 16, 16, limited=True),
     ]
 
@@ -190,6 +221,7 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         m: int,
         h: int,
         scale: float = 1.0,
+        factor: float | None = None,
         spare: int = 1,
         limited: bool = False,
         light: bool = False,
@@ -204,8 +236,9 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         k, v = normal(rng, *shape), normal(rng, *shape)
         q = normal(rng, len(lengths), h, scale=scale)
         q[0] = np.abs(q[0])  # as in attention
+        if abs(scale) > 1:
+            q, k = np.abs(q), np.copysign(k, scale)
         if scale < 0:
-            q, k = np.abs(q), -np.abs(k)
             _far_below(rng, q, k)
         if light:
             q, *stored = _light_keys(rng, 1, counts[0] * m, h, m)
@@ -214,19 +247,19 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
         read = sum(4 * (1 + table.shape[1] + h + 2 * length * h) for length in lengths)
         limits = (read, 4 * q.size, 4 * (4 * m * h + 4 * h + 8 * m + 64)) if limited else None
         k, v = (_turned(pages, layout == _WIDTH_FIRST) for pages, layout in ((k, k_shape), (v, v_shape)))
-        args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), h**-0.5, table.shape[1], m, h)
+        args = (q, k, v, table, np.array(lengths, np.int32), np.zeros_like(q), _scale(h, factor), table.shape[1], m, h)
         return launch(label, (len(lengths),), args, (5,), limits)
 
     m, width = int(rng.choice([4, 8])), int(rng.choice([8, 16, 32]))
     # Keys and values of the longest sequence are more than fits on the chip.
     lengths = [m * pages + whole(rng, 1, m) for pages in rng.permutation([0, 2, 5]).tolist()]
     return [
-        ask("three sequences of unequal length", [6, whole(rng, 2, 3), uneven(rng, 4, 1, 3)], 4, 16),
+        ask("three sequences of unequal length", [6, whole(rng, 2, 3), uneven(rng, 4, 1, 3)], 4, 16, factor=1.0),
         ask("full pages, queries of zeros", [4, 8], 4, 8, scale=0.0),
-        ask("full pages, and no other entries", [12, 12], 4, 16, spare=0),
+        ask("full pages, and no other entries", [12, 12], 4, 16, spare=0, factor=_small(rng)),
         ask("a single token", [1, whole(rng, 5, 7)], 4, 8, spare=0),
-        ask("large scores", [7, 5], 4, 8, scale=60.0),
-        ask("all scores far below zero", [3, uneven(rng, 4, 1, 3)], 4, 16, scale=-200.0),
+        ask("large scores", [7, 5], 4, 8, scale=120.0),
+        ask("all scores far below zero", [16, 3, uneven(rng, 4, 1, 3)], 4, 16, scale=-200.0, spare=0),
         ask(
             "many keys, each of little weight", [uneven(rng, 128, 12, 13)], 128, 32, spare=whole(rng, 1, 4), light=True
         ),

@@ -70,10 +70,10 @@ def _asked(label: str, x: np.ndarray, block: int) -> Case:
     return launch(label, (len(x),), (x, np.zeros_like(x), x.shape[1], block), (1,))
 
 
-def _below_zero(rng: Rng, about: float) -> np.ndarray:
+def _below_zero(rng: Rng, about: float, n: int = 20) -> np.ndarray:
     """A row of numbers about one, and one of numbers far below it where the largest has all of the weight."""
-    far = FAR_BELOW - 500 * rng.permutation(20)
-    return np.stack([about + rng.standard_normal(20), far]).astype(np.float32)
+    far = FAR_BELOW - 500 * rng.permutation(n)
+    return np.stack([about + rng.standard_normal(n), far]).astype(np.float32)
 
 
 def _with_a_peak(rng: Rng, rows: int) -> np.ndarray:
@@ -118,6 +118,7 @@ def _online_cases(rng: Rng, stored: str, place: str, at: str) -> list[Case]:
         ask("numbers of a few hundred", normal(rng, 2, uneven(rng, 16, 2, 2), scale=200.0), 16),
         ask("the maximum comes last", np.concatenate([normal(rng, 1, 32), np.full((1, 1), 30, "float32")], 1), 16),
         ask("all numbers far below zero", _below_zero(rng, -300), 16),
+        ask("all numbers far below zero, in full tiles", _below_zero(rng, -300, 32), 16),
         ask("a row that fits into one tile", normal(rng, 2, 16), 16),
         ask("a large number among thousands", _with_a_peak(rng, 1), 2048),
         ask("bytes of rows in several tiles", normal(rng, 2, whole(rng, 321, 352), scale=4.0), 32, limited=True),

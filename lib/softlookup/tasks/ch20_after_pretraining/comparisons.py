@@ -34,6 +34,8 @@ def _log_prob_cases(rng: Rng) -> list[Case]:
 
     levels = case("positions that lie thousands apart", 5, (2, 3), (1, 2, 3), part=LARGE, tolerance=1e-8)
     levels.args[0][...] += rng.permutation([-4000.0, -900.0, 0.0, 2500.0, 4000.0])[None, :, None]
+    near = case("logits near 5,000", 5, (1, 2), (2,), part=LARGE, tolerance=1e-8)
+    near.args[0][...] += 5000.0
     return [
         case("answers of three tokens and of one", 6, (2, 3, 4), (3,)),
         case("a row without an answer", 5, (1, 2), (), (2, 4)),
@@ -45,6 +47,7 @@ def _log_prob_cases(rng: Rng) -> list[Case]:
         case("answers of one token", 3, (1,), (1,)),
         case("answers up to the last token of the row", 5, (3, 4), (2, 3, 4), padding=0),
         levels,
+        near,
         case("a vocabulary of more than 600 ids", int(rng.integers(601, 700)), (1, 2, 3), scale=1.0),
         case("an answer of 299 tokens", 3, tuple(range(1, 300)), (2, 290)),
         case("logits in the thousands", 4, (1, 2), (2, 3), scale=1500.0, part=LARGE, tolerance=1e-8),

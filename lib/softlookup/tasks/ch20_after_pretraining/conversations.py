@@ -32,6 +32,10 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
         _message("assistant", '{"a": 1}, 100 %, \\n'),
     ]
     spaced = [_message("user", "  two\n\nlines \n"), _message("assistant", "\n    return 4\n"), _message("user", " ")]
+    returns = [
+        _message("user", "one\r\ntwo\rthree\tfour\x0cfive"),
+        _message("assistant", "nai\u0308ve\u2028six\r\n\r\n"),
+    ]
     two_questions = [_message("user", "Wait."), _message("user", "Who?"), _message("assistant", "I.")]
     long = [_message(role, sentence(9)) for _ in range(35) for role in ("user", "assistant")]
     long[41] = _message("assistant", sentence(400))
@@ -43,6 +47,7 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
         ("an answer, and a further answer asked for", [question, answer], True),
         ("two questions in a row, two answers in a row", [*two_questions, _message("assistant", "You.")], False),
         ("contents that begin and end with spaces and line ends", spaced, True),
+        ("line ends of several kinds, a tab, and an accent by itself", returns, False),
         ("contents that hold marks, braces and a backslash", marked, False),
         ("contents without a character", [_message("system", ""), question, _message("assistant", "")], False),
         ("a system message later on", [question, answer, _message("system", "Be kind."), question], True),
@@ -145,6 +150,8 @@ def _loss_cases(rng: Rng) -> list[Case]:
     certain[0, 1, 3] += 1000.0
     certain_labels = np.array([[-100, 3, 0, -100], [1, -100, -100, 4]])
     thousands = normal(rng, 3, 5, 4, dtype="float64", scale=1500.0)
+    near_labels = _labelled(rng, 5, (0, 1), (1,))
+    near = 5000 + normal(rng, *near_labels.shape, 5, dtype="float64")
     last_alone = _labelled(rng, 9, (3,), (3,), ())
     return [
         case("three rows with three labels, one label and two", uneven, 7),
@@ -165,6 +172,7 @@ def _loss_cases(rng: Rng) -> list[Case]:
             part=LARGE,
             tolerance=1e-8,
         ),
+        Case("logits near 5,000", (near, near_labels), frame="numpy", part=LARGE, tolerance=1e-8),
         Case("a label that is certain, with a loss of 0", (certain, certain_labels), frame="numpy", part=LARGE),
         Case("float32", (normal(rng, *uneven.shape, 7), uneven), frame="numpy"),
     ]

@@ -15,6 +15,7 @@ def _advantage_cases(rng: Rng) -> list[Case]:
     def case(label: str, rewards: Any, **facts: Any) -> Case:
         return Case(label, (np.asarray(rewards, dtype=np.float64),), frame="numpy", **facts)
 
+    large = 1e8 + 0.1
     level = np.array([[0.0], [10.0], [-5.0], [3.0]])
     close = rng.permuted(np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 2.0]]), axis=1)
     return [
@@ -28,6 +29,11 @@ def _advantage_cases(rng: Rng) -> list[Case]:
         case("as many prompts as answers", normal(rng, 3, 3, dtype="float64")),
         case("one prompt", [[0.2, 0.9, 0.4, 0.4, 0.1]]),
         case("equal rewards that no float holds exactly", [[0.1, 0.1, 0.1], [0.3, 0.3, 0.7]]),
+        case("rewards that are equal up to rounding", [[0.1 + 0.2, 0.3, 0.3, 0.3], [-0.3, -0.3, -0.1 - 0.2, 0.3]]),
+        case("large rewards that are equal up to rounding", [[3e8 * 0.1, 3e7, -1e8], [1e9 * (0.1 + 0.2), 3e8, 3e8]]),
+        case("tiny rewards that differ", [[1e-20, 3e-20, 2e-20], [-1e-20, -1e-20, 1e-20]]),
+        case("large rewards beside small ones", [[2e9, 1e9, 1e9], [3e-7, 1e-7, 2e-7]]),
+        case("large rewards that are equal", [[large] * 3, [-large] * 3, [1e8, 1e8 + 3, 1e8]], tolerance=1e-7),
         case("a tenth more in one of three", [[0.1, 0.1, 0.2], [5, 5, 5]]),
         case("three hundred answers", normal(rng, 2, 300, dtype="float64")),
         case("three hundred prompts", normal(rng, 300, 3, dtype="float64", scale=3.0)),
@@ -38,7 +44,7 @@ def _group_advantages(rewards: Any) -> Any:
     """Group by group, with the root of the mean squared difference."""
     rows = []
     for group in np.asarray(rewards, dtype=np.float64):
-        if len(set(group.tolist())) == 1:
+        if max(group) - min(group) <= 1e-15 * max(abs(group)):
             rows.append([0.0] * len(group))
             continue
         mean = sum(group.tolist()) / len(group)

@@ -1,7 +1,8 @@
 """Arrays in another dtype, with float16 as numpy rounds it, but in a time that does not depend on the numbers.
 
 numpy converts float16 number by number, and takes up to a thousand times as long where one is below the smallest
-normal number: a kernel could be slow by its numbers alone.
+normal number: a kernel could be slow by its numbers alone. bfloat16, which numpy does not have, is the upper half of
+a float32.
 """
 
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 import numpy as np
 
 _HALF = np.dtype(np.float16)
+
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
+"""bfloat16 as numpy can hold it: two bytes that are copied, and computed with nowhere."""
 
 with np.errstate(all="ignore"):
     _SINGLES = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
@@ -24,6 +28,11 @@ def as_dtype(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """
     if array.dtype == dtype:
         return array
+    if array.dtype == BFLOAT16:
+        upper: Any = np.ascontiguousarray(array).view(np.uint16).reshape(array.shape)
+        return as_dtype(np.asarray(upper.astype(np.uint32) << np.uint32(16)).view(np.float32), dtype)
+    if dtype == BFLOAT16:
+        return _upper_halves(as_dtype(array, np.dtype(np.float32)))
     if array.dtype == _HALF and dtype.kind != "b":
         array = _SINGLES[array.view(np.uint16)]
     if dtype != _HALF:
@@ -32,6 +41,15 @@ def as_dtype(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
         # 32 bits say which float16 is nearest to a whole number up to the largest of them.
         array = array.astype(np.float64 if array.dtype.itemsize == 8 else np.float32)
     return _rounded(array)
+
+
+def _upper_halves(array: np.ndarray) -> np.ndarray:
+    """The nearest bfloat16 of each float32, the even one of two."""
+    bits: Any = np.ascontiguousarray(array).view(np.uint32).reshape(array.shape)
+    # As below: half of what is cut off, less one where the last bit that stays is 0.
+    cut = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
+    result = np.where(np.isnan(array), np.uint32(0x7FC0), cut).astype(np.uint16)
+    return result.view(BFLOAT16).reshape(array.shape)
 
 
 def _rounded(array: np.ndarray) -> np.ndarray:

@@ -8,40 +8,26 @@ alone. Source: ``triton.language``, version 3.9; ``tests/tiles`` compares every 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.halves import as_dtype
-
-MOST_NUMBERS = 2**17
-"""Numbers that a tile may hold."""
-
-SMALLEST_DOT = 16
-"""Length of each axis of a tile that a tensor core multiplies, at least."""
-
-DTYPES = tuple(
-    np.dtype(name)
-    for name in (
-        "bool",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "float16",
-        "float32",
-        "float64",
-    )
+from softlookup.tiles.inside.halves import BFLOAT16, as_dtype
+from softlookup.tiles.inside.values import (
+    DTYPES,
+    KernelError,
+    Value,
+    broadcast_shape,
+    common_dtype,
+    dtype_of,
+    fitting_shape,
+    is_float,
+    name_of,
+    tensor,
 )
-"""Dtypes of tiles; a record gives their position here."""
 
-
-class KernelError(Exception):
-    """A kernel does what the language does not know, or what does not fit together; the message says what."""
+SMALLEST_DOT = {1: 32, 2: 16, 4: 8, 8: 4}
+"""Length at least of the axis that a product sums over, by the bytes of a number, as Triton has it for NVIDIA."""
 
 
 @dataclass(frozen=True)
@@ -63,121 +49,10 @@ class TileOperation:
     is_elementwise: bool = False
 
 
-Literal = bool | int | float
-"""A number that stands in the kernel's text or is a ``tl.constexpr``: it has no dtype until it meets a tile."""
-
-Value = np.ndarray | Literal
-"""What an operation takes: a tile, a scalar (an array without axes) or a literal."""
-
-
-def literal_dtype(value: Literal) -> np.dtype:
-    """The dtype of a number that meets no tile."""
-    if isinstance(value, bool):
-        return np.dtype(bool)
-    if isinstance(value, int):
-        return next((dtype for dtype in _WHOLE if _is_in_range(value, dtype)), np.dtype(np.int64))
-    is_single = value == 0 or not math.isfinite(value) or 2**-126 <= abs(value) <= _LARGEST_SINGLE
-    return np.dtype(np.float32 if is_single else np.float64)
-
-
-_LARGEST_SINGLE = float(np.finfo(np.float32).max)
-
-_WHOLE = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))
-
-
-def _is_in_range(value: int, dtype: np.dtype) -> bool:
-    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-    return bool(low <= value <= high)
-
-
-def dtype_of(value: Value) -> np.dtype:
-    """The dtype of an operand."""
-    return value.dtype if isinstance(value, np.ndarray) else literal_dtype(value)
-
-
-def tensor(value: Value, dtype: np.dtype | None = None) -> np.ndarray:
-    """An operand as an array, in a dtype.
-
-    Raises:
-        KernelError: If a whole number is outside of that dtype.
-    """
-    if isinstance(value, np.ndarray):
-        return value if dtype is None else as_dtype(value, dtype)
-    dtype = literal_dtype(value) if dtype is None else dtype
-    if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            return np.array(value, np.float64 if dtype.itemsize == 8 else np.float32).astype(dtype)
-    if not _is_in_range(int(value), dtype):
-        raise KernelError(f"the number {value} is outside of {dtype}: cast the tile first, as in `.to(tl.int32)`")
-    return np.array(value, dtype)
-
-
-def common_dtype(a: Value, b: Value, sign: str = "") -> np.dtype:
-    """The dtype in which two operands are computed, by Triton's rules.
-
-    Args:
-        a: An operand.
-        b: The other.
-        sign: "/", "//" or "%" if they are divided.
-
-    Raises:
-        KernelError: If whole numbers with and without a sign are divided.
-    """
-    x, y = dtype_of(a), dtype_of(b)
-    if isinstance(a, np.ndarray) != isinstance(b, np.ndarray):
-        literal, tile = (y, x) if isinstance(a, np.ndarray) else (x, y)
-        if _KINDS[literal.kind] <= _KINDS[tile.kind]:
-            x = y = tile
-    floats = [dtype for dtype in (x, y) if dtype.kind == "f"]
-    if floats:
-        return np.dtype(np.float32) if sign and np.float64 not in floats else max(floats, key=_size)
-    if sign and (x.kind == "i") != (y.kind == "i"):
-        raise KernelError(f"`{sign}` takes two numbers with a sign or two without, got {x} and {y}: cast one of them")
-    if x.itemsize == y.itemsize and x.kind != y.kind:
-        return next((dtype for dtype in (x, y) if dtype.kind == "u"), max(x, y, key=lambda d: _KINDS[d.kind]))
-    return max((x, y), key=lambda dtype: (_KINDS[dtype.kind], dtype.itemsize))
-
-
-_KINDS = {"b": 0, "u": 1, "i": 1, "f": 2}
-
-
-def _size(dtype: np.dtype) -> int:
-    return dtype.itemsize
-
-
-def _fits(shape: Sequence[int]) -> tuple[int, ...]:
-    """A tile's shape, if there may be such a tile."""
-    if any(length < 1 or length & (length - 1) for length in shape):
-        raise KernelError(f"a tile's sizes are powers of 2, got {tuple(shape)}")
-    if math.prod(shape) > MOST_NUMBERS:
-        raise KernelError(f"a tile of shape {tuple(shape)} is too large: it may hold {MOST_NUMBERS:,} numbers")
-    return tuple(shape)
-
-
-def broadcast_shape(*values: Value) -> tuple[int, ...]:
-    """The common shape of some tiles.
-
-    Raises:
-        KernelError: If they have none, or it is too large.
-    """
-    return _common_shape(tuple(np.shape(value) for value in values))
-
-
-@lru_cache(maxsize=1024)
-def _common_shape(shapes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
-    try:
-        return _fits(np.broadcast_shapes(*shapes))
-    except ValueError:
-        raise KernelError(
-            f"tiles of shapes {' and '.join(str(shape) for shape in shapes if shape)} do not fit together: "
-            "`[:, None]` and `[None, :]` add an axis"
-        ) from None
-
-
 def _check_whole(sign: str, *values: Value) -> None:
     dtypes = [dtype_of(value) for value in values]
-    if any(dtype.kind == "f" for dtype in dtypes):
-        raise KernelError(f"`{sign}` takes whole numbers or booleans, got {' and '.join(map(str, dtypes))}")
+    if any(map(is_float, dtypes)):
+        raise KernelError(f"`{sign}` takes whole numbers or booleans, got {' and '.join(map(name_of, dtypes))}")
 
 
 def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) -> TileOperation:
@@ -195,7 +70,7 @@ def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) ->
             _check_whole(sign, a, b)
         dtype = common_dtype(a, b, sign if divides else "")
         x, y = tensor(a, dtype), tensor(b, dtype)
-        if dtype == np.float16:
+        if dtype in _SHORT:
             return _by_singles(ufunc, x, y)
         if dtype.kind != "b" or ufunc in _LOGICAL:
             return np.asarray(ufunc(x, y))
@@ -208,12 +83,14 @@ def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) ->
 
 
 def _by_singles(ufunc: Callable[..., Any], *halves: np.ndarray) -> np.ndarray:
-    """An operation on float16, computed in float32 and rounded, as numpy does and processors do."""
+    """An operation on float16 or bfloat16, computed in float32 and rounded, as numpy does and processors do."""
     result = np.asarray(ufunc(*(as_dtype(half, _SINGLE) for half in halves)))
-    return as_dtype(result, _HALF) if result.dtype.kind == "f" else result
+    return as_dtype(result, halves[0].dtype) if result.dtype.kind == "f" else result
 
 
 _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+
+_SHORT = (_HALF, BFLOAT16)
 
 _LOGICAL = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.fmax, np.fmin) + (
     *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
@@ -225,7 +102,7 @@ def _divide(a: Value, b: Value) -> np.ndarray:
     broadcast_shape(a, b)
     dtype = common_dtype(a, b, "/")
     x, y = tensor(a, dtype), tensor(b, dtype)
-    single = dtype if dtype.kind == "f" else _SINGLE
+    single = dtype if is_float(dtype) else _SINGLE
     return np.asarray(np.divide(as_dtype(x, single), as_dtype(y, single)))
 
 
@@ -254,8 +131,8 @@ def _unary(ufunc: Callable[..., Any], name: str = "") -> TileOperation:
     def compute(value: Value) -> np.ndarray:
         a = tensor(value)
         if name and a.dtype not in (np.float32, np.float64):
-            raise KernelError(f"tl.{name} takes float32, got {a.dtype}: write `.to(tl.float32)` before it")
-        return np.asarray(ufunc(a))
+            raise KernelError(f"tl.{name} takes float32, got {name_of(a.dtype)}: write `.to(tl.float32)` before it")
+        return _by_singles(ufunc, a) if a.dtype == BFLOAT16 else np.asarray(ufunc(a))
 
     return TileOperation(compute, 1, is_elementwise=True)
 
@@ -272,7 +149,7 @@ def _invert(value: Value) -> np.ndarray:
 def _where(condition: Value, a: Value, b: Value) -> np.ndarray:
     broadcast_shape(condition, a, b)
     dtype = common_dtype(a, b)
-    return np.where(tensor(condition) != 0, tensor(a, dtype), tensor(b, dtype))
+    return np.where(as_dtype(tensor(condition), np.dtype(bool)), tensor(a, dtype), tensor(b, dtype))
 
 
 def _cast(value: Value, dtype: int) -> np.ndarray:
@@ -286,23 +163,24 @@ def _expand(value: Value, axis: int) -> np.ndarray:
     return np.expand_dims(a, axis)
 
 
-def _transpose(value: Value) -> np.ndarray:
+def _transpose(value: Value, *axes: int) -> np.ndarray:
     a = tensor(value)
-    if a.ndim != 2:
-        raise KernelError(f"tl.trans takes a tile with two axes, got shape {a.shape}")
-    return a.T
+    order = axes[: a.ndim]
+    if sorted(order) != list(range(a.ndim)):
+        raise KernelError(f"a tile of shape {a.shape} has no axes in the order {order}")
+    return a.transpose(order)
 
 
 def _reshape(value: Value, *sizes: int) -> np.ndarray:
     a = tensor(value)
-    shape = _fits([n for n in sizes if n])
+    shape = fitting_shape([n for n in sizes if n])
     if np.prod(shape) != a.size:
         raise KernelError(f"a tile of shape {a.shape} cannot be reshaped to {shape}")
     return a.reshape(shape)
 
 
 def _broadcast(value: Value, *sizes: int) -> np.ndarray:
-    a, shape = tensor(value), _fits([n for n in sizes if n])
+    a, shape = tensor(value), fitting_shape([n for n in sizes if n])
     if a.ndim not in (0, len(shape)) or any(n not in (1, size) for n, size in zip(a.shape, shape, strict=False)):
         raise KernelError(
             f"a tile of shape {a.shape} cannot be broadcast to {shape}: only axes of length 1 are repeated"
@@ -313,19 +191,108 @@ def _broadcast(value: Value, *sizes: int) -> np.ndarray:
 def _reduction(ufunc: Any, is_sum: bool = False) -> TileOperation:
     def compute(value: Value, axis: int, keeps_axis: int) -> np.ndarray:
         """The axis -1 stands for all axes."""
-        a = tensor(value)
-        if not -1 <= axis < a.ndim or a.ndim == 0:
-            raise KernelError(f"a tile of shape {a.shape} has no axis {axis}")
-        dtype = a.dtype
-        if dtype.kind != "f" and dtype.itemsize < 4:
-            dtype = np.dtype(np.uint32 if is_sum and dtype.kind != "i" else np.int32)
-        computed = _SINGLE if dtype == _HALF else dtype
+        a = _with_axis(value, axis, least=-1)
+        dtype = _summed_dtype(a.dtype)
+        if not is_sum and dtype != a.dtype:
+            dtype = np.dtype(np.int32)
+        computed = _SINGLE if dtype in _SHORT else dtype
         axes = None if axis == -1 else axis
         result = np.asarray(ufunc.reduce(as_dtype(a, computed), axis=axes, keepdims=bool(keeps_axis)), dtype=computed)
         # The order of a sum is the device's, and so is what it rounds on the way: here it is rounded once.
-        return as_dtype(result, _HALF) if is_sum and dtype == _HALF else result
+        return as_dtype(result, dtype) if is_sum and dtype in _SHORT else result
 
     return TileOperation(compute, 1, 2)
+
+
+def _with_axis(value: Value, axis: int, least: int = 0) -> np.ndarray:
+    a = tensor(value)
+    if not least <= axis < a.ndim or a.ndim == 0:
+        raise KernelError(f"a tile of shape {a.shape} has no axis {axis}")
+    return a
+
+
+def _summed_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype in which numbers are added up."""
+    if is_float(dtype) or dtype.itemsize >= 4:
+        return dtype
+    return np.dtype(np.int32 if dtype.kind == "i" else np.uint32)
+
+
+def _scan(ufunc: np.ufunc) -> TileOperation:
+    """Sums or products of all numbers up to each along an axis; from the end where the second number says so."""
+
+    def compute(value: Value, axis: int, is_reverse: int) -> np.ndarray:
+        a = _with_axis(value, axis)
+        dtype = _summed_dtype(a.dtype)
+        computed = _SINGLE if dtype in _SHORT else dtype
+        numbers = as_dtype(a, computed)
+        numbers = np.flip(numbers, axis) if is_reverse else numbers
+        result = ufunc.accumulate(numbers, axis=axis, dtype=computed)
+        return as_dtype(np.flip(result, axis) if is_reverse else result, dtype)
+
+    return TileOperation(compute, 1, 2)
+
+
+def _position_of(choose: Callable[..., Any], last: float) -> TileOperation:
+    """The first position of the largest or smallest number; ``last`` stands for NaN, which is never it."""
+
+    def compute(value: Value, axis: int, keeps_axis: int) -> np.ndarray:
+        a = _with_axis(value, axis)
+        numbers = as_dtype(a, _SINGLE) if a.dtype in _SHORT else a
+        if numbers.dtype.kind == "f":
+            numbers = np.where(np.isnan(numbers), numbers.dtype.type(last), numbers)
+        return np.asarray(choose(numbers, axis=axis, keepdims=bool(keeps_axis)), np.int32)
+
+    return TileOperation(compute, 1, 2)
+
+
+def _gather(value: Value, index: Value, axis: int) -> np.ndarray:
+    """The numbers at positions along an axis."""
+    a, at = _with_axis(value, axis), tensor(index)
+    if at.dtype.kind not in "iu" or at.ndim != a.ndim or at.shape[:axis] != a.shape[:axis]:
+        raise KernelError(f"tl.gather takes whole numbers of shape {a.shape} but for the axis, got {at.shape}")
+    if at.shape[axis + 1 :] != a.shape[axis + 1 :]:
+        raise KernelError(f"tl.gather takes positions of shape {a.shape} but for the axis, got {at.shape}")
+    if at.min() < 0 or at.max() >= a.shape[axis]:
+        raise KernelError(f"tl.gather takes positions from 0 to {a.shape[axis] - 1}, got {at.min()} to {at.max()}")
+    return np.take_along_axis(a, at.astype(np.int64), axis)
+
+
+def _fused(a: Value, b: Value, c: Value) -> np.ndarray:
+    """A product and a sum, rounded once as far as float64 can do it."""
+    broadcast_shape(a, b, c)
+    tiles_first = sorted((a, b, c), key=lambda value: not isinstance(value, np.ndarray))
+    dtype = dtype_of(tiles_first[0])
+    for value in tiles_first[1:]:
+        dtype = common_dtype(np.empty((), dtype), value)
+    if not is_float(dtype):
+        raise KernelError(f"tl.fma takes floats, got {name_of(dtype)}: cast them, as in `.to(tl.float32)`")
+    x, y, z = (as_dtype(tensor(value, dtype), np.dtype(np.float64)) for value in (a, b, c))
+    return as_dtype(np.asarray(x * y + z), dtype)
+
+
+def _high_product(a: Value, b: Value) -> np.ndarray:
+    """The upper 32 bits of a product of 64."""
+    broadcast_shape(a, b)
+    dtype = common_dtype(a, b)
+    if dtype.kind not in "iu" or dtype.itemsize != 4:
+        raise KernelError(f"tl.umulhi takes int32 or uint32 here, got {name_of(dtype)}: cast both")
+    x, y = (tensor(value, dtype).astype(np.uint32).astype(np.uint64) for value in (a, b))
+    return np.asarray((x * y) >> np.uint64(32)).astype(dtype)
+
+
+def _bitcast(value: Value, dtype: int) -> np.ndarray:
+    a, to = tensor(value), DTYPES[dtype]
+    if a.dtype.itemsize != to.itemsize or (a.dtype.kind == "b") != (to.kind == "b"):
+        raise KernelError(f"the bits of {name_of(a.dtype)} are no {name_of(to)}: their numbers differ")
+    return np.ascontiguousarray(a).view(to).reshape(a.shape)
+
+
+def _error_function(a: np.ndarray) -> np.ndarray:
+    return np.asarray(_ERF(a)).astype(a.dtype)
+
+
+_ERF = np.frompyfunc(math.erf, 1, 1)
 
 
 def _dot(a: np.ndarray, b: np.ndarray, *rest: Any) -> np.ndarray:
@@ -333,37 +300,40 @@ def _dot(a: np.ndarray, b: np.ndarray, *rest: Any) -> np.ndarray:
     *added, is_half = rest
     if np.ndim(a) != 2 or np.ndim(b) != 2 or a.shape[1] != b.shape[0]:
         raise KernelError(f"tl.dot multiplies tiles (M, K) and (K, N), got {np.shape(a)} and {np.shape(b)}")
-    if min(*a.shape, *b.shape) < SMALLEST_DOT:
+    dtypes = tuple(name_of(dtype_of(operand)) for operand in (a, b))
+    if dtypes[0] != dtypes[1] or dtypes[0] not in ("int8", "float16", "bfloat16", "float32", "float64"):
         raise KernelError(
-            f"tl.dot takes tiles of at least {SMALLEST_DOT} by {SMALLEST_DOT}, got {a.shape} and {b.shape}"
+            "tl.dot takes two tiles of one dtype, float16, bfloat16, float32, float64 or int8, got "
+            f"{dtypes[0]} and {dtypes[1]}: cast one of them"
         )
-    if a.dtype != b.dtype or a.dtype.name not in ("int8", "float16", "float32", "float64"):
+    if a.shape[1] < SMALLEST_DOT[a.dtype.itemsize]:
         raise KernelError(
-            f"tl.dot takes two tiles of one dtype, float16, float32, float64 or int8, got {a.dtype} and {b.dtype}: "
-            "cast one of them"
+            f"tl.dot of {dtypes[0]} multiplies tiles (M, K) and (K, N) where K is at least "
+            f"{SMALLEST_DOT[a.dtype.itemsize]}, got {a.shape} and {b.shape}: sum a product with tl.sum instead, or "
+            "take larger tiles"
         )
-    dtype = np.dtype(_DOT_GIVES.get(a.dtype.name, a.dtype))
-    _fits((a.shape[0], b.shape[1]))
+    dtype = np.dtype(_DOT_GIVES.get(dtypes[0], a.dtype))
+    fitting_shape((a.shape[0], b.shape[1]))
     product = as_dtype(as_dtype(a, dtype) @ as_dtype(b, dtype), _HALF if is_half and a.dtype == _HALF else dtype)
     if not added:
         return product
     (total,) = added
-    if np.shape(total) != product.shape or total.dtype != product.dtype:
+    if np.shape(total) != product.shape or dtype_of(total) != product.dtype:
         raise KernelError(
-            f"tl.dot adds to a {product.dtype} tile of shape {product.shape}, got {dtype_of(total)} of shape "
-            f"{np.shape(total)}"
+            f"tl.dot adds to a {name_of(product.dtype)} tile of shape {product.shape}, got "
+            f"{name_of(dtype_of(total))} of shape {np.shape(total)}"
         )
     return _by_singles(np.add, total, product) if product.dtype == _HALF else np.asarray(total + product)
 
 
-_DOT_GIVES = {"int8": np.int32, "float16": np.float32}
+_DOT_GIVES = {"int8": np.int32, "float16": np.float32, "bfloat16": np.float32}
 
 
 def _arange(start: int, end: int) -> np.ndarray:
     count = end - start
     if count < 1 or count & (count - 1) or not -(2**31) <= start < end <= 2**31 - 1:
         raise KernelError(f"the length of tl.arange({start}, {end}) must be a power of 2, at least 1")
-    _fits((count,))
+    fitting_shape((count,))
     return np.arange(start, end, dtype=np.int32)
 
 
@@ -372,10 +342,10 @@ def _full(value: Value, dtype: int, *sizes: int) -> np.ndarray:
         raise KernelError(f"tl.full takes one number, got a tile of shape {np.shape(value)}")
     if isinstance(value, float) and value == 0:
         value = 0
-    if isinstance(value, float) and DTYPES[dtype].kind != "f":
-        raise KernelError(f"tl.full takes a whole number for {DTYPES[dtype]}, got {value}")
+    if isinstance(value, float) and not is_float(DTYPES[dtype]):
+        raise KernelError(f"tl.full takes a whole number for {name_of(DTYPES[dtype])}, got {value}")
     number = tensor(value, None if isinstance(value, np.ndarray) else DTYPES[dtype])
-    return np.full(_fits([n for n in sizes if n]), as_dtype(number.reshape(()), DTYPES[dtype]))
+    return np.full(fitting_shape([n for n in sizes if n]), as_dtype(number.reshape(()), DTYPES[dtype]))
 
 
 OPERATIONS: Mapping[str, TileOperation] = {
@@ -406,24 +376,37 @@ OPERATIONS: Mapping[str, TileOperation] = {
     "log2": _unary(np.log2, "log2"),
     "sqrt": _unary(np.sqrt, "sqrt"),
     "rsqrt": _unary(lambda a: 1 / np.sqrt(a), "rsqrt"),
+    "sin": _unary(np.sin, "sin"),
+    "cos": _unary(np.cos, "cos"),
+    "erf": _unary(_error_function, "erf"),
+    "floor": _unary(np.floor, "floor"),
+    "ceil": _unary(np.ceil, "ceil"),
     "sigmoid": _unary(lambda a: 1 / (1 + np.exp(-a)), "sigmoid"),
     "abs": _unary(np.abs),
+    "fma": TileOperation(_fused, 3, is_elementwise=True),
+    "umulhi": TileOperation(_high_product, 2, is_elementwise=True),
     "where": TileOperation(_where, 3, is_elementwise=True),
     "cast": TileOperation(_cast, 1, 1, is_elementwise=True),
+    "bitcast": TileOperation(_bitcast, 1, 1, is_elementwise=True),
     "expand": TileOperation(_expand, 1, 1, is_view=True),
-    "transpose": TileOperation(_transpose, 1, is_view=True),
+    "transpose": TileOperation(_transpose, 1, 3, is_view=True),
     "reshape": TileOperation(_reshape, 1, 3, is_view=True),
     "broadcast": TileOperation(_broadcast, 1, 3, is_view=True),
     "max": _reduction(np.fmax),
     "min": _reduction(np.fmin),
     "sum": _reduction(np.add, is_sum=True),
+    "argmax": _position_of(np.argmax, -np.inf),
+    "argmin": _position_of(np.argmin, np.inf),
+    "cumsum": _scan(np.add),
+    "cumprod": _scan(np.multiply),
+    "gather": TileOperation(_gather, 2, 1),
     "dot": TileOperation(_dot, None, 1),
     "arange": TileOperation(_arange, 0, 2),
     "full": TileOperation(_full, 1, 4),
 }
 """Everything that is computed on chip, by name; a record gives an operation's position here."""
 
-NAMES = (*OPERATIONS, "constant", "load", "store")
+NAMES = (*OPERATIONS, "constant", "load", "store", "barrier")
 """Names of all rows of a record: operations, a constant, and what goes to and from main memory."""
 
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.operations import OPERATIONS, Value, compute
+from softlookup.tiles.inside.halves import as_dtype
+from softlookup.tiles.inside.operations import OPERATIONS, compute
+from softlookup.tiles.inside.values import Value
 
 
 def wrapped(name: str, operands: Sequence[Value], numbers: Sequence[int], result: np.ndarray) -> np.ndarray | None:
@@ -50,8 +52,14 @@ def carried(
     dense = [np.zeros(np.shape(op), bool) if f is None else f for op, f in zip(operands, flags, strict=True)]
     if known.is_view:
         return compute(name, dense, numbers)
-    if name in ("max", "min", "sum"):
+    if name in ("max", "min", "sum", "argmax", "argmin"):
         return compute("max", dense, numbers) != 0
+    if name in ("cumsum", "cumprod"):
+        return compute("cumsum", dense, numbers) != 0
+    if name == "gather":
+        return dense[1] | compute(name, [dense[0], operands[1]], numbers)
+    if name == "bitcast":
+        return None
     if name == "where":
         return dense[0] | np.where(np.asarray(operands[0]) != 0, dense[1], dense[2])
     if not known.is_elementwise:
@@ -65,7 +73,19 @@ def _is_small(value: Value) -> bool:
 
 
 def _floats(value: Value) -> np.ndarray:
-    return np.asarray(value, np.float64)
+    return as_dtype(value, _DOUBLE) if isinstance(value, np.ndarray) else np.asarray(value, np.float64)
+
+
+_DOUBLE = np.dtype(np.float64)
+
+
+def _scanned(ufunc: np.ufunc) -> Callable[..., Any]:
+    def scan(value: np.ndarray, axis: int, is_reverse: int) -> np.ndarray:
+        value = np.flip(value, axis) if is_reverse else value
+        result = np.asarray(ufunc.accumulate(value, axis=axis))
+        return np.flip(result, axis) if is_reverse else result
+
+    return scan
 
 
 def _summed(value: np.ndarray, axis: int, keeps_axis: int) -> np.ndarray:
@@ -82,5 +102,7 @@ _EXACT: Mapping[str, Callable[..., Any]] = {
     "left_shift": lambda value, by: np.where(by >= 0, value * np.exp2(np.clip(by, 0, 64)), np.nan),
     "cast": lambda value, dtype: np.trunc(value),
     "sum": _summed,
+    "cumsum": _scanned(np.add),
+    "cumprod": _scanned(np.multiply),
 }
 """Operations whose result may need more bits than its dtype has, in float64."""

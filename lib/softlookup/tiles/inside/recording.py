@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.operations import DTYPES, NAMES, KernelError, Value, broadcast_shape, compute, dtype_of
+from softlookup.tiles.inside.halves import BFLOAT16, as_dtype
+from softlookup.tiles.inside.operations import NAMES, compute
+from softlookup.tiles.inside.values import DTYPES, KernelError, Value, broadcast_shape, dtype_of, is_float, name_of
 
 Entry = tuple[int, Value]
 """A row of the current program, and zeros of its shape and dtype; of a constant its value."""
@@ -78,7 +80,8 @@ class Recorder:
     def constant(self, value: Value) -> Entry:
         """Take down a literal or a scalar that is known, once for each program."""
         if isinstance(value, np.ndarray):
-            number, kind = value.item(), CONSTANT_TYPES.index(value.dtype)
+            plain = as_dtype(value, np.dtype(np.float32)) if value.dtype == BFLOAT16 else value
+            number, kind = plain.item(), CONSTANT_TYPES.index(value.dtype)
         else:
             number, kind = value, next(at for at, type_ in enumerate(_LITERALS) if isinstance(value, type_))
         key = kind, float(number).hex() if isinstance(number, float) else str(number)
@@ -104,6 +107,10 @@ class Recorder:
             raise KernelError(f"tl.store writes a tile of shape {shape} to a pointer of shape {np.shape(offset[1])}")
         self._add("store", [-1 if entry is None else entry[0] for entry in (offset, mask, value)], (argument,))
 
+    def barrier(self) -> None:
+        """Take down that the program's threads wait for each other."""
+        self._add("barrier", (), ())
+
     def _add(self, name: str, operands: Sequence[int], numbers: Sequence[int]) -> int:
         if len(self.rows) == MOST_ROWS:
             raise KernelError(
@@ -128,7 +135,8 @@ def constant_value(value: float, kind: int) -> Value:
     """
     if kind >= len(_LITERALS):
         dtype = DTYPES[kind - len(_LITERALS)]
-        return np.array(value if dtype.kind == "f" else int(value), dtype)
+        with np.errstate(all="ignore"):
+            return as_dtype(np.array(value), dtype) if is_float(dtype) else np.array(int(value), dtype)
     return _LITERALS[kind](value)
 
 
@@ -136,7 +144,9 @@ def _shape_of_access(name: str, offset: Entry, mask: Entry | None, other: Entry 
     if not np.ndim(offset[1]) and any(entry is not None and np.ndim(entry[1]) for entry in (mask, other)):
         raise KernelError(f"{name} has a tile beside a pointer to a single number: add tl.arange to the pointer")
     if mask is not None and dtype_of(mask[1]) != np.bool_:
-        raise KernelError(f"the mask of {name} is a tile of booleans, as `cols < n` is; got {dtype_of(mask[1])}")
+        raise KernelError(
+            f"the mask of {name} is a tile of booleans, as `cols < n` is; got {name_of(dtype_of(mask[1]))}"
+        )
     return broadcast_shape(*(entry[1] for entry in (offset, mask, other) if entry is not None))
 
 

@@ -10,24 +10,68 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.operations import DTYPES, OPERATIONS, KernelError, Value, compute
+from softlookup.tiles.inside import names
+from softlookup.tiles.inside.operations import OPERATIONS, compute
 from softlookup.tiles.inside.overflow import wrapped
 from softlookup.tiles.inside.recording import Entry, recorder
+from softlookup.tiles.inside.values import DTYPES, KernelError, Value, is_float, name_of
 
 
 @dataclass(frozen=True)
 class ElementType:
-    """A dtype of the language, ``tl.float32``; of a pointer, what it points to is its ``element_ty``."""
+    """A dtype of the language, ``tl.float32``."""
 
     dtype: np.dtype
 
     @property
     def element_ty(self) -> "ElementType":
-        """What a pointer of this dtype points to."""
+        """The dtype of a tile's numbers, of the tile's type."""
         return self
 
+    scalar = element_ty
+
+    @property
+    def primitive_bitwidth(self) -> int:
+        """Bits of a number."""
+        return 1 if self.dtype == bool else 8 * self.dtype.itemsize
+
+    def is_floating(self) -> bool:
+        """Whether it is a dtype of floats."""
+        return is_float(self.dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"{self!r} has no {name!r} here: compare dtypes, as in `x.dtype == tl.float16`")
+
+    def __call__(self, *args: Any) -> Any:
+        """Say how to cast, where it is called as numpy's dtypes are."""
+        raise KernelError(f"{self!r} is no function: cast a tile or a scalar with `.to({self!r})`")
+
     def __repr__(self) -> str:
-        return f"tl.{'int1' if self.dtype == bool else self.dtype.name}"
+        return f"tl.{'int1' if self.dtype == bool else name_of(self.dtype)}"
+
+
+@dataclass(frozen=True)
+class PointerType:
+    """The dtype of a pointer, which is no dtype of numbers."""
+
+    element_ty: ElementType
+
+    @property
+    def scalar(self) -> "PointerType":
+        """The dtype of one pointer of a tile."""
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"the dtype of a pointer has no {name!r}: write `.dtype.element_ty` for that of its numbers"
+        )
+
+    def __repr__(self) -> str:
+        return f"the dtype of a pointer to {self.element_ty}"
 
 
 _INT32, _INT64 = ElementType(np.dtype(np.int32)), ElementType(np.dtype(np.int64))
@@ -66,14 +110,23 @@ class ChipTile:
         """Its dtype."""
         return ElementType(self.value.dtype)
 
+    type = dtype
+
+    @property
+    def numel(self) -> int:
+        """How many numbers it has."""
+        return self.value.size
+
     @property
     def T(self) -> "ChipTile":
         """The tile transposed."""
-        return operation("transpose", self)
+        if self.value.ndim < 2:
+            raise KernelError(f"only a tile with two axes or more is transposed, got shape {self.shape}")
+        return self.trans()
 
-    def to(self, dtype: ElementType) -> "ChipTile":
-        """The tile in another dtype."""
-        return operation("cast", self, numbers=(position(dtype),))
+    def to(self, dtype: ElementType, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> "ChipTile":
+        """The tile in another dtype, or its bits as numbers of that dtype."""
+        return self.cast(dtype, fp_downcast_rounding, bitcast)
 
     def __getitem__(self, key: Any) -> "ChipTile":
         keys = key if isinstance(key, tuple) else (key,)
@@ -89,7 +142,7 @@ class ChipTile:
     def __getattr__(self, name: str) -> Any:
         """A function of ``tl`` whose first argument this is, as in ``x.sum(axis=0)``."""
         if name not in METHODS:
-            raise AttributeError(f"a tile has no {name!r}: it has T, dtype, shape, to, {', '.join(METHODS)}")
+            raise AttributeError(names.refusal_of_method(name, METHODS))
         return functools.partial(METHODS[name], self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -99,6 +152,8 @@ class ChipTile:
         return f"<{self.dtype} tile of shape {self.shape}>"
 
     def __bool__(self) -> bool:
+        if not self.shape:
+            raise KernelError(_NO_NUMBER.format("a condition", "use tl.where, tl.maximum, tl.minimum or a mask"))
         raise KernelError(
             _NO_VALUE.format(
                 "`if`, `and`, `or`, `not`, `a < b < c`, `max` and `min` need them",
@@ -107,6 +162,8 @@ class ChipTile:
         )
 
     def __index__(self) -> int:
+        if not self.shape:
+            raise KernelError(_NO_NUMBER.format("a bound of a loop", "loop to an argument, and mask the rest"))
         raise KernelError(
             _NO_VALUE.format("a loop or an index needs them", "loop over whole numbers, and mask the rest")
         )
@@ -134,6 +191,16 @@ class ChipTile:
 
     __rmatmul__ = __matmul__
 
+    def __pow__(self, other: Any) -> Any:
+        raise KernelError(
+            "`**` takes constants alone in Triton: write `x * x`, tl.sqrt(x), or tl.exp2(y * tl.log2(x)) for `x ** y`"
+        )
+
+    __rpow__ = __pow__
+
+    def __pos__(self) -> Any:
+        raise KernelError("Triton's compiler knows no `+x`: write `x`")
+
     def __neg__(self) -> "ChipTile":
         return operation("negative", self)
 
@@ -143,6 +210,10 @@ class ChipTile:
     __hash__ = object.__hash__
 
 
+_NO_NUMBER = (
+    "a number that is loaded, or computed from such, can be {} in Triton, and not here, where a kernel is recorded "
+    "before there are numbers: {}"
+)
 _NO_VALUE = "a tile's numbers are not known while the kernel is built, and {}: {}"
 
 METHODS: dict[str, Callable[..., Any]] = {}
@@ -185,9 +256,9 @@ class Pointer:
         self.argument, self.element, self.offset = argument, dtype, offset
 
     @property
-    def dtype(self) -> ElementType:
-        """What it points to, as ``dtype.element_ty``."""
-        return ElementType(self.element)
+    def dtype(self) -> PointerType:
+        """The dtype of a pointer: what it points to is ``dtype.element_ty``."""
+        return PointerType(ElementType(self.element))
 
     type = dtype
 
@@ -225,6 +296,11 @@ class Pointer:
     def __setitem__(self, key: Any, value: Any) -> None:
         raise KernelError("numbers are written with tl.store(pointer + offsets, value), not with an index")
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"a pointer has no {name!r}: read what it points to with tl.load, then compute")
+
     def __lt__(self, other: Any) -> Any:
         raise KernelError("a pointer is not compared: write `x + cols` and the mask `cols < n` apart")
 
@@ -236,7 +312,7 @@ class Pointer:
     __rmul__ = __truediv__ = __rtruediv__ = __neg__ = __mul__
 
     def __repr__(self) -> str:
-        return f"<pointer to {self.dtype}>"
+        return f"<pointer to {self.dtype.element_ty}>"
 
 
 def is_whole(value: Any) -> bool:
@@ -246,6 +322,8 @@ def is_whole(value: Any) -> bool:
 
 def position(dtype: Any) -> int:
     """What stands for a dtype in the record."""
+    if isinstance(dtype, PointerType):
+        raise KernelError(f"{dtype} is no dtype of numbers: write `.dtype.element_ty`")
     if not isinstance(dtype, ElementType) or dtype.dtype not in DTYPES:
         raise KernelError(f"a dtype of tl is needed here (tl.float32, tl.float16, tl.int32), got {dtype!r}")
     return DTYPES.index(dtype.dtype)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.inside.language import constexpr
-from softlookup.tiles.inside.operations import DTYPES, KernelError, literal_dtype
+from softlookup.tiles.inside.constants import constexpr, plain
 from softlookup.tiles.inside.recording import MOST_CONSTANT, WIDTH, Record, by_program, recording
+from softlookup.tiles.inside.text import watched
 from softlookup.tiles.inside.tile import ElementType, KnownScalar, Pointer
+from softlookup.tiles.inside.values import DTYPES, KernelError, literal_dtype, name_of
 
 MOST_PROGRAMS = 4096
 """Programs that a launch may have."""
@@ -45,7 +46,7 @@ def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any], in_any_or
     Raises:
         KernelError: If the kernel does what the language does not know.
     """
-    function = getattr(kernel, "__wrapped__", kernel)
+    function = watched(getattr(kernel, "__wrapped__", kernel))
     grid = checked_grid(grid)
     parameters = list(inspect.signature(function).parameters.values())
     if len(parameters) != len(args):
@@ -73,10 +74,10 @@ def _input(at: int, parameter: inspect.Parameter, arg: Any) -> tuple[str, Any]:
     if isinstance(arg, np.ndarray):
         if arg.dtype not in DTYPES:
             raise KernelError(
-                f"`{name}` holds {arg.dtype}, which tl does not know: it knows {', '.join(map(str, DTYPES))}"
+                f"`{name}` holds {arg.dtype}, which tl does not know: it knows {', '.join(map(name_of, DTYPES))}"
             )
         return name, Pointer(at, arg.dtype)
-    value = arg.item() if isinstance(arg, np.generic) else arg
+    value = arg.item() if isinstance(arg, np.generic) else plain(arg)
     if parameter.annotation is constexpr or str(parameter.annotation).rpartition(".")[2] == "constexpr":
         return name, value
     if isinstance(value, bool | int | float):
