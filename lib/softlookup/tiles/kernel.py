@@ -5,8 +5,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from softlookup.tiles.inside.halves import BFLOAT16
 from softlookup.tiles.inside.recording import is_recording
 from softlookup.tiles.inside.text import watched
@@ -94,8 +92,6 @@ _COMPILER_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 def array_of(name: str, value: Any) -> Any:
     """A torch tensor as an array on the same memory, all else as it is."""
-    if isinstance(value, np.ndarray) and value.dtype.name == "bfloat16":
-        return value.view(BFLOAT16)  # of ml_dtypes, as JAX has it
     if not hasattr(value, "numpy"):
         return value
     try:
