@@ -29,6 +29,7 @@ _STAGES = 3
 """Triton's default: how many steps of a loop have their tiles on the chip at once."""
 
 _OPCODE = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?(?!NOP\b)(\w+)", re.MULTILINE)
+_LOADED = re.compile(r"\btt\.load .*: tensor<\d+x!tt\.ptr<\w+>, #(\w+)>")
 _LOCAL = {"LDL", "STL"}  # what did not fit into registers
 _GLOBAL = {"LDG", "LDGSTS", "STG"}
 _TENSOR = {"HMMA", "HGMMA"}
@@ -83,7 +84,11 @@ _QUICK = _Plan((_softmax(1024, 4),), (90,))
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """One kernel in the machine code of one generation: per thread, per program, and counted in its text."""
+    """One kernel in the machine code of one generation: per thread, per program, and counted in its text.
+
+    Of a kernel that loads a tile in one dimension, ``layout`` says in Triton's words how its numbers are divided among
+    threads and warps.
+    """
 
     kernel: str
     tiles: dict[str, int]
@@ -98,6 +103,7 @@ class CompiledKernel:
     tensor_instructions: int
     spill_instructions: int
     chip_bytes: int
+    layout: dict[str, int] | None
 
 
 @dataclass(frozen=True)
@@ -197,7 +203,18 @@ def _compiled(kernel: Any, program: _Program, generation: int, chip_bytes: int, 
         tensor_instructions=_how_many(opcodes, _TENSOR),
         spill_instructions=_how_many(opcodes, _LOCAL),
         chip_bytes=chip_bytes,
+        layout=_layout(built.asm["ttgir"]),
     )
+
+
+def _layout(text: str) -> dict[str, int] | None:
+    """How the first tile in one dimension that is loaded is divided, in Triton's text with layouts (TTGIR)."""
+    loaded = _LOADED.search(text)
+    if loaded is None:
+        return None
+    layout = re.search(rf"^#{loaded[1]} = #ttg\.blocked<(.*)>", text, re.MULTILINE)
+    assert layout is not None, f"the text has no layout {loaded[1]}"
+    return {name: int(size) for name, size in re.findall(r"(\w+Per\w+) = \[(\d+)\]", layout[1])}
 
 
 def _read(triton: Any, what: str, code: Path) -> str:

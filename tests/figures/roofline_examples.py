@@ -47,6 +47,7 @@ ROOFLINE = {
         ({"rows": [(0, 0), (0, 1), (0, 2)], "groups": [(0, 0), (1, 0), (0, 1)]}, (3, 3)),
     ),
     "sectors": (figures.sectors, ([1, 8],)),
+    "warps": (figures.warps, (1024, 4, 32, 4)),
     "product_box": (figures.product_box, ([1, 8, 64, 512], [1e-7, 8e-7, 6.4e-6, 5.1e-5], [1e-6, 1e-6, 1.1e-6, 2e-6])),
     "prediction_errors": (
         figures.prediction_errors,

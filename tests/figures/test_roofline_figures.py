@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 
 from softlookup import figures
 from softlookup.figures import LIGHT
@@ -219,3 +220,36 @@ def test_program_order_counts_the_strips_that_programs_share():
     assert [axes.get_title() for axes in figure.axes] == ["row:\n1 + 4 = 5 strips", "square:\n2 + 2 = 4 strips"]
     with pytest.raises(ValueError, match="wanted some, all inside of it"):
         figures.program_order({"row": [(0, 4)]}, (4, 4), palette=LIGHT)
+
+
+def test_warps_outlines_the_numbers_of_a_thread_in_each_repetition():
+    figure = figures.warps(1024, 4, 32, 4, palette=LIGHT)
+    (axes,) = figure.axes
+    lines = [patch for patch in axes.patches if patch.get_fill()]
+    assert [patch.get_facecolor() for patch in lines] == [to_rgba(color) for color in LIGHT.series * 2]
+    outlines = [(patch.get_x(), patch.get_width(), patch.get_y()) for patch in axes.patches if not patch.get_fill()]
+    assert outlines == [(16, 4, lines[1].get_y()), (16, 4, lines[5].get_y())]
+    assert axes.get_title() == "thread 4 of warp 1: numbers 144 to 147 and 656 to 659"
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[2:4] == ["warp 1", "128 to 255"] and texts[-2:] == ["warp 3", "896 to 1,023"]
+    assert "the pattern repeats after 512 numbers" in figure.get_label()
+
+
+def test_warps_that_fill_a_tile_at_once_do_not_repeat():
+    figure = figures.warps(256, 4, 32, 2, (1, 31), palette=LIGHT)
+    assert figure.axes[0].get_title() == "thread 31 of warp 1: numbers 252 to 255"
+    assert "repeats" not in figure.get_label()
+
+
+@pytest.mark.parametrize(
+    "sizes", [(1024, 4, 32, 5), (1000, 4, 32, 4), (256, 4, 32, 4), (0, 4, 32, 4), (64, 0, 32, 2), (64, 1, 32, 0)]
+)
+def test_warps_refuses_a_tile_that_warps_do_not_fill(sizes):
+    with pytest.raises(ValueError, match="wanted one to four warps that fill the tile exactly"):
+        figures.warps(*sizes, palette=LIGHT)
+
+
+@pytest.mark.parametrize("outlined", [(2, 0), (0, 32), (-1, 0)])
+def test_warps_refuses_to_outline_a_thread_that_is_not_there(outlined):
+    with pytest.raises(ValueError, match="wanted one of 2 warps of 32 threads"):
+        figures.warps(256, 4, 32, 2, outlined, palette=LIGHT)

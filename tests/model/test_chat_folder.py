@@ -11,7 +11,7 @@ from softlookup.model import DecoderLM
 from softlookup.model.chat_folder import load_chat
 from softlookup.model.published import gpt2_config, gpt2_weights
 from softlookup.post_training.tune_data import read_examples
-from tests.post_training.tiny_folder import write_tiny_folder
+from tests.post_training.tiny_folder import NAMES, write_tiny_folder
 
 TURN = "{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}"
 BEGIN = "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
@@ -55,7 +55,7 @@ REFUSED = {
     "trims": (PLAIN.replace(CONTENT, f"{CONTENT} | trim"), "differs from ChatML"),
     "escapes": (PLAIN.replace(CONTENT, f"{CONTENT} | e"), "differs from ChatML"),
     "another format": ("{% for m in messages %}[INST] {{ m.content }}{% endfor %}", r"at character 0 .*\[INST\]"),
-    "a start": ("{{ bos_token }}" + PLAIN, "at character 1 of a conversation: it writes '<s><"),
+    "a start": ("{{ bos_token }}" + PLAIN, r"at character 2 of a conversation: it writes '<\|endoftext\|><\|im_start"),
     "no line end": (PLAIN.replace(" + '\n' }}{% endfor", " }}{% endfor"), "differs from ChatML"),
     "empty thoughts": (PLAIN + "{% if add_generation_prompt %}<think>\n{% endif %}", "differs"),
     "another role": (PLAIN.replace("message['role']", "message['role'] | replace('assistant', 'model')"), "model"),
@@ -69,6 +69,19 @@ REFUSED = {
     "fails": ("{{ 1 / 0 }}", "cannot be rendered: division by zero"),
     "is unsafe": ("{{ ''.__class__.__mro__ }}", "cannot be rendered: .*unsafe"),
     "an unknown tag": ("{% generation %}{% endgeneration %}", "cannot be rendered: .*unknown tag"),
+    "loops without an end": (
+        "{% set x = range(99999) %}{% for i in x %}{% for j in x %}{% endfor %}{% endfor %}",
+        "cannot be rendered: its process was ended: a template may take a second",
+    ),
+    "calls itself": ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "cannot be rendered: maximum recursion"),
+    "a long range": ("{% for i in range(10**9) %}{% endfor %}", "cannot be rendered: Range too big"),
+    "a long text": ("{{ 'x' * 10**10 }}", "cannot be rendered: "),
+    "a text that doubles": ("{% set x = 'x' * 10**6 %}" + "{% set x = x ~ x %}" * 15, "cannot be rendered: "),
+    "a text that is written": ("{{ 'x' * 10**6 }}", "cannot be rendered: it writes 1,000,000 characters"),
+    "long in an order": (
+        PLAIN + "{% if messages | length > 1 and messages[0].role == messages[1].role %}{{ 'x' * 10**6 }}{% endif %}",
+        "cannot be rendered: it writes 1,000,",
+    ),
     "a number": (3, "chat_template is 3; wanted a text"),
     "none by default": ([{"name": "tool_use", "template": PLAIN}], "wanted a text, or a list with one named default"),
 }  # fmt: skip
@@ -80,7 +93,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 def set_template(folder: Path, template: object) -> None:
-    settings = {"chat_template": template, "bos_token": "<s>", "eos_token": {"content": "<|im_end|>"}}
+    settings = {"chat_template": template, "bos_token": NAMES[0], "eos_token": {"content": NAMES[2]}}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
 
 
@@ -131,6 +144,64 @@ def test_the_template_in_a_file_comes_before_the_one_in_the_settings(folder) -> 
     set_template(folder, DEFAULT)
     with pytest.raises(ValueError, match=r"chat_template.jinja: the chat template differs"):
         load_chat(folder)
+
+
+def special(content: str, **flags: bool) -> dict[str, object]:
+    plain = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
+    return {"content": content} | plain | flags
+
+
+def other_ids(folder: Path) -> bool:
+    """Whether transformers cuts a text of the folder otherwise than its tokenizer.json says."""
+    transformers = pytest.importorskip("transformers")
+    text = f"{NAMES[1]}user\nHi <new> zz  \n{NAMES[2]}\n {NAMES[1]}"
+    peer = transformers.AutoTokenizer.from_pretrained(folder)
+    file = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+    return peer(text, add_special_tokens=False).input_ids != file(text, add_special_tokens=False).input_ids
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("added_tokens_decoder", {"1": special(NAMES[1], lstrip=True)}),
+        ("added_tokens_decoder", {"2": special(NAMES[2], rstrip=True)}),
+        ("added_tokens_decoder", {"259": special("<new>")}),
+        ("additional_special_tokens", ["<new>"]),
+        ("extra_special_tokens", {"image_token": "<new>"}),
+        ("eos_token", "zz"),
+        ("pad_token", special("zz") | {"__type": "AddedToken"}),
+        ("split_special_tokens", True),
+        ("add_prefix_space", True),
+    ],
+)
+def test_settings_with_which_a_text_has_other_ids_are_refused_by_their_name(tmp_path, name, value) -> None:
+    settings = {"tokenizer_class": "GPT2Tokenizer", "eos_token": NAMES[2], name: value}
+    (write_tiny_folder(tmp_path) / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert other_ids(tmp_path)
+    with pytest.raises(ValueError, match=r"tokenizer_config\.json: it has ") as caught:
+        load_chat(tmp_path)
+    assert name.removesuffix("s_decoder").replace("_", " ") in str(caught.value).replace("_", " ")
+
+
+def test_settings_that_transformers_has_written_are_read(tmp_path) -> None:
+    transformers = pytest.importorskip("transformers")
+    settings = {
+        "added_tokens_decoder": {str(number): special(name) for number, name in enumerate(NAMES)},
+        "additional_special_tokens": NAMES[1:],
+        "chat_template": PLAIN,
+        "bos_token": NAMES[1],
+        "eos_token": special(NAMES[2]) | {"__type": "AddedToken"},
+        "unk_token": None,
+        "add_bos_token": False,
+        "add_prefix_space": False,
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": 160,
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    }
+    (write_tiny_folder(tmp_path) / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert load_chat(tmp_path).system is None and not other_ids(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(tmp_path).save_pretrained(tmp_path)
+    assert load_chat(tmp_path).system is None and not other_ids(tmp_path)
 
 
 def shards(folder: Path) -> tuple[Path, dict[str, str]]:

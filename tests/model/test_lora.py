@@ -150,7 +150,7 @@ NOT_PLAIN = {
     "bias": ["all", "lora_only"],
     "alora_invocation_tokens": [[5, 9]],
     "exclude_modules": [["k_proj"], "k_proj"],
-    "layers_to_transform": [[0], 1],
+    "layers_to_transform": [[0], 1, 0],
     "rank_pattern": [{"q_proj": 2}],
     "alpha_pattern": [{"q_proj": 2}],
     "trainable_token_indices": [[1]],

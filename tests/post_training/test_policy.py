@@ -40,6 +40,12 @@ def test_rewards_that_are_equal_up_to_rounding_give_zeros():
     assert group_advantages(close)[0, 1].item() == pytest.approx(math.sqrt(2), rel=1e-8)
 
 
+@pytest.mark.parametrize("reward", [math.inf, -math.inf, math.nan])
+def test_a_reward_that_is_no_number_is_refused(reward):
+    with pytest.raises(ValueError, match=f"a reward is {reward}; wanted finite numbers"):
+        group_advantages(torch.tensor([[0.0, 1.0], [reward, 1.0]]))
+
+
 def test_whole_numbers_and_half_precision_are_rewards_too():
     expected = torch.tensor([[-1.0, 1.0], [0.0, 0.0]])
     for dtype in (torch.int64, torch.bool, torch.bfloat16):

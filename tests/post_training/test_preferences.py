@@ -93,7 +93,8 @@ def test_dpo_margins_are_differences_of_implicit_rewards():
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="a pair at least"):
         reward_loss(torch.zeros(0), torch.zeros(0))
-    with pytest.raises(ValueError, match="beta is 0"):
-        dpo_loss(*[torch.zeros(2)] * 4, beta=0)
+    for beta in (0, math.inf, math.nan):
+        with pytest.raises(ValueError, match=f"beta is {beta}; wanted a finite number above 0"):
+            dpo_loss(*[torch.zeros(2)] * 4, beta=beta)
     with pytest.raises(ValueError, match="T of 2 at least"):
         answer_log_probs(torch.zeros(1, 1, 3), torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1, dtype=torch.bool))

@@ -88,7 +88,11 @@ REFUSED = {
 }
 # Values that change nothing.
 READ = {
-    "post_processor": [PIECES, PIECES | {"trim_offsets": False, "add_prefix_space": True}],
+    "post_processor": [
+        TEMPLATE | {"single": TEMPLATE["single"][1:], "special_tokens": {}},
+        PIECES,
+        PIECES | {"trim_offsets": False, "add_prefix_space": True},
+    ],
     "decoder": [PIECES | {"add_prefix_space": True}],
     "pre_tokenizer": [steps(DIGITS, PIECES | {"trim_offsets": False})],
     "dropout": [0.0],
@@ -190,6 +194,23 @@ def test_added_tokens_get_their_place_as_in_the_library(content):
         moved["added_tokens"] += [entry | {"id": number} for entry, number in zip(added, ids, strict=False)]
         with pytest.raises(ValueError, match="leaves ids out, or gives some of them twice"):
             published_tokenizer(moved, IDS)
+
+
+def test_a_token_that_the_decoder_would_read_otherwise_is_refused(content):
+    n_tokens = len(content["model"]["vocab"])
+    for name in ("<é>", "é", "Ġ<s>", "Ã©"):  # the library decodes them to U+FFFD, to a space, to "é"
+        named = copy.deepcopy(content)
+        number = named["model"]["vocab"].get(name, n_tokens)
+        named["added_tokens"].append(THINK | {"id": number, "content": name})
+        peer = tokenizers.Tokenizer.from_str(json.dumps(named))
+        assert peer.decode([number], skip_special_tokens=False) != name
+        with pytest.raises(ValueError, match=f"added token '{name}', which its decoder writes as other characters"):
+            published_tokenizer(named, IDS)
+    for token in ("日", "a b"):
+        odd = copy.deepcopy(content)
+        odd["model"]["vocab"][token] = n_tokens
+        with pytest.raises(ValueError, match=f"the token '{token}' in its vocab, which stands for no bytes"):
+            published_tokenizer(odd, IDS)
 
 
 def test_merges_in_any_order_give_the_same_ids_or_are_refused():

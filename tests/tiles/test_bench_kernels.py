@@ -37,6 +37,18 @@ def test_opcodes_are_read_with_and_without_a_predicate():
     assert bench._OPCODE.findall(code) == ["LDC", "STG", "HGMMA"]
 
 
+def test_layout_is_that_of_the_first_tile_in_one_dimension_that_is_loaded():
+    text = """
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#blocked1 = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [8], order = [0]}>
+#blocked2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+    %q = tt.load %p : tensor<64x64x!tt.ptr<f32>, #blocked2> loc(#loc5)
+"""
+    loaded = "    %a = tt.load %b, %there, %cst : tensor<1024x!tt.ptr<f32>, #blocked1> loc(#loc6)"
+    assert bench._layout(text + loaded) == {"sizePerThread": 4, "threadsPerWarp": 32, "warpsPerCTA": 8}
+    assert bench._layout(text) is None
+
+
 def test_without_triton_the_command_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(bench.importlib.util, "find_spec", lambda name: None)
     result = CliRunner().invoke(main, ["bench", "kernels"])

@@ -13,7 +13,8 @@ SENTENCES = {
     "s = 0\nfor i in range(n):\n    s = s + tl.sum(t, 0)\nt = t + s": "`s` is a tl.int32 scalar before a loop and a "
     "tl.float32 scalar after a turn of it, and Triton's compiler refuses a loop that changes a variable's type: begin "
     "with a float, as in `s = 0.0`",
-    "s = 0.0\nwhile n > 0:\n    s = s + t\n    n = n - 1\nt = t + s": "begin with `s = tl.zeros((16,), tl.float32)`",
+    "s = 0.0\nwhile n > 0:\n    s = s + t\n    n = n - 1\nt = t + s": "begin with a tile of shape (16,), "
+    "written with the constants of the kernel, as in `s = tl.full((BLOCK,), 0.0, tl.float32)`",
     "TAU = 2.0\n---\nt = t / TAU": "`TAU` is a global variable, and Triton's compiler lets a kernel use those only as "
     "constants: write `TAU = tl.constexpr(2.0)` outside",
     "def twice(u):\n    return u * 2\n---\nt = twice(t)": "`twice` is a plain function of Python, which Triton's "

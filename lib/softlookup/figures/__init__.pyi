@@ -132,4 +132,5 @@ from softlookup.figures.turned_pairs import rotary_pairs as rotary_pairs
 from softlookup.figures.turned_pairs import turned_pairs as turned_pairs
 from softlookup.figures.verdict_rows import verdict_rows as verdict_rows
 from softlookup.figures.vocabulary_size import vocabulary_size as vocabulary_size
+from softlookup.figures.warps import warps as warps
 from softlookup.figures.weight_and_effect import weight_and_effect as weight_and_effect

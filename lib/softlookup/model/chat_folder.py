@@ -13,7 +13,7 @@ from softlookup.model.language import DecoderLM
 from softlookup.model.published import llama_config, llama_weights
 from softlookup.model.smollm2 import load_smollm2
 from softlookup.model.weights import read_tensors
-from softlookup.text.tokenizer_json import published_tokenizer
+from softlookup.text.tokenizer_json import check_settings, published_tokenizer
 from softlookup.untrusted_files import naming, read_json_object, shortened
 
 SMOLLM2 = "smollm2"
@@ -51,6 +51,10 @@ def load_chat(name: str | Path = SMOLLM2, *, device: torch.device | str = "cpu")
     content = read_json_object(folder / "tokenizer.json")
     with naming(folder / "tokenizer.json"):
         tokenizer = published_tokenizer(content, description)
+    if (path := folder / "tokenizer_config.json").exists():
+        settings = read_json_object(path)
+        with naming(path):
+            check_settings(settings, content)
     with naming(folder):
         return ChatModel(model.to(device), tokenizer, system=template_system(folder))
 

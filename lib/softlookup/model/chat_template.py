@@ -1,9 +1,12 @@
 """The chat template of a model's folder: whether it writes ChatML as ChatModel does, and the system message it adds."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from softlookup.model.chat import END_TOKEN, TURN_TOKEN, begin_turn, write_turn
 from softlookup.untrusted_files import decode_utf8, naming, read_bytes, read_json_object, shortened
@@ -18,6 +21,11 @@ _TEXTS = (
     "",
     '<tool_call>\n{"name": "f"}\n</tool_call>\n<tool_response>\n7\n</tool_response>',
 )
+
+_Conversation = tuple[list[dict[str, str]], bool]
+_PROGRAM = Path(__file__).with_name("template_process.py")
+_MOST_SECONDS, _MOST_BYTES, _MOST_WAIT_S = 1, 2**30, 60
+_ENDED = "its process was ended: a template may take a second of computing and 1 GiB of memory"
 
 
 def template_system(folder: Path) -> str | None:
@@ -47,71 +55,71 @@ def template_system(folder: Path) -> str | None:
     with naming(path):
         if not isinstance(source, str):
             raise ValueError(f"chat_template is {shortened(source)}; wanted a text, or a list with one named default")
-        return _system_of(_Template(source, settings))
+        return _system_of(source, _special_tokens(settings))
 
 
-class _Template:
-    """Renders conversations as transformers' apply_chat_template does.
-
-    Args:
-        source: The template, in jinja's language.
-        settings: What tokenizer_config.json holds: names of special tokens.
-    """
-
-    def __init__(self, source: str, settings: Mapping[str, Any]) -> None:
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-        self._tokens = {}
-        for name, token in settings.items():
-            token = token.get("content") if isinstance(token, dict) else token
-            if name.endswith("_token") and isinstance(token, str):
-                self._tokens[name] = token
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-        )
-        environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
-        environment.globals |= {"raise_exception": _refuse, "strftime_now": _refuse_date}
-        try:
-            self._template = environment.from_string(source)
-        except Exception as error:
-            raise ValueError(_unrendered(error)) from error
-
-    def render(self, messages: Sequence[Mapping[str, str]], *, begins: bool) -> str:
-        """Render a conversation, with the beginning of an answer or without."""
-        try:
-            return self._template.render(
-                messages=messages, add_generation_prompt=begins, tools=None, documents=None, **self._tokens
-            )
-        except Exception as error:  # a template can fail in any way that Python can
-            raise ValueError(_unrendered(error)) from error
+def _special_tokens(settings: Mapping[str, Any]) -> dict[str, str]:
+    contents = {name: token.get("content") if isinstance(token, dict) else token for name, token in settings.items()}
+    return {name: content for name, content in contents.items() if name.endswith("_token") and isinstance(content, str)}
 
 
-def _system_of(template: _Template) -> str | None:
+def _system_of(source: str, tokens: Mapping[str, str]) -> str | None:
     """Find the system message that is added, and compare all conversations."""
-    question = {"role": "user", "content": _TEXTS[0]}
-    text, bare = template.render([question], begins=True), _chatml([question], begins=True)
-    system = None
-    if text.endswith(bare) and text.startswith(begin_turn("system")):
-        added = text.removesuffix(bare).removeprefix(begin_turn("system")).removesuffix(f"{END_TOKEN}\n")
-        system = None if TURN_TOKEN in added else added
+    question = [{"role": "user", "content": _TEXTS[0]}]
     orders: list[tuple[str, ...]] = [roles for n in (1, 2, 3) for roles in product(_ROLES, repeat=n)]
     orders += [("system", *_LONG), (*_LONG, "system", *_LONG)] * len(_TEXTS)
+    conversations: list[_Conversation] = [(question, True)]
     for number, roles in enumerate(orders):
         messages = [
             {"role": role, "content": _TEXTS[(number + place) % len(_TEXTS)]} for place, role in enumerate(roles)
         ]
+        conversations += [(messages, begins) for begins in (False, True)[: 1 + (roles[-1] == "user")]]
+    results = _render(source, tokens, conversations)
+    text, bare = results[0][0], _chatml(question, begins=True)
+    system = None
+    if text.endswith(bare) and text.startswith(begin_turn("system")):
+        added = text.removesuffix(bare).removeprefix(begin_turn("system")).removesuffix(f"{END_TOKEN}\n")
+        system = None if TURN_TOKEN in added else added
+    for (messages, begins), (text, problem) in zip(conversations, results, strict=True):
+        roles = tuple(message["role"] for message in messages)
+        if problem and _is_usual(roles):
+            raise ValueError(_unrendered(problem))
         first = [{"role": "system", "content": system}] if system is not None and roles[0] != "system" else []
-        for begins in (False, True)[: 1 + (roles[-1] == "user")]:
-            expected = _chatml([*first, *messages], begins=begins)
-            try:
-                text = template.render(messages, begins=begins)
-            except ValueError:
-                if _is_usual(roles):
-                    raise
-                continue
-            if text != expected:
-                raise ValueError(_difference(text, expected))
+        expected = _chatml([*first, *messages], begins=begins)
+        if not problem and text != expected:
+            raise ValueError(_difference(text, expected))
     return system
+
+
+def _render(source: str, tokens: Mapping[str, str], conversations: Sequence[_Conversation]) -> list[tuple[str, str]]:
+    """Render conversations as transformers' apply_chat_template does, in a process that is bounded.
+
+    Args:
+        source: The template, in jinja's language.
+        tokens: The special tokens, by their names in tokenizer_config.json.
+        conversations: The messages of each, and whether an answer begins behind them.
+
+    Returns:
+        For each conversation its text and no problem, or no text and the problem.
+    """
+    request = {
+        "source": source,
+        "tokens": tokens,
+        "conversations": conversations,
+        "seconds": _MOST_SECONDS,
+        "bytes": _MOST_BYTES,
+    }
+    words = [sys.executable, "-P", str(_PROGRAM)]
+    try:
+        done = subprocess.run(
+            words, input=json.dumps(request), capture_output=True, text=True, errors="replace", timeout=_MOST_WAIT_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(_unrendered(_ENDED)) from error
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        raise ValueError(_unrendered(lines[-1] if lines else _ENDED))
+    return [(text, problem) for text, problem in json.loads(done.stdout)]
 
 
 def _chatml(messages: Sequence[Mapping[str, str]], *, begins: bool) -> str:
@@ -136,13 +144,5 @@ def _difference(text: str, expected: str) -> str:
     )
 
 
-def _unrendered(error: Exception) -> str:
-    return f"the chat template cannot be rendered: {shortened(str(error) or type(error).__name__, 200)}"
-
-
-def _refuse(message: object) -> NoReturn:
-    raise ValueError(f"it says {shortened(message, 150)}")
-
-
-def _refuse_date(format: object = None) -> NoReturn:
-    raise ValueError("it writes the date, so that the same conversation has other tokens each day")
+def _unrendered(problem: str) -> str:
+    return f"the chat template cannot be rendered: {shortened(problem, 200)}"

@@ -306,7 +306,9 @@ def read_adapter_config(folder: str | Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} describes no LoRA adapter; wanted an object with peft_type 'LORA'")
     for name, value in config.items():
         accepted = _ACCEPTED.get(name, ())
-        if name not in _READ | _HARMLESS and value not in (*accepted, *_NEUTRAL):
+        # layers_to_transform 0 is the first layer alone, and equals False.
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name not in _READ | _HARMLESS and (is_number or value not in (*accepted, *_NEUTRAL)):
             known = f"with {' or '.join(map(repr, accepted))}" if accepted else "without it"
             raise CheckpointError(
                 f"{path} has {shortened(name)} {shortened(value)}; plain LoRA alone is read, {known}: merge the "

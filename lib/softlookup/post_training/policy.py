@@ -24,7 +24,7 @@ def group_advantages(rewards: Shaped[Tensor, "P G"]) -> Float[Tensor, "P G"]:
         advantages do not change with the unit of the rewards; TRL takes G - 1 and adds 1e-4.
 
     Raises:
-        ValueError: If there is no answer.
+        ValueError: If there is no answer, or a reward is no finite number.
 
     Source: Shao et al. 2024, section 4.1.2 (GRPO).
     Book: 20_after_pretraining.html#after-pretraining-rewards-checked.
@@ -36,6 +36,8 @@ def group_advantages(rewards: Shaped[Tensor, "P G"]) -> Float[Tensor, "P G"]:
     if rewards.numel() == 0:
         raise ValueError(f"got rewards of shape {tuple(rewards.shape)}; wanted an answer at least")
     (rewards,) = widened(rewards)
+    if not bool(rewards.isfinite().all()):
+        raise ValueError(f"a reward is {rewards[~rewards.isfinite()][0].item()}; wanted finite numbers")
     centred = rewards - rewards.mean(dim=-1, keepdim=True)
     spread = rewards.std(dim=-1, keepdim=True, unbiased=False)
     # Sums of the same parts in another order, such as 0.1 + 0.2 and 0.3, differ by a rounding.

@@ -3,6 +3,7 @@
 Letters of its own: B pairs of answers.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -117,14 +118,14 @@ def dpo_loss(
         The mean of -log sigmoid(margin), where a margin is beta times the difference of both log-ratios.
 
     Raises:
-        ValueError: If there is no pair, the shapes differ, or beta is not above 0.
+        ValueError: If there is no pair, the shapes differ, or beta is not a finite number above 0.
 
     Source: Rafailov et al. 2023, equation 7.
     Book: 20_after_pretraining.html#after-pretraining-preferences.
     """
     _check_pairs(chosen, rejected, reference_chosen, reference_rejected)
-    if not beta > 0:
-        raise ValueError(f"beta is {beta}; wanted a number above 0")
+    if not 0 < beta < math.inf:
+        raise ValueError(f"beta is {beta}; wanted a finite number above 0")
     chosen, rejected, *references = widened(chosen, rejected, reference_chosen, reference_rejected)
     log_ratios = (chosen - references[0].detach()) - (rejected - references[1].detach())
     return _of_margins(beta * log_ratios)

@@ -1,6 +1,6 @@
 """Reads a tokenizer.json of SmolLM2's kind, and refuses whatever in it would give other ids than the tokenizer here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from softlookup.text.byte_level import ByteLevelTokenizer
@@ -12,6 +12,8 @@ from softlookup.untrusted_files import is_pair_list, is_text_list, shortened
 _PARTS = {"version", "added_tokens", "pre_tokenizer", "post_processor", "decoder", "model"}
 _MODEL = {"type", "vocab", "merges", "unk_token", "fuse_unk", "byte_fallback"}
 _UNSET = (None, False, "")
+# The template that transformers 5 writes where nothing stands before or behind a text.
+_TEXT_ALONE = {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}]}
 
 
 def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, Any]) -> ByteLevelTokenizer:
@@ -35,7 +37,8 @@ def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, An
     _refuse_the_rest(content, _PARTS)
     for name, types in (("post_processor", (None, "ByteLevel")), ("decoder", ("ByteLevel",))):
         part = content.get(name)
-        if (part.get("type") if isinstance(part, dict) else part) not in types:
+        kind = part.get("type") if isinstance(part, dict) else part
+        if kind not in types and not (isinstance(part, dict) and part.items() >= _TEXT_ALONE.items()):
             raise ValueError(f"tokenizer.json has the {name} {shortened(part)}; wanted {' or '.join(map(repr, types))}")
     _refuse_the_rest(model, _MODEL)
     lacks_bytes = not all(character in model["vocab"] for character in byte_characters())
@@ -59,7 +62,48 @@ def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, An
     pairs = (pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"])
     merges = [(left, right) for left, right in pairs]
     _check_order(merges)
-    return ByteLevelTokenizer(Vocabulary(tokens, specials), merges, [entry["content"] for entry in added])
+    names = [entry["content"] for entry in added]
+    _check_characters(tokens, set(names))
+    return ByteLevelTokenizer(Vocabulary(tokens, specials), merges, names)
+
+
+def check_settings(settings: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+    """Refuse a tokenizer_config.json with which transformers gives other ids than those of tokenizer.json.
+
+    Args:
+        settings: What tokenizer_config.json holds.
+        content: What tokenizer.json holds; published_tokenizer has read it.
+
+    Raises:
+        ValueError: If a special token is not the one of tokenizer.json, or an entry asks for other ids; the message
+            names it and its value.
+    """
+    for name in ("split_special_tokens", "add_prefix_space"):
+        if settings.get(name):
+            raise ValueError(f"it has {name} {shortened(settings[name])}, which is not read here")
+    added = {str(entry["id"]): entry for entry in content.get("added_tokens") or []}
+    repeated = settings.get("added_tokens_decoder") or {}
+    for number, token in repeated.items() if isinstance(repeated, dict) else [("", repeated)]:
+        if number not in added or not isinstance(token, dict) or _set_entries(token) != _set_entries(added[number]):
+            raise ValueError(
+                f"it has the added token {shortened(number)} with {shortened(token, 200)}, which is not the one of "
+                "tokenizer.json"
+            )
+    named = [(name, token) for name, token in settings.items() if name.endswith("_token")]
+    for name in ("additional_special_tokens", "extra_special_tokens"):
+        further = settings.get(name)
+        further = list(further.values()) if isinstance(further, dict) else further
+        named += [(name, token) for token in (further if isinstance(further, list) else [])]
+    contents = {entry["content"] for entry in added.values()}
+    for name, token in named:
+        text = token.get("content") if isinstance(token, dict) else token
+        if isinstance(text, str) and text not in contents:
+            raise ValueError(f"it has {name} {shortened(text)!r}, which tokenizer.json does not add")
+
+
+def _set_entries(token: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what an entry of added_tokens does not set, and its id, which stands elsewhere in the other file."""
+    return {name: value for name, value in token.items() if name != "id" and value not in _UNSET}
 
 
 def _is_id_or_none(number: object, n_tokens: int) -> bool:
@@ -136,3 +180,19 @@ def _check_order(merges: Sequence[tuple[str, str]]) -> None:
                 "needs its result; wanted merges in the order in which they were learned"
             )
         parts |= {left, right}
+
+
+def _check_characters(tokens: Sequence[str], names: Set[str]) -> None:
+    """Refuse a token that stands for no bytes, and a special one whose name the decoder takes for other bytes."""
+    characters = set(byte_characters())
+    for token in tokens:
+        if token in names and characters.issuperset(token) and not token.isascii():
+            raise ValueError(
+                f"tokenizer.json has the added token {shortened(token)!r}, which its decoder writes as other "
+                "characters; wanted special tokens in ASCII, or with a character that stands for no byte"
+            )
+        if token not in names and not characters.issuperset(token):
+            raise ValueError(
+                f"tokenizer.json has the token {shortened(token)!r} in its vocab, which stands for no bytes and is "
+                "not in added_tokens"
+            )

@@ -250,7 +250,7 @@ class Checks:
             elif (old := before[name]) is not (new := after[name]) and type_of(old) != type_of(new):
                 raise KernelError(
                     f"`{name}` is {_described(old)} before a loop and {_described(new)} after a turn of it, and "
-                    f"Triton's compiler refuses a loop that changes a variable's type: {_advice(name, new)}"
+                    f"Triton's compiler refuses a loop that changes a variable's type: {_advice(name, old, new)}"
                 )
         return lost
 
@@ -310,7 +310,7 @@ class Checks:
                     raise KernelError(
                         f"`{name}` is {_described(old)} before an `if` on a number of the launch and {_described(new)} "
                         f"after it, and Triton's compiler refuses a branch that changes a variable's type: "
-                        f"{_advice(name, new)}"
+                        f"{_advice(name, old, new)}"
                     )
             else:
                 self._compare((branch.number, name), new, f"`{name}`", "in one branch of an `if`", "in the other")
@@ -394,13 +394,23 @@ def _described(value: Any) -> str:
     return "a tuple" if isinstance(value, tuple) else f"the constant {value!r}"
 
 
-def _advice(name: str, new: Any) -> str:
+def _advice(name: str, old: Any, new: Any) -> str:
     """How a variable begins with the type that it gets."""
     if isinstance(new, ChipTile) and new.shape:
-        return f"begin with `{name} = tl.zeros({new.shape}, {new.dtype})`, or tl.full, and keep its shape and dtype"
+        is_known = isinstance(old, KnownScalar) and old.value.dtype.kind == "f"
+        value = _literal(float(old.value)) if is_known else "0"
+        return (
+            f"begin with a tile of shape {new.shape}, written with the constants of the kernel, as in "
+            f"`{name} = tl.full((BLOCK,), {value}, {new.dtype})`, and keep shape and dtype"
+        )
     if isinstance(new, ChipTile) and new.dtype.dtype == np.float32:
         return f"begin with a float, as in `{name} = 0.0`"
     return f"give `{name}` one shape and dtype, with `.to(…)`, or take another name"
+
+
+def _literal(number: float) -> str:
+    """A float as a kernel writes it."""
+    return f"{number!r}" if np.isfinite(number) else f'{"-" * (number < 0)}float("{abs(number)}")'
 
 
 def _constant_condition(value: Any) -> bool:
