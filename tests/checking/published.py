@@ -1,6 +1,6 @@
 """The published solutions as a student's namespace, with some cells replaced."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from types import CodeType
@@ -38,6 +38,16 @@ def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
     for grade_id, cell_id, source in code_cells(chapter):
         exec(compiled(replaced.get(grade_id, source), cell_id), namespace)
     return namespace
+
+
+def edited(task_id: str, edits: Sequence[tuple[str, str]]) -> Any:
+    """What a task asks for, in the published form with some text replaced."""
+    task = get_task(task_id)
+    source = solutions(task.chapter)[task.slug]
+    for old, new in edits:
+        assert old in source, old
+        source = source.replace(old, new)
+    return world(task.chapter, {task.slug: source})[task.name]
 
 
 @cache

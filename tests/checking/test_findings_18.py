@@ -2,22 +2,13 @@
 
 import pytest
 
-from published import solutions, world
-from softlookup.checking import check, get_task
+from published import edited
+from softlookup.checking import check
 
 SCORES = 'tl.where(cols[None, :] < S, scale * tl.dot(q_tile, k_tile), -float("inf"))'
 UNMASKED = (SCORES, "scale * tl.dot(q_tile, k_tile)")
 LATE = "        scores = tl.where(cols[None, :] < S, scores, -float('inf'))\n        fade ="
 KEEPS_SCALE = "scale = 1 / H**0.5\n    "
-
-
-def edited(task_id, edits):
-    task = get_task(task_id)
-    source = solutions(task.chapter)[task.slug]
-    for old, new in edits:
-        assert old in source
-        source = source.replace(old, new)
-    return world(task.chapter, {task.slug: source})[task.name]
 
 
 @pytest.mark.parametrize(
