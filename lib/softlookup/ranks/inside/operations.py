@@ -10,7 +10,7 @@ from softlookup.ranks.inside import collectives
 from softlookup.ranks.inside.collectives import Member
 from softlookup.ranks.inside.groups import RankGroup
 from softlookup.ranks.inside.names import EVERYTHING
-from softlookup.ranks.inside.recording import PendingMessage, RankError, RankRecorder
+from softlookup.ranks.inside.recording import PendingMessage, RankError, RankRecorder, rank_number
 from softlookup.ranks.inside.reductions import ReduceOp, reduction
 from softlookup.ranks.inside.returning import NoResult
 
@@ -388,10 +388,7 @@ def _number(member: Member) -> int:
 
 def _within(name: str, member: Member, rank: Any) -> int:
     """A number that a rank has in a group, if there is one."""
-    try:
-        number = operator.index(rank)
-    except TypeError:
-        raise RankError(f"{name} needs the number of a rank, got {rank!r}") from None
+    number = rank_number(name, rank)
     if not 0 <= number < member.world:
         raise RankError(f"{name} names rank {number} of {member.world}: there are 0 to {member.world - 1}")
     return number

@@ -182,10 +182,7 @@ class RankRecorder:
         Raises:
             RankError: If there is no such rank.
         """
-        try:
-            number = operator.index(rank)
-        except TypeError:
-            raise RankError(f"{name} needs the number of a rank, got {rank!r}") from None
+        number = rank_number(name, rank)
         if not 0 <= number < self.world:
             raise RankError(f"{name} names rank {number}: in a world of {self.world} there are 0 to {self.world - 1}")
         return number
@@ -257,6 +254,22 @@ class PendingMessage:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"what isend, irecv and async_op=True give has wait() and is_completed(), and no {name!r}")
+
+
+def rank_number(name: str, rank: Any) -> int:
+    """The whole number that something names as a rank.
+
+    Args:
+        name: What names it.
+        rank: What it names.
+
+    Raises:
+        RankError: If it is no whole number.
+    """
+    try:
+        return operator.index(rank)
+    except TypeError:
+        raise RankError(f"{name} needs the number of a rank, got {rank!r}") from None
 
 
 def _hide(arrays: Sequence[np.ndarray]) -> None:

@@ -32,11 +32,14 @@ def outer(name: str, value: Any) -> Any:
         advice = _INSTEAD.get(name, "compute it outside, or write it with tl")
         raise KernelError(f"Triton's compiler does not know Python's `{name}` in a kernel: {advice}")
     if callable(value):
-        if str(getattr(value, "__module__", "")).startswith("softlookup.tiles"):
+        if _is_of_tiles(value):
             return value
-        what = f"`{name}` is a plain function of Python" if isinstance(value, types.FunctionType) else f"`{name}`"
-        advice = f"which Triton's compiler cannot call from a kernel: write @jit above `def {name}`"
-        raise KernelError(f"{what}, {advice}" if isinstance(value, types.FunctionType) else _not_called(name))
+        if not isinstance(value, types.FunctionType):
+            raise KernelError(_not_called(name))
+        raise KernelError(
+            f"`{name}` is a plain function of Python, which Triton's compiler cannot call from a kernel: write @jit "
+            f"above `def {name}`"
+        )
     shown = repr(value) if isinstance(value, int | float | str) and len(repr(value)) < 40 else "…"
     raise KernelError(
         f"`{name}` is a global variable, and Triton's compiler lets a kernel use those only as constants: write "
@@ -53,13 +56,17 @@ def attribute(of: Any, name: str, text: str) -> Any:
     value = getattr(of, name)
     if not isinstance(of, types.ModuleType) or not callable(value) or _is_kernel(value):
         return value
-    if isinstance(value, types.BuiltinFunctionType) or str(getattr(value, "__module__", "")).startswith(TILES):
+    if isinstance(value, types.BuiltinFunctionType) or _is_of_tiles(value):
         return value
     raise KernelError(_not_called(text))
 
 
 def _is_kernel(value: Any) -> bool:
     return bool(getattr(type(value), "is_kernel", False))
+
+
+def _is_of_tiles(value: Any) -> bool:
+    return str(getattr(value, "__module__", "")).startswith(TILES)
 
 
 def _not_called(text: str) -> str:

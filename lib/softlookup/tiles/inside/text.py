@@ -17,7 +17,6 @@ import textwrap
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from softlookup.tiles.inside.checks import Checks
 from softlookup.tiles.inside.language import Language
@@ -26,8 +25,6 @@ from softlookup.tiles.inside.values import KernelError
 _CHECKS = "checks of the text"
 """The name under which a kernel's second version has its checks: no name that a text can have."""
 
-_watched: WeakKeyDictionary[Callable[..., Any], Callable[..., Any]] = WeakKeyDictionary()
-
 
 def watched(function: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel's second version, which refuses what Triton's compiler refuses.
@@ -35,13 +32,10 @@ def watched(function: Callable[..., Any]) -> Callable[..., Any]:
     Args:
         function: The kernel. Where its text is not to be had, it is given back as it is.
     """
-    if not isinstance(function, types.FunctionType):
-        return function
-    if function not in _watched:
-        _watched[function] = _second_version(function) or function
-    return _watched[function]
+    return (_second_version(function) if isinstance(function, types.FunctionType) else None) or function
 
 
+@functools.lru_cache(maxsize=128)
 def _second_version(function: types.FunctionType) -> Callable[..., Any] | None:
     tree = _tree(function)
     if tree is None:
@@ -149,18 +143,21 @@ class _Watching(ast.NodeTransformer):
         self.refused.append(sentence)
         return ast.copy_location(_call("refuse", ast.Constant(sentence)), node)
 
+    def _refused_statement(self, node: ast.stmt, construct: str, advice: str) -> ast.stmt:
+        return ast.copy_location(ast.Expr(self._refusal(node, construct, advice)), node)
+
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Refuse what is on the list, and look into all else."""
         if type(node) in _REFUSED:
-            refusal = self._refusal(node, *_REFUSED[type(node)])
-            return ast.copy_location(ast.Expr(refusal), node) if isinstance(node, ast.stmt) else refusal
+            words = _REFUSED[type(node)]
+            return self._refused_statement(node, *words) if isinstance(node, ast.stmt) else self._refusal(node, *words)
         return super().generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """The kernel itself, or a function in it."""
         if self.checks.is_begun:
             advice = "write it outside, with @jit above it"
-            return ast.copy_location(ast.Expr(self._refusal(node, f"function (`{node.name}`)", advice)), node)
+            return self._refused_statement(node, f"function (`{node.name}`)", advice)
         self.checks.is_begun = True
         node.body = self._statements(node.body)
         return node
@@ -172,7 +169,7 @@ class _Watching(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> Any:
         if self.loops:
             advice = "put what follows under an `if`, or into a mask"
-            return ast.copy_location(ast.Expr(self._refusal(node, "`return` in a loop", advice)), node)
+            return self._refused_statement(node, "`return` in a loop", advice)
         return self.generic_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
@@ -254,19 +251,17 @@ class _Watching(ast.NodeTransformer):
         target = node.targets[0]
         if len(node.targets) > 1:
             advice = "write one assignment for each name"
-            return ast.copy_location(ast.Expr(self._refusal(node, "`a = b = …`", advice)), node)
+            return self._refused_statement(node, "`a = b = …`", advice)
         if any(isinstance(part, ast.Starred) for part in ast.walk(target)):
-            return ast.copy_location(ast.Expr(self._refusal(node, "`a, *b = …`", "name each part")), node)
+            return self._refused_statement(node, "`a, *b = …`", "name each part")
         if isinstance(target, ast.Attribute):
             advice = "give what you make a name"
-            return ast.copy_location(ast.Expr(self._refusal(node, "assignment to an attribute", advice)), node)
+            return self._refused_statement(node, "assignment to an attribute", advice)
         node.value = self.visit(node.value)
         if isinstance(target, ast.Subscript):
             self.generic_visit(target)
-            refusal = self._refusal(
-                node, "assignment to an index", "store with tl.store, and make new tiles by tl.where"
-            )
-            return [node, ast.copy_location(ast.Expr(refusal), node)]
+            advice = "store with tl.store, and make new tiles by tl.where"
+            return [node, self._refused_statement(node, "assignment to an index", advice)]
         if not isinstance(target, ast.Name) or target.id not in self.constants:
             node.value = self._assigned(ast.unparse(target), node.value)
         return node
@@ -300,13 +295,11 @@ class _Watching(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> Any:
         call = node.iter
         if node.orelse:
-            return ast.copy_location(
-                ast.Expr(self._refusal(node, "`else` of a loop", "write it behind the loop")), node
-            )
+            return self._refused_statement(node, "`else` of a loop", "write it behind the loop")
         if not isinstance(node.target, ast.Name) or not isinstance(call, ast.Call):
             advice = "loop over range(…), tl.range(…) or tl.static_range(…)"
             loop = f"loop over `{ast.unparse(call)}`"
-            return ast.copy_location(ast.Expr(self._refusal(node, loop, advice)), node)
+            return self._refused_statement(node, loop, advice)
         is_static = ast.unparse(call.func).rpartition(".")[2] == "static_range"
         node.iter = self.visit(call)
         if is_static:
@@ -320,9 +313,7 @@ class _Watching(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> Any:
         if node.orelse:
-            return ast.copy_location(
-                ast.Expr(self._refusal(node, "`else` of a loop", "write it behind the loop")), node
-            )
+            return self._refused_statement(node, "`else` of a loop", "write it behind the loop")
         node.test = _call("condition", self.visit(node.test))
         return self._loop(node, set())
 
