@@ -11,6 +11,7 @@ from typing import Any
 BENCHES = {
     "checks": ("benchmarks.checks:bench_checks", ()),
     "judges": ("benchmarks.judges:bench_judges", ("peers", "quick", "say")),
+    "strangers": ("benchmarks.strangers:bench_strangers", ("answers", "quick", "say")),
     "grading": ("benchmarks.grading:bench_grading", ("sources", "config", "quick")),
     "siege": ("benchmarks.siege:bench_siege", ("sources", "config", "quick", "say")),
     "book": ("benchmarks.site:bench_book", ("root", "quick")),
@@ -76,6 +77,7 @@ def refusals(name: str) -> tuple[type[Exception], ...]:
         "kernels": (ModuleNotFoundError,),
         "refinement": (ModuleNotFoundError,),
         "judges": (ValueError,),
+        "strangers": (ValueError,),
         "talk": (ModuleNotFoundError, ValueError),
         "tune": (ModuleNotFoundError, ValueError),
         "int8": missing,

@@ -181,7 +181,7 @@ def slope_by_hand():
 #
 # Now compute a gradient with respect to many numbers, in **numpy**: $L$ is the mean of the `B` squared errors `(x @ w - y) ** 2`. `x` has
 # shape `(B, D)`, `w` has shape `(D,)` and `y` has shape `(B,)`. Return the gradient of $L$ with respect to `w`, shape `(D,)`, from a formula
-# of your own: autograd (`backward`, `grad`) is not allowed here.
+# of your own.
 
 
 # %% 00-gradient

@@ -40,8 +40,7 @@ from softlookup import check, hint
 # Write a recurrent layer. It reads the tokens in order; after each token it has a **state** of `M` numbers, computed from that token and the
 # previous state: $h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$, where the state before the first token is all zeros. The inputs are the tokens
 # `x`, shape `(T, D)`, and the weights `w_x` `(D, M)`, `w_h` `(M, M)` and `b` `(M,)`. Return all states, shape `(T, M)`, one row for each
-# token, in the dtype of the inputs (float32 or float64). Gradients must flow to all four inputs. torch's own recurrent layers and this
-# library's are not allowed here.
+# token, in the dtype of the inputs (float32 or float64). Gradients must flow to all four inputs.
 
 
 # %% 01-recurrent
@@ -146,8 +145,8 @@ def next_token_pairs(ids):
 # shape `(T, V)`, and `labels`, shape `(T,)`, holds whole numbers. Let $p$ be the softmax of the logits at a position. The loss is the
 # **mean** over the positions of $-\log p_{\text{label}}$, and its gradient with respect to the logits of one position is $(p - y)/T$, where
 # $y$ is 1 at the label and 0 elsewhere. The learning rate is **[[01.push-up:rate]]**. Return the new logits, shape `(T, V)`, in the dtype of
-# the old. Logits may be near a thousand or minus a thousand, even in the same row; `exp` of a thousand overflows. Autograd (`backward` and
-# `grad`) is not allowed here: the formula is all you need.
+# the old. Logits may be near a thousand or minus a thousand, even in the same row; `exp` of a thousand overflows. The formula
+# is all you need.
 
 
 # %% 01-push-up

@@ -60,7 +60,7 @@ def find_price(prices, name, otherwise):
 # [[task 02.store]]
 #
 # Write a lookup as a matrix of weights. `orders`, shape `(S,)`, holds a number for each order in a store: all different, in any order, with
-# gaps. `asked`, shape `(T,)`, holds the numbers to look up. Return a matrix of shape `(T, S)`, with a row for each number in `asked` and a
+# gaps. `asked`, shape `(T,)`, holds the numbers to look up (both int64). Return a matrix of shape `(T, S)`, with a row for each number in `asked` and a
 # column for each order: 1 where the two are equal and 0 elsewhere. A number that is not among the orders gets a row of zeros. (This matrix
 # times the matrix of values *is* the lookup.)
 
@@ -137,7 +137,7 @@ def mix(amounts, values):
 # How similar are the directions of two vectors? Divide their dot product by the product of their lengths: that is the **cosine** of the angle
 # between them, from -1 to 1. For `q`, shape `(T, H)`, and `k`, shape `(S, H)`, return the table of all cosines, shape `(T, S)`: row `t`,
 # column `s` holds that of query `t` and key `s`. A vector of zeros has no direction: its cosine with anything is 0. Every other vector has a
-# direction, however short it is. Write the formula out; ready-made cosines are not allowed, and neither is scipy's `cdist`.
+# direction, however short it is: lengths lie between 0.000005 and 1,000,000. Write the formula out.
 
 
 # %% 02-similarity
@@ -155,7 +155,7 @@ def similarity(q, k):
 #
 # Turn scores into weights. Divide the scores, shape `(..., S)`, by the temperature `tau` (above 0), then take the softmax along the last
 # axis: powers of e, divided by their sum. Return weights of the same shape; each row sums to 1. Scores may be negative and large, but weights
-# are never negative. Write the softmax out with `exp`; ready-made softmaxes are not allowed, and neither is `logsumexp`. Your function must
+# are never negative. Write the softmax out with `exp`. Your function must
 # also work for small temperatures, where the divided scores are in the tens of thousands: you may subtract each row's largest score first,
 # since only differences count.
 
@@ -175,8 +175,8 @@ def lookup_weights(scores, tau):
 #
 # Combine the steps for many queries: dot products of every query with every key (no cosines), weights at the temperature $\tau = $
 # **[[02.lookup:tau]]**, mixtures of the values. The inputs are `q` `(T, H)`, `k` `(S, H)` and `v` `(S, W)`. Return shape `(T, W)`: row `t`
-# answers query `t`. Scores may be in the thousands. torch's attention is not allowed, and neither are the attention, the lookup and the
-# softmax of `softlookup.reference`.
+# answers query `t`. Scores may be in the thousands. The attention, the lookup and the softmax of `softlookup.reference`
+# are not allowed.
 
 
 # %% 02-lookup
@@ -198,7 +198,7 @@ def soft_lookup(q, k, v):
 # What does a soft lookup return as $\tau$ goes to 0, and what as $\tau$ grows without bound? The inputs are `scores` `(T, S)` and values `v`
 # `(S, W)`. Return both limits, each of shape `(T, W)` with a row for each query: first the cold one ($\tau$ to 0), then the hot one. Pay
 # attention to ties: softmax gives equal scores equal weights at every temperature. Only equal scores tie: as $\tau$ goes to 0, even a lead of
-# 0.0001 takes all the weight, however large the scores are.
+# 0.0001 takes all the weight, however large the scores are. (All of them are finite.)
 
 
 # %% 02-limit
@@ -236,8 +236,9 @@ def needed_lead(n_keys, share):
 # [[task 02.analogy]]
 #
 # Complete an analogy with embeddings. `table`, shape `(V, D)`, has one row for each word of a vocabulary; `a`, `b` and `c` are numbers of
-# rows. Compute the sum `a - b + c` of these rows as they are, without normalising them. Of all rows but these three, which has the largest
-# cosine with the sum? Return its number and its cosine.
+# three different rows. Compute the sum `a - b + c` of these rows as they are, without normalising them. Of all rows but these three, which
+# has the largest cosine with the sum? Return its number and its cosine. Neither the sum nor a row is all zeros, but they may be as short as
+# 0.00001.
 
 
 # %% 02-analogy

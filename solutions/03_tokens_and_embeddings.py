@@ -26,7 +26,7 @@
 # **Letters.** `B` sequences in a batch, `T` tokens in a sequence, `V` words in the vocabulary, `D` numbers in a token's vector.
 #
 # **Kinds of answer.** The first tasks are about text: their functions take and return strings, whole numbers, lists and dictionaries (a tuple
-# is as good as a list). Inputs must not be changed. From *One-hot rows* on, inputs are torch tensors, in one task numpy arrays.
+# is as good as a list). From *One-hot rows* on, inputs are torch tensors, in one task numpy arrays.
 
 # %% 03-setup
 import math
@@ -144,8 +144,8 @@ def train_bpe(words, n_merges):
 # [[task 03.encode]]
 #
 # Split a word into tokens with learned merges, a list of pairs. Begin with its letters. Then go through the merges in the order in which they
-# were **learned**, and merge each pair wherever it occurs in the word at that point. (The result is the same if you always merge, of the
-# pairs in the word, the one that was learned first, until none is left.) Return the list of tokens. Letters that occur in no merge stay as
+# were **learned**, and merge each pair wherever it occurs in the word at that point. (With merges that training
+# has learned, the result is the same if you always merge, of the pairs in the word, the one that was learned first, until none is left.) Return the list of tokens. Letters that occur in no merge stay as
 # they are. No two merges make the same token, and the word has at least one letter.
 
 
@@ -186,8 +186,8 @@ def build_vocabulary(tokens):
 # [[task 03.ids]]
 #
 # Turn a list of tokens into a list of ids: the id of `<s>` first, then the id of each token, then that of `</s>`. `vocabulary` is a
-# dictionary from token to id. A token that is not in the vocabulary gets the id of `<unk>`. The vocabulary may differ from yours and have the
-# special tokens at other ids.
+# dictionary from token to id. A token that is not in the vocabulary gets the id of `<unk>`. The vocabulary may differ from yours; it has the
+# special tokens, perhaps at other ids.
 
 
 # %% 03-ids
@@ -225,14 +225,14 @@ def pad(sequences, pad_id):
 # %% [markdown]
 # ## Vectors
 #
-# From here on, inputs are torch tensors unless a task says numpy. `ids` holds whole numbers and has one axis or more; `table` has one row for
+# From here on, inputs are torch tensors unless a task says numpy. `ids` holds whole numbers (int64) and has one axis or more; `table` has one row for
 # each word, shape `(V, D)`.
 #
 # [[task 03.one-hot]]
 #
 # Write each id as a one-hot row: `V` numbers, all 0 except a single 1 at the position of the id. Then multiply by the table. `ids` has shape
-# `(..., T)`. Return both: the one-hot rows, shape `(..., T, V)`, in the table's dtype, and the product, shape `(..., T, D)`.
-# (`torch.nn.functional.one_hot` is not allowed here.) Compare your product with `table[ids]`.
+# `(..., T)`. Return both: the one-hot rows, shape `(..., T, V)`, in the table's dtype, and the product, shape `(..., T, D)`. Compare
+# your product with `table[ids]`.
 
 
 # %% 03-one-hot

@@ -128,8 +128,7 @@ def scale(scores, head_width):
 # [[task 04.softmax]]
 #
 # Turn each **row** of scores (the last axis) into weights: never negative, with sum 1, larger where the score is larger. Return the same
-# shape. Write the softmax out with `exp` and a division; in this one task `softmax`, `log_softmax`, `softmin` and `logsumexp` are not
-# allowed, neither torch's nor the library's. A row may hold numbers near 1000 and -1000, even side by side, and $-\infty$ where a key is
+# shape. Write the softmax out with `exp` and a division. A row may hold numbers near 1000 and -1000, even side by side, and $-\infty$ where a key is
 # masked (its weight is 0). No row is $-\infty$ throughout.
 
 
@@ -164,7 +163,7 @@ def mix(weights, v):
 # Compute attention for one token alone, without the table of scores. The inputs are one query `q`, shape `(H,)`, all keys `k`, shape
 # `(S, H)`, and all values `v`, shape `(S, H')`. Divide the scores by $\sqrt{H}$, without a temperature. Return the token's result, shape
 # `(H',)`; it does not depend on any other token's result. (In the first transformer $H = 64$, so the score was divided by 8. Your function
-# must work for any width.)
+# must work for any width.) Scores may be in the thousands.
 
 
 # %% 04-column
@@ -212,8 +211,7 @@ def attention_weights(q, k, mask=None):
 # Compute the whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask, which is `True` where a query may attend. `q` has shape
 # `(..., T, H)`, `k` has `(..., S, H)` and `v` has `(..., S, H')`. Return shape `(..., T, H')`, in the dtype of the inputs, float32 or
 # float64. Gradients must flow to `q`, `k` and `v`; a
-# fully masked query sends back zeros, and no gradient is NaN, however large a masked score is. torch's own attention
-# (`scaled_dot_product_attention`, `MultiheadAttention`) and this library's are not allowed here: you are writing it.
+# fully masked query sends back zeros, and no gradient is NaN, however large a masked score is.
 
 
 # %% 04-attention
@@ -268,8 +266,8 @@ def score_bytes(batch, n_queries, n_keys, bytes_per_number):
 # %% [markdown]
 # ## Backwards, by hand
 #
-# In the two tasks of this part, inputs are numpy arrays. Autograd (`backward` and `grad`) is not allowed here: use a pencil and the chain
-# rule. You may use autograd in a cell of your own, to compare.
+# In the two tasks of this part, inputs are numpy arrays. Use a pencil and the chain rule. You may use
+# autograd in a cell of your own, to compare.
 #
 # [[task 04.softmax-backward]]
 #
@@ -319,8 +317,8 @@ def attention_backward(q, k, v, dz):
 #
 # Compute one head from token vectors to results, in torch again: project `x` with the given weights, score, divide by $\sqrt{H}$ (no
 # temperature), mask, softmax, mix. `x` has shape `(..., T, D)`, each weight matrix has `(D, H)`, and the mask broadcasts to `(..., T, T)`.
-# Return shape `(..., T, H)`, in the dtype of the inputs, float32 or float64. Gradients must reach all three weight matrices. You may call
-# your own functions from above; torch's attention and this library's are not allowed.
+# Return shape `(..., T, H)`, in the dtype of the inputs, float32 or float64. Gradients must reach `x` and all three weight matrices. You may call
+# your own functions from above.
 
 
 # %% 04-head

@@ -163,8 +163,7 @@ def unpack_heads(x, w_qkv, n_heads):
 #
 # Compute attention in all heads at once, each head by itself: scores divided by $\sqrt{H}$, mask, softmax, mix. `q` has shape `(B, N, T, H)`,
 # `k` has `(B, N, S, H)` and `v` has `(B, N, S, H')`. Return shape `(B, N, T, H')`, in the dtype of the inputs. Gradients must flow to `q`,
-# `k` and `v`. Scores may be in the tens of thousands, masked ones too: no result and no gradient may be NaN. torch's own attention and this
-# library's are not allowed.
+# `k` and `v`. Scores may be in the tens of thousands, masked ones too: no result and no gradient may be NaN.
 
 
 # %% 05-heads
@@ -240,7 +239,7 @@ def share_heads(k, n_heads):
 # weights by `1 - p`, so that the mean over many draws stays the same. Outside training nothing is dropped. `a` has shape `(..., T, S)`, `v`
 # has `(..., S, H)`; `p` is at least 0 and less than 1. `u`, of the shape of `a`, holds a number from 0 to 1 for each weight, drawn for you: a
 # weight is dropped where `u < p` (and kept where `u` equals `p`). Return the values mixed by these weights, shape `(..., T, H)`. (torch's own dropout draws its own
-# numbers; it is not allowed here.)
+# numbers.)
 
 
 # %% 05-dropout
@@ -339,10 +338,9 @@ def cache_bytes(batch, n_keys, n_layers, n_heads, n_kv_heads, head_width, bytes_
 #
 # [[task 05.multi-head]]
 #
-# Write the layer from tokens to output: project, split, share keys and values where `K < N`, attend with the mask, merge, multiply by the
+# Write the layer from tokens to output: project, split, share keys and values where `K < N` (`N` is a multiple of `K`), attend with the mask, merge, multiply by the
 # output matrix. `x` has shape `(B, T, D)`, the mask has `(T, T)`, `(B, T, T)` or `(B, 1, T)`, or is `None`. Return shape `(B, T, D)`, in the dtype of the
-# inputs. Gradients must reach all four parameters and the tokens. You may call your own functions from above; torch's attention and this
-# library's are not allowed.
+# inputs. Gradients must reach all four parameters and the tokens. You may call your own functions from above.
 
 
 # %% 05-multi-head

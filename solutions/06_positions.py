@@ -75,7 +75,7 @@ def permutation_gap(x, order, causal):
 #
 # Compute the angles of a position encoding. A position is written as the hands of several clocks, one hand for each pair of the `D` numbers. Per position, hand `i` turns
 # by `base ** (-2i / D)` radians: hand 0 by one radian, each later hand more slowly. Where `D` is odd, the last number has a hand to itself. The inputs are `positions`,
-# whole numbers of shape `(T,)`, the width `D` and `base`. Return each hand's angle at each position, shape `(T, pairs)`, in radians. It is best to work in float64: float32
+# whole numbers of shape `(T,)`, the width `D` and `base`. Return each hand's angle at each position, shape `(T, pairs)`, in radians; `pairs` is `D / 2`, rounded up. It is best to work in float64: float32
 # has too few digits for angles of many radians.
 
 
@@ -113,7 +113,7 @@ def sinusoids(length, d_model):
 # [[task 06.add]]
 #
 # Compute the input of the first layer: the embeddings times $\sqrt{D}$, plus the rows of a table of positions (sinusoids, or learned ones). `x` has shape `(B, T, D)`, the
-# table has `(rows, D)`, and the first token of every sequence is at position `start`. Return shape `(B, T, D)`, in the dtype of the embeddings, even where the table has a
+# table has `(rows, D)`, and the first token of every sequence is at position `start` (the table has all rows that are needed). Return shape `(B, T, D)`, in the dtype of the embeddings, even where the table has a
 # different one. Gradients must flow to the embeddings and to the table.
 
 
@@ -131,7 +131,7 @@ def add_positions(x, table, start):
 # [[task 06.probe]]
 #
 # Can the position still be read from the sum? Fit a linear probe by least squares: append a 1 to each vector `x`, turn each label into a one-hot row, and find the weights
-# that map the vectors to these rows with the smallest sum of squared errors. `x` has shape `(M, D)`, `labels` has `(M,)`, and the new vectors have `(R, D)`. Return the
+# that map the vectors to these rows with the smallest sum of squared errors. `x` has shape `(M, D)`, in float64 and with `M` much larger than `D`, `labels` has `(M,)`, and the new vectors have `(R, D)`. Return the
 # scores of the new vectors, shape `(R, classes)`, one column for each class. (Classes are 0, 1, …, and each occurs among the labels. The largest score is the probe's
 # guess.)
 
@@ -218,7 +218,7 @@ def relative_scores(q, k, table, rows):
 # Sort distances into T5's *buckets*: T5 learns one number for each bucket. Use the rule of its decoder, with **[[06.buckets:n_buckets]]** buckets and farthest =
 # **[[06.buckets:farthest]]**. `back`, whole numbers of any shape, says how many positions back a key is. The first half of the buckets (let `alone` be their number) holds
 # one distance each: 0, 1, 2, … From there on, bucket numbers grow with the logarithm: with $r = \log(d / \text{alone}) / \log(\text{farthest} / \text{alone})$, a distance
-# $d$ goes into bucket $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot r \rfloor$, and the last bucket takes all greater distances. Return the bucket numbers,
+# $d$ goes into bucket $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot r \rfloor$, and the last bucket also takes all distances from farthest on. Return the bucket numbers,
 # in the shape of `back`. Keys ahead of the query (`back` is negative) go into bucket 0.
 
 
@@ -283,7 +283,7 @@ def turn(x, angle):
 # [[task 06.rotary]]
 #
 # Apply rotary positions: in each row, rotate the pair of neighbours 2i and 2i + 1 by the angle of hand `i` at the row's position, with base 10,000. `x` has shape
-# `(B, N, T, H)`, and its first row is at position `start`. Return the same shape, in the dtype of `x` (compute the angles in float64, then cast). Gradients must flow
+# `(B, N, T, H)` with an even `H`, and its first row is at position `start`, which may be a million. Return the same shape, in the dtype of `x` (compute the angles in float64, then cast). Gradients must flow
 # through.
 
 
@@ -305,7 +305,7 @@ def rotate(x, start):
 # %% [markdown]
 # [[task 06.convert]]
 #
-# Reorder the columns of a query or key matrix, shape `(D, N*H)`, for a program that pairs number `i` with number `i + H/2`. A model that was trained with pairs of
+# Reorder the columns of a query or key matrix, shape `(D, N*H)` with an even `H`, for a program that pairs number `i` with number `i + H/2`. A model that was trained with pairs of
 # neighbours gives nonsense there unless these columns are reordered first. In each head, the first numbers of all pairs go to the first half, in their order, and the
 # second numbers to the second half. Return the same shape.
 
@@ -325,7 +325,7 @@ def to_halves(w, n_heads):
 #
 # Compute one whole step of a decoder with a KV cache. There are `S` keys, at positions 0, 1, 2, …, not rotated yet; the `T` queries are those of the **newest** `T` tokens.
 # Rotate what must be rotated, scale by $1/\sqrt{H}$, let no query attend to later keys, and mix the values. `q` has shape `(B, N, T, H)`, `k` has `(B, N, S, H)`, `v` has
-# `(B, N, S, H')`, and `T` is at most `S`. Return shape `(B, N, T, H')`. Scores may be in the tens of thousands. torch's own attention and this library's are not allowed.
+# `(B, N, S, H')`; `H` is even, and `T` is at most `S`. Return shape `(B, N, T, H')`. Scores may be in the tens of thousands, also those of later keys.
 
 
 # %% 06-cached

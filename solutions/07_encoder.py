@@ -34,8 +34,8 @@
 #
 # **Leading axes.** Where a docstring writes `(..., D)`, there may be any number of leading axes. Count axes from the end.
 #
-# **Gradients and dtypes.** Gradients must flow to tokens and weights, except in `layer_norm_backward`, which computes them itself. Do not change a tensor in
-# place once a product has used it, not even a copy of your own. A result has the dtype of the inputs.
+# **Gradients and dtypes.** Gradients must flow to tokens and weights, except in `layer_norm_backward`, which computes them itself. Write `y = y + b` rather than
+# `y += b`: autograd raises an error where a tensor that it still needs was changed in place. A result has the dtype of the inputs.
 
 # %% 07-setup
 import math
@@ -83,7 +83,8 @@ def through_layers(x, w):
 # [[task 07.layer-norm]]
 #
 # Normalise each token to mean 0 and variance 1, independently of the other tokens; then multiply by the gain and add the shift. `x` has shape `(..., D)`, `gain`
-# and `shift` have `(D,)`; return the shape of `x`. `eps` is added to the variance, inside the root. torch's own norms are not allowed.
+# and `shift` have `(D,)`; return the shape of `x`. `eps` is added to the variance, inside the root.
+# The mean may be thousands of times as large as the deviations from it, here and in `layer_norm_backward`.
 
 
 # %% 07-layer-norm
@@ -119,7 +120,7 @@ def rms_norm(x, gain, eps):
 # [[task 07.layer-norm-backward]]
 #
 # Write the backward pass through `layer_norm` by hand. `g`, shape `(T, D)`, is the gradient of a loss with respect to its result; `x` has the same shape. Return
-# the gradients with respect to `x`, `gain` and `shift`, in this order, with shapes `(T, D)`, `(D,)` and `(D,)`. Autograd is not allowed. A hint: every number of
+# the gradients with respect to `x`, `gain` and `shift`, in this order, with shapes `(T, D)`, `(D,)` and `(D,)`. A hint: every number of
 # a token affects its mean and its variance, so two terms are subtracted from a token's gradient. All tokens use the same gain and shift.
 
 
@@ -158,7 +159,7 @@ def feed_forward(x, w_1, b_1, w_2, b_2):
 #
 # GELU multiplies each number by the probability that a standard normal variable is below it, $x \, \Phi(x)$. Return it **twice**, each time in the shape of `x`:
 # exactly, with the error function; and with the tanh that GPT-2 uses instead,
-# $\tfrac{1}{2} x \left(1 + \tanh\left(\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right)\right)$. (`torch.erf` is allowed, torch's GELU is not.)
+# $\tfrac{1}{2} x \left(1 + \tanh\left(\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right)\right)$. (`torch.erf` is allowed.)
 
 
 # %% 07-gelu
@@ -177,7 +178,8 @@ def gelu(x):
 #
 # Write a gated network: three matrices, and here no biases. Each hidden number of `x @ w_1` is multiplied by a gate, which is Swish of the same number of
 # `x @ w_gate`; no activation function is applied to `x @ w_1` itself. Then `w_2` narrows the products. `x` has shape `(..., T, D)`, `w_gate` and `w_1` have
-# `(D, F)`, `w_2` has `(F, D)`; return the shape of `x`. Swish is $z \cdot \sigma(\beta z)$, where $\sigma$ is the sigmoid; here **$\beta$ = [[07.swiglu:beta]]**.
+# `(D, F)`, `w_2` has `(F, D)`; return the shape of `x`. Swish is $z \cdot \sigma(\beta z)$, where $\sigma$ is the sigmoid; here **$\beta$ = [[07.swiglu:beta]]**. Numbers in
+# `x` may be in the thousands.
 
 
 # %% 07-swiglu
@@ -242,8 +244,7 @@ def encoder_parameters(d_model, d_hidden, n_layers, gated, bias, pre_norm):
 #
 # `attention`, shape `(4, D, D)`, holds `w_q, w_k, w_v, w_o`; `norms`, shape `(4, D)`, holds `gain_1, shift_1, gain_2, shift_2`. `mask`, shape `(B, T)`, is `True`
 # for real tokens: no token may attend to padding. Where `pre_norm` is `True`, the norm comes before the sublayer, otherwise after the sum. Return the shape of
-# `x`, `(B, T, D)`. The rows of padding are computed as all others are. The result equals that of torch's `nn.TransformerEncoderLayer` with these weights; calling
-# that, or this library's model, is not allowed.
+# `x`, `(B, T, D)`. The rows of padding are computed as all others are. The result equals that of torch's `nn.TransformerEncoderLayer` with these weights.
 
 
 # %% 07-encoder-layer

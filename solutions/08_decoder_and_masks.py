@@ -113,7 +113,7 @@ def to_additive(scores, mask):
 # %% [markdown]
 # [[task 08.masked-softmax]]
 #
-# Compute attention weights from scores and a mask (True = may attend, again). Where the mask is False, the weight is exactly 0; the other weights of a row sum to 1. A fully masked row gets zeros, never NaN. Scores may be in the thousands;
+# Compute attention weights from scores and a mask (True = may attend, again). Where the mask is False, the weight is exactly 0; the other weights of a row sum to 1. A fully masked row gets zeros, never NaN. Scores are finite and may be in the thousands;
 # gradients must flow, and the result has the dtype of the scores.
 
 
@@ -131,7 +131,7 @@ def masked_softmax(s, mask):
 # [[task 08.leak]]
 #
 # A model has `L` layers of self-attention. Each layer has its own mask and a **residual connection**, so that every token also keeps its own state. Return two things, the table `reached` and the verdict (True or False, as a bool or a tensor with one value). The table says which inputs can reach which outputs: `reached[t, s]` is True if
-# changing the input token `s` can change the last layer's output at position `t`. The verdict says whether the future leaks: it is True if any output can be reached by a token that comes **after** it.
+# changing the input token `s` can change the last layer's output at position `t` with some weights. The verdict says whether the future leaks: it is True if any output can be reached by a token that comes **after** it.
 
 
 # %% 08-leak
@@ -220,7 +220,7 @@ def log_probabilities(x, table):
 #
 # Compute attention in `N` heads from one sequence to another: queries come from `x`, keys and values from `memory`. Split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and
 # multiply by `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ between heads, or have fewer axes. If all keys of a query are masked, its mixed values are zeros. Scores may be in the tens
-# of thousands. `split_heads` and `merge_heads` are given at the top. torch's own attention and this library's are not allowed.
+# of thousands. `split_heads` and `merge_heads` are given at the top.
 
 
 # %% 08-cross-attention
@@ -281,7 +281,7 @@ def sinusoidal(length, d_model):
 #
 # Write the decoder layer in the style of `EncoderLayer`, with **the norm first**: $x + \text{part}(\text{norm}(x))$, three times. First self-attention with `mask`; then cross-attention to the encoder's output with `memory_mask` (the memory
 # gets no further norm: the encoder has already normalised it); then the feed-forward network at each position. Name the parts `attention` and `cross` (a `MultiHeadAttention` each) and `feed_forward` (made by the function of that name), and the norms `norm_1`, `norm_2` and `norm_3`
-# (`nn.LayerNorm` each), in this order; there are no other parameters. The check replaces your weights with its own. With the attention's biases at zero, this is `nn.TransformerDecoderLayer(..., norm_first=True)`. torch's own layers and attention are not allowed.
+# (`nn.LayerNorm` each), in this order; there are no other parameters. The check replaces your weights with its own. With the attention's biases at zero, this is `nn.TransformerDecoderLayer(..., norm_first=True)`.
 
 
 # %% 08-decoder-layer
@@ -309,7 +309,7 @@ class DecoderLayer(nn.Module):
 # %% [markdown]
 # [[task 08.transformer]]
 #
-# Write your own encoder-decoder, from ids to logits. Sentences may be of any length.
+# Write your own encoder-decoder, from ids to logits. Sentences may be of any length; each has at least one real token.
 #
 # - **Embed** (`embed`) source and target in the same way: the rows of `embedding`, an `nn.Parameter` of shape `(V, D)`, times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
 # - **Encoder**: `encoder`, an `nn.ModuleList` of `L` `EncoderLayer`s (given above), then the norm `encoder_norm`. The source's padding is masked.
@@ -317,7 +317,7 @@ class DecoderLayer(nn.Module):
 # - **Logits**: the dot products with the rows of `embedding`. No softmax.
 #
 # The norms are `nn.LayerNorm(D)`, eps = 1e-5, and come first in each layer (pre-LN); that is why each stack ends with one more. There are no parameters besides those of these parts. Between the embeddings and the logits this is what `nn.Transformer(...,
-# norm_first=True)` computes with the biases of its attention at zero; in its masks, True means may NOT attend. `nn.Transformer`, its layers and its attention are not allowed.
+# norm_first=True)` computes with the biases of its attention at zero; in its masks, True means may NOT attend.
 
 
 # %% 08-transformer

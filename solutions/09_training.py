@@ -20,7 +20,7 @@
 # book.
 #
 # **Letters.** `B` sentences in a batch, `T` positions, `V` words, `D` model width, `F` hidden width, `L` layers. **Logarithms** are natural, losses are
-# in nats. **Padding** with `pad_id` is on the right of a row; `pad_id` is never a word.
+# in nats. **Padding** with `pad_id`, an id of the vocabulary, is on the right of a row; `pad_id` is never a word, and no row is padding alone.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
@@ -53,7 +53,7 @@ def inputs_and_labels(ids, pad_id):
 # %% [markdown]
 # [[task 09.cross-entropy]]
 #
-# Compute the loss from logits: the mean of $-\log p$ of the right words, over all tokens of the batch that are not padding (here the labels hold `pad_id` itself). Return one number. Logits may be hundreds apart, within a position and between positions, and gradients must flow. torch's own losses are not allowed; `log_softmax` is.
+# Compute the loss from logits: the mean of $-\log p$ of the right words, over all tokens of the batch that are not padding (here the labels hold `pad_id` itself). Return one number. Logits may be hundreds apart, within a position and between positions, and gradients must flow. (`log_softmax` is allowed.)
 
 
 # %% 09-cross-entropy
@@ -69,7 +69,7 @@ def cross_entropy(logits, labels, pad_id):
 # %% [markdown]
 # [[task 09.perplexity]]
 #
-# Compute the perplexity of a data set that was read in `M` batches. For each batch you are given the mean loss of its tokens, in nats, and its number of tokens. Return one number for the whole set.
+# Compute the perplexity of a data set that was read in `M` batches. For each batch you are given the mean loss of its tokens, in nats, and its number of tokens (whole numbers of at least 1). Return one number for the whole set.
 
 
 # %% 09-perplexity
@@ -136,7 +136,7 @@ def adam_step(w, g, m, v, step, rate, beta_1, beta_2, eps):
 # %% [markdown]
 # [[task 09.clip]]
 #
-# Clip the gradients of three parameters by their global norm, which is the norm of **all their numbers together**. If it is above `max_norm`, multiply all three gradients by the one factor that reduces it to `max_norm`; otherwise leave them unchanged. Return the three gradients, and the norm before clipping. All gradients may be zero.
+# Clip the gradients of three parameters by their global norm, which is the norm of **all their numbers together**. If it is above `max_norm`, multiply all three gradients by the one factor that reduces it to `max_norm` exactly, even where both are about a millionth (which torch adds to the norm); otherwise leave them unchanged. Return the three gradients, and the norm before clipping. All gradients may be zero; `max_norm` is above 0.
 
 
 # %% 09-clip
@@ -153,7 +153,7 @@ def clip(g_1, g_2, g_3, max_norm):
 # %% [markdown]
 # [[task 09.accumulate]]
 #
-# Train with gradient accumulation: `M` small batches come one after the other. For each batch you are given the gradient of the **sum** of its tokens' losses, and its number of tokens. After every `every` batches make one step of plain gradient descent: `w` minus `rate` times the mean gradient per token, over all tokens of the group. If batches are left over at the end, they form a smaller group, which makes a step too. Return the value of `w` after each batch.
+# Train with gradient accumulation: `M` small batches come one after the other. For each batch you are given the gradient of the **sum** of its tokens' losses, and its number of tokens (at least 1). After every `every` batches make one step of plain gradient descent: `w` minus `rate` times the mean gradient per token, over all tokens of the group. If batches are left over at the end, they form a smaller group, which makes a step too. Return the value of `w` after each batch.
 
 
 # %% 09-accumulate
@@ -174,7 +174,7 @@ def accumulate(w, gradients, tokens, every, rate):
 # %% [markdown]
 # [[task 09.dropout]]
 #
-# Apply dropout to `x`. For each number of `x` you are given a random number `u` from 0 to 1. In training, numbers with `u` below `p` become 0, and the others are divided by $1 - p$. At inference (`training` is False), return `x` unchanged. The result has the dtype of `x`; gradients must flow. (`p` is below 1.)
+# Apply dropout to `x`. For each number of `x` you are given a random number `u` from 0 to 1. In training, numbers with `u` below `p` become 0, and the others are divided by $1 - p$. At inference (`training` is False), return `x` unchanged. The result has the dtype of `x`, whatever the dtype of `u` is; gradients must flow. (`p` is below 1.)
 
 
 # %% 09-dropout
@@ -240,7 +240,7 @@ def transformer_parameters(vocab_size, d_model, d_hidden, n_layers):
 # %% [markdown]
 # [[task 09.train]]
 #
-# Train the smallest language model: the logits for the next word are a row of the table `w`, chosen by the current word. Make `steps` steps of plain gradient descent on the cross-entropy of **all sentences at once**, padding left out (`ids` as in the first task; your `cross_entropy` expects `pad_id` as the label of padding). Return the table after the last step, and the loss at the beginning of each step. `w` itself must not change.
+# Train the smallest language model: the logits for the next word are a row of the table `w`, chosen by the current word. Make `steps` steps (at least one) of plain gradient descent on the cross-entropy of **all sentences at once**, padding left out (`ids` as in the first task; your `cross_entropy` expects `pad_id` as the label of padding). Return the table after the last step, and the loss at the beginning of each step. `w` itself must not change.
 
 
 # %% 09-train
@@ -273,7 +273,7 @@ if TRAIN:  # You may interrupt it; it continues when you run this cell again.
 #
 # [[task 09.find-leak]]
 #
-# Return True if `model` leaks: if any token can change an output at an **earlier** position. `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Your test may use only ids and logits. It may pass its own ids to the model, from 0 to `n_words` - 1, in as many rows as you like, but no longer than the rows you are given.
+# Return True if `model` leaks: if any token can change an output at an **earlier** position. `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Your test may use only ids and logits. It may pass its own ids to the model, from 0 to `n_words` - 1, in as many rows as you like, but no longer than the rows you are given. Without a leak, earlier outputs do not change, except for rounding in the last digits.
 
 
 # %% 09-find-leak

@@ -24,7 +24,7 @@
 # [[tasks-table]]
 # | 10-one-to-one | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences in a batch, `T` query positions (the newest tokens), `S` key positions (all tokens so far; in `10.append` and `10.step`, the length of the **old** cache), `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `V` tokens of the vocabulary, `L` layers. In each projection matrix, head `i` has the columns of the slice `i*H : (i+1)*H`. **Randomness.** Nothing here is random: where a token is drawn, the random number is an argument.
+# **Letters.** `B` sequences in a batch, `T` query positions (the newest tokens), `S` key positions (all tokens so far; in `10.append` and `10.step`, the length of the **old** cache), `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `V` tokens of the vocabulary, `L` layers. In each projection matrix, head `i` has the columns of the slice `i*H : (i+1)*H`. **Randomness.** Nothing here is random: where a token is drawn, the random number is an argument. **Ties.** Where the largest number is chosen, no other one equals it, unless a task speaks of equal ones.
 
 # %% 10-setup
 import math
@@ -119,7 +119,7 @@ def top_k(logits, k):
 # %% [markdown]
 # [[task 10.top-p]]
 #
-# Go through each row from the most likely token downwards, and keep tokens until their probabilities sum to `p` or more: **the token that crosses `p` is kept**, so at least one token always is. Return probabilities: 0 for the other tokens, while those of the kept tokens sum to 1, in their original proportions. No two probabilities of a row are equal.
+# Go through each row from the most likely token downwards, and keep tokens until their probabilities sum to `p` or more: **the token that crosses `p` is kept**, so at least one token always is. Return probabilities: 0 for the other tokens, while those of the kept tokens sum to 1, in their original proportions. No two probabilities of a row are equal, and no sum misses `p` by rounding alone.
 
 
 # %% 10-top-p
@@ -159,7 +159,7 @@ def draw(probabilities, u):
 
 # %% 10-score
 def scores_of(log_p, ids, end_id, alpha):
-    """log_p and ids (E, M), an integer, a number -> scores (E,)."""
+    """log_p and ids (E, M), an integer, a number of at least 0 -> scores (E,)."""
     ### BEGIN SOLUTION
     base = 5  # variant 10.score:base
     ends = (ids == end_id).int()
@@ -197,7 +197,7 @@ def beam_step(totals, log_p, beams):
 # 2. Keep the `beams` continuations with the largest log-probabilities, whichever texts they continue; keep all if there are fewer. Length does not matter here.
 # 3. A kept text that ends with `end_id`, or that has `limit` tokens (not counting the start token), is **finished**: put it aside. The other kept texts are open in the next step. No other continuation replaces a finished text, so fewer than `beams` texts may be open.
 #
-# Repeat this until no text is open, even if finished texts have been found. Then choose among all finished texts: a text of $n$ tokens has the score log-probability $/ ((5 + n)/6)^\alpha$, where $n$ includes the end token but not the start token. Return the tokens of the text with the best score, without the start token, and that score.
+# Repeat this until no text is open, even if finished texts have been found. Then choose among all finished texts: a text of $n$ tokens has the score log-probability $/ ((5 + n)/6)^\alpha$, where $n$ includes the end token but not the start token. Return the tokens of the text with the best score, without the start token, and that score. `beams` and `limit` are at least 1.
 
 
 # %% 10-beam
@@ -240,7 +240,7 @@ def extend_cache(k, v, new_k, new_v, rows):
 # %% [markdown]
 # [[task 10.attend]]
 #
-# Compute causal attention for the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may attend to its own token and to all earlier ones. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$; they may be in the tens of thousands. torch's own attention and this library's are not allowed.
+# Compute causal attention for the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may attend to its own token and to all earlier ones. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$; they may be in the tens of thousands.
 
 
 # %% 10-attend
@@ -261,7 +261,7 @@ def attend(q, k, v):
 # %% [markdown]
 # [[task 10.step]]
 #
-# Compute a whole layer of self-attention with a KV cache. `x` holds the newest tokens, one or several (a prompt); `k` and `v` hold the keys and values of all `S` earlier tokens (none at first: `S = 0`). Compute queries, keys and values of the newest tokens only, append the new keys and values to the cache, attend, merge the heads, and multiply by `w_o`. Return the output for the newest tokens, and the longer cache, of length `S + T`. If a text is fed in pieces, the outputs must equal those of the whole text, up to rounding. `split_heads` and `merge_heads` are given at the top.
+# Compute a whole layer of self-attention with a KV cache. `x` holds the newest tokens, one or several (a prompt); `k` and `v` hold the keys and values of all `S` earlier tokens (none at first: `S = 0`). Compute queries, keys and values of the newest tokens only, append the new keys and values to the cache, attend, merge the heads, and multiply by `w_o`. Return the output for the newest tokens, and the longer cache, of length `S + T`. Scores may be in the thousands. If a text is fed in pieces, the outputs must equal those of the whole text, up to rounding. `split_heads` and `merge_heads` are given at the top.
 
 
 # %% 10-step
@@ -284,7 +284,7 @@ def cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
 
 # %% 10-positions
 def newest_positions(real, n_new):
-    """real (B, S), True = a token, an integer from 1 to S -> positions (B, n_new)."""
+    """real (B, S), True = a token, an integer from 1 to S -> positions (B, n_new), integers."""
     ### BEGIN SOLUTION
     for_padding = 0  # variant 10.positions:for_padding
     positions = (real.cumsum(dim=1) - 1).masked_fill(~real, for_padding)

@@ -39,7 +39,7 @@ from softlookup import check, hint
 # [[task 11.intensity]]
 #
 # Return the arithmetic intensity of an elementwise loop, in operations per byte. For each position of its arrays the loop reads `reads` numbers, writes `writes` numbers, and does `operations` additions or multiplications. Each number has
-# `bits` bits, which may be fewer than 8.
+# `bits` bits, which may be fewer than 8. `reads` or `writes` may be 0, but not both.
 
 
 # %% 11-intensity
@@ -56,7 +56,7 @@ def intensity(reads, writes, operations, bits):
 # [[task 11.fuse]]
 #
 # How many bytes does a small program move between memory and processor? The program is a list of steps, in order. Each step is a list of two: the name of the array that it makes, and the names of the arrays that it reads, such as `["x",
-# ["a", "b"]]`; a step may read the same name twice. No name is made twice. All arrays have `n` numbers of `bytes_per_number` bytes. `keep` lists those of the made arrays that are needed at the end; the others are not.
+# ["a", "b"]]`; a step reads at least one, and may read the same name twice. No name is made twice, or read before it is made. All arrays have `n` numbers of `bytes_per_number` bytes. `keep` lists those of the made arrays that are needed at the end, each once; it may be empty.
 #
 # Return two integers, both in bytes: **apart**, where every step is a separate pass that reads each of its arrays once (also an array that it names twice) and writes the array that it makes; and **fused**, where one pass does all steps,
 # whether or not their results are needed, position by position: arrays that the program does not make itself are read once, those in `keep` are written once, and everything else stays inside the processor.
@@ -119,7 +119,8 @@ def read_sheet(text):
 # [[task 11.ridge]]
 #
 # Return the ridge point, the intensity at which the roofline bends, for the data type `dtype`: for **dense** products with operands in **memory**. `sheet` is a data sheet as a dictionary: `sheet["dense"]` and `sheet["sparse"]` are
-# dictionaries from data types (`"float32"`, `"bfloat16"`, ...) to operations per second, `sheet["memory"]` is the memory bandwidth and `sheet["NVLink"]` the bandwidth of the link to another processor, both in bytes per second.
+# dictionaries from data types (`"float32"`, `"bfloat16"`, ...) to operations per second, `sheet["memory"]` is the memory bandwidth and `sheet["NVLink"]` the bandwidth of the link to another processor, both in bytes per second. `dtype` is a
+# key of `sheet["dense"]`, but not always of `sheet["sparse"]`.
 
 
 # %% 11-ridge
@@ -133,8 +134,7 @@ def ridge(sheet, dtype):
 # %% [markdown]
 # [[task 11.attainable]]
 #
-# Return the highest rate that a computation can reach, in **[[11.attainable:named]]**. The peak is given in TFLOP/s, the bandwidth in GB/s, the intensity in FLOP/B. (In this cell `unit` is the number of operations per second in one of the
-# required units.)
+# Return the highest rate that a computation can reach, in **[[11.attainable:named]]**. The peak is given in TFLOP/s, the bandwidth in GB/s, the intensity in FLOP/B.
 
 
 # %% 11-attainable
@@ -152,7 +152,7 @@ def attainable(peak_tflops, bandwidth_gb_per_s, intensity):
 # [[task 11.rows]]
 #
 # How many rows must share a matrix before the product is limited by operations and no longer by bytes? Return the smallest integer `T` for which the intensity of $(T, D) @ (D, F)$ is **at least** `ridge`; bytes are counted as in 11.product.
-# If no `T` is enough, however large, return 0.
+# If no `T` is enough, however large, return 0. `ridge` is above 0.
 
 
 # %% 11-rows
@@ -170,7 +170,7 @@ def fewest_rows(d, f, bytes_per_number, ridge):
 # [[task 11.near]]
 #
 # Return how close a computation came to the roofline. It did `flops` operations, moved `n_bytes` bytes and took `seconds`, on a machine with this peak (FLOP/s) and bandwidth (bytes/s). Return two things: the **fraction** of the attainable
-# rate at its intensity that it reached (1 is the roofline itself; a computation whose data is in a cache may exceed 1), and a boolean: whether it is **compute-bound**, which includes the case exactly at the ridge.
+# rate at its intensity that it reached (1 is the roofline itself; a computation whose data is in a cache may exceed 1), and a boolean: whether it is **compute-bound**, which includes the case exactly at the ridge. All five numbers are above 0.
 
 
 # %% 11-near
@@ -187,8 +187,8 @@ def how_near(flops, n_bytes, seconds, peak, bandwidth):
 # %% [markdown]
 # [[task 11.time]]
 #
-# Return the least time that the roofline allows for a computation, in **[[11.time:named]]**. The computation is a list of operations that run one after another; each is a list of two numbers, its FLOPs and its bytes. Within one operation,
-# computing and moving data overlap. (`unit` is the number of seconds in one of the required units.)
+# Return the least time that the roofline allows for a computation, in **[[11.time:named]]**. The computation is a list of operations that run one after another; each is a list of two numbers, its FLOPs and its bytes, both above 0. Within one
+# operation, computing and moving data overlap.
 
 
 # %% 11-time
@@ -208,7 +208,7 @@ def least_time(operations, peak, bandwidth):
 #
 # [[task 11.link]]
 #
-# Return the least time of an operation in seconds, and its limit: 0 for operations, 1 for memory, 2 for the link. (No two of the three times are equal.) The operation does `flops` operations, moves `n_bytes` between this processor and its
+# Return the least time of an operation in seconds, and its limit: 0 for operations, 1 for memory, 2 for the link. (No two of the three times are equal; one may be 0.) The operation does `flops` operations, moves `n_bytes` between this processor and its
 # memory, and receives `link_bytes` from another processor. All three happen at the same time. `peak` is in FLOP/s, `bandwidth` in bytes/s; `link` is the link's bandwidth as data sheets print it, in bytes per second in **both directions
 # together**, while the bytes here travel in one direction.
 

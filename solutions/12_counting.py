@@ -172,7 +172,7 @@ def token_flops(n_weights, n_layers, n_heads, head_width, context):
 #
 # Return the operations of the matrix products in the forward pass of an encoder-decoder: those of the encoder, and those of the decoder (with the logits). The model reads a source of `S` tokens and is given a target of `T` tokens, for `B`
 # sentence pairs. Both stacks have `L` layers, `N * H = D`, as many key-value heads as query heads, and a feed-forward network of two matrices. A decoder layer also has cross-attention: queries from the target, keys and values from the
-# encoder's output, scores for all pairs. The logits are computed at every position of the target.
+# encoder's output, scores for all pairs; all of it counts for the decoder. The logits are computed at every position of the target.
 
 
 # %% 12-encoder-decoder
@@ -261,7 +261,7 @@ def activation_bytes(batch, n_tokens, d_model, n_heads, d_hidden, fused):
 # %% [markdown]
 # [[task 12.cache]]
 #
-# How many sequences fit into memory at the same time, each with a KV cache of `S = context` tokens? The memory is given in **GB**. All numbers (weights, keys and values) are stored in **[[12.cache:kind]]** each. The weights are stored once. The cache
+# How many sequences fit into memory at the same time, each with a KV cache of `S = context` tokens? The memory is a whole number of **GB**. All numbers (weights, keys and values) are stored in **[[12.cache:kind]]** each. The weights are stored once. The cache
 # holds keys and values, in every layer. Return an integer, 0 if not even one sequence fits.
 
 
@@ -305,7 +305,7 @@ def decode_intensities(batch, context, d_model, d_hidden, n_heads, n_kv_heads, h
 # %% [markdown]
 # [[task 12.ridge]]
 #
-# From which batch size on is a dense layer no longer limited by memory? `B` sequences of `T` tokens pass through a matrix `(D, F)`. `ridge` is the machine's ridge point: peak divided by bandwidth, in operations per byte. Return the
+# From which batch size on is a dense layer no longer limited by memory? `B` sequences of `T` tokens pass through a matrix `(D, F)`. `ridge` is the machine's ridge point, above 0: peak divided by bandwidth, in operations per byte. Return the
 # **smallest** `B`, at least 1, at which the product's intensity is not below the ridge; or 0 if no batch is large enough.
 
 

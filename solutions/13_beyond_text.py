@@ -102,7 +102,7 @@ def picture_tokens(patches, w, b, class_token, positions):
 # [[task 13.frames]]
 #
 # Cut a sound, which is a long row of samples, into frames of `width` samples. Each frame begins `hop` samples after the previous one, so frames overlap if the hop is shorter than a frame, and leave gaps if it is longer. Samples at the end
-# that do not fill a frame are dropped.
+# that do not fill a frame are dropped. There is at least one frame.
 
 
 # %% 13-frames
@@ -120,8 +120,7 @@ def cut_frames(samples, width, hop):
 # [[task 13.look]]
 #
 # Compute gated cross-attention from the words of a text to the patches of an image, in `N` heads. Words have the width `D`, patches the width `M`. Split into heads, compute the scores, divide by $\sqrt{H}$, apply the softmax over the
-# patches, mix the values, merge the heads, and multiply by `w_o`. Multiply the result by the tanh of one learned number, the `gate`, and add it to the words. There is no mask. `split_heads` and `merge_heads` are given at the top; torch's own
-# attention and this library's are not allowed.
+# patches, mix the values, merge the heads, and multiply by `w_o`. Multiply the result by the tanh of one learned number, the `gate`, and add it to the words. There is no mask. `split_heads` and `merge_heads` are given at the top.
 
 
 # %% 13-look
@@ -140,7 +139,7 @@ def look_at_picture(x, picture, w_q, w_k, w_v, w_o, gate, n_heads):
 # %% [markdown]
 # [[task 13.contrastive]]
 #
-# Compute the contrastive loss of a batch in which image `i` and text `i` belong together, and all other pairs do not. Scale every vector to length 1. The scores are all cosines, [[13.contrastive:named]], where $\sigma$ is the learned number
+# Compute the contrastive loss of a batch in which image `i` and text `i` belong together, and all other pairs do not. Scale every vector to length 1; its length lies between 0.00001 and 100,000. The scores are all cosines, [[13.contrastive:named]], where $\sigma$ is the learned number
 # `log_scale`. Every image chooses among the texts (a cross-entropy for each row), and every text among the images (one for each column). Take the mean over the batch of each, and return the mean of these two. Logarithms are natural.
 
 
@@ -160,7 +159,7 @@ def contrastive_loss(images, texts, log_scale):
 # %% [markdown]
 # [[task 13.zero-shot]]
 #
-# Classify images by labels that are texts, and so need not have been classes in training. Each of the `J` labels is given by the vectors of `K` sentences ("a photo of a dog", "this is a dog"). Scale each sentence's vector to length 1, take
+# Classify images by labels that are texts, and so need not have been classes in training. Each of the `J` labels is given by the vectors of `K` sentences ("a photo of a dog", "this is a dog"). Scale each sentence's vector to length 1 (its length lies between 0.00001 and 100,000), take
 # the mean of a label's sentences, and scale that to length 1 again. Scale the images' vectors to length 1 too. Return the probabilities of the labels for each image: the softmax over the labels of the cosines times `scale`.
 
 
@@ -244,7 +243,7 @@ def linear_step(key_values, keys, q, k, v):
 #
 # Compute exact softmax attention without ever holding a whole row of scores. The keys come in tiles. For each tile, three things are kept for each query: the largest score `m`; the sum `l` of $e^{\text{score} - m}$; and `z`, the sum of
 # $e^{\text{score} - m}$ times the value, **not** divided by `l`. You are given two tiles, `a` and `b`: return the same three things for both tiles together. (After the last tile, `z` divided by `l` is the output.) If a query may attend to no
-# key of a tile, its `m` is -inf, and `l` and `z` are 0; if it may attend to no key of either tile, return the same values again. Scores may be in the thousands. Softmax and logsumexp are not allowed.
+# key of a tile, its `m` is -inf, and `l` and `z` are 0; if it may attend to no key of either tile, return the same values again. Scores may be in the thousands.
 
 
 # %% 13-merge
@@ -266,7 +265,7 @@ def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):
 # [[task 13.published]]
 #
 # Compute the feed-forward part of a published model for `x`. A file of weights holds, for this part of a layer: `w_in` and `w_out` as `nn.Linear` stores them, **outputs first**, and their biases; and gain and bias of a norm. According to the
-# model's description, the activation function is [[13.published:named]]; the norm comes after the residual sum (post-LN); its eps is 1e-12, with the biased variance. `F.gelu` and `F.layer_norm` are allowed; this library's models are not.
+# model's description, the activation function is [[13.published:named]]; the norm comes after the residual sum, of `x` and the network's output (post-LN); its eps is 1e-12, with the biased variance. `F.gelu` and `F.layer_norm` are allowed; this library's models are not.
 
 
 # %% 13-published

@@ -25,7 +25,7 @@
 # [[tasks-table]]
 # | 14-first | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`. **Printed numbers.** A slide prints numbers with `places` digits after the decimal point, and
+# **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`. **Printed numbers.** A slide prints numbers with `places` digits after the decimal point, from 0 to 4, and
 # every number was rounded to the nearest one. A number exactly halfway between two never occurs. Tables are numpy arrays. **The slides' own tables** are in `softlookup.slide_audit`, as they are printed. Each task names the one behind it: try
 # your function on that table, too.
 
@@ -102,7 +102,7 @@ def suspects(x, w, printed, places):
 # [[task 14.place]]
 #
 # A text claims for each query to which key it attends most. `claimed` (T) holds the indices of these keys, counted from 0. Return the true **place** of each claimed key in the order of its query's true scores: 1 for the key with the
-# largest weight, `S` for the key with the smallest. No two scores of a row are equal. (Why does neither the scale nor the softmax matter here?) *The slide:* queries and keys are both `identity_head.X`; the slide says that the first token
+# largest weight, `S` for the key with the smallest. No two scores of a row are equal, and they may be in the thousands. (Why does neither the scale nor the softmax matter here?) *The slide:* queries and keys are both `identity_head.X`; the slide says that the first token
 # attends most to the third, which has index 2.
 
 
@@ -225,7 +225,7 @@ def invariant_or_equivariant(before, after, order):
 #
 # A table compares two models on n tasks: `printed` (2, n) has one row of scores for each. `published` (2, 2, n) holds the scores that the papers report: model, then set (0 is the validation set, 1 the test set), then task. Return two things.
 # First, for each printed row, the **set** that it comes from: 0 or 1, if the whole row agrees with the published scores; 2 if it agrees with neither set, and 0 if it agrees with both. Second, the number of tasks in which the first model is
-# **ahead** of the second when both are measured on the validation set. *The slide:* `positions_001.BERT` beside `positions_001.ROFORMER`; `positions_001.DEV` has validation scores of a BERT.
+# **ahead** of the second when both are measured on the validation set: its published score is higher. *The slide:* `positions_001.BERT` beside `positions_001.ROFORMER`; `positions_001.DEV` has validation scores of a BERT.
 
 
 # %% 14-scores
@@ -304,7 +304,7 @@ def which_quotient(peaks, bandwidths, printed):
 # %% [markdown]
 # [[task 14.intensity]]
 #
-# What does a printed arithmetic intensity count? A loop does `flops` operations for each position of its arrays, and the given numbers of `loads` and `stores`, each of one number of `bytes_per_number` bytes. A load moves its number once.
+# What does a printed arithmetic intensity count? A loop does `flops` operations for each position of its arrays, and the given numbers of `loads` and `stores` (not both 0), each of one number of `bytes_per_number` bytes. A load moves its number once.
 # **[[14.intensity:named]]**. Return two numbers. First, **0** if the printed intensity is in operations per byte, **1** if it is in operations per number, **2** if neither; if both fit, 0. Second, the true intensity, in operations per byte.
 # *The slide:* one addition, two loads and one store of four bytes each, and an intensity of 1/3.
 
@@ -326,7 +326,7 @@ def counted_how(flops, loads, stores, bytes_per_number, printed, places):
 # [[task 14.conventions]]
 #
 # What does a column of a table count? `products` is a list with one entry for each count, of four integers: the number of matrix products, then their rows, inner size and columns. `printed` holds the counts of the column. Return two things.
-# First, for each entry, **2** if its count is the number of operations (a multiply-add is two), **1** if it is the number of multiply-adds, **0** if neither. Second, whether the column is **mixed**: its entries are not all of one kind. *The
+# First, for each entry, **2** if its count is the number of operations (a multiply-add is two), **1** if it is the number of multiply-adds, **0** if neither. Second, whether the column is **mixed**: its entries are not all of one kind, of these three. *The
 # slide:* in units of $bsh^2$, three projections are 1, one is 1, and the feed-forward network, which has as many weights as eight projections, is 16.
 
 

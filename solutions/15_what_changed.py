@@ -23,7 +23,7 @@
 # [[tasks-table]]
 # | 15-choose | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `T` queries, `S` keys, `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `E` experts, `R` the width of the latent, `L` layers. `...` stands for any leading axes.
+# **Letters.** `T` queries, `S` keys, `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `E` experts, `R` the width of the latent, `L` layers. `...` stands for any leading axes. **Arrays** are torch tensors, but 15.mtp-input, 15.block-scales and 15.per-layer get numpy arrays, which have none of torch's methods.
 
 # %% 15-setup
 import math
@@ -36,7 +36,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 15.route]]
 #
-# Send each token to `k` of `E` experts, as DeepSeek-V3 does (`transformers/models/deepseek_v3/modeling_deepseek_v3.py`). The gates are the sigmoid of `x` times the router's matrix. Chosen are the `k` experts with the largest gate **plus bias**; the weight of a chosen expert is its gate **without** the bias, divided by the sum of the chosen gates, and times `factor`. Return one row of weights for each token, 0 for experts that were not chosen.
+# Send each token to `k` of `E` experts, as DeepSeek-V3 does (`transformers/models/deepseek_v3/modeling_deepseek_v3.py`). The gates are the sigmoid of `x` times the router's matrix. Chosen are the `k` experts with the largest gate **plus bias**; the weight of a chosen expert is its gate **without** the bias, divided by the sum of the chosen gates, and times `factor`. Return one row of weights for each token, 0 for experts that were not chosen. No two sums of a token are equal, and `k` may be `E`.
 
 
 # %% 15-route
@@ -71,7 +71,7 @@ def mixture(x, weights, w_gate, w_up, w_down):
 # %% [markdown]
 # [[task 15.absorb]]
 #
-# Compute multi-head latent attention on its cache. A token is cached as a latent vector of width `R`, from which head `n` gets its keys by `w_k[n]` and its values by `w_v[n]`, and as one short key `k_position`, which is already rotated and **shared by all heads**. Each head has a query `q` for the keys and a query `q_position` for the shared key. A score is the sum of both dot products; divide it by the square root of **both widths together**. `mask` is True where a query may attend. Move the matrices to the queries' side: the cache is multiplied by them, never expanded to keys. (Any way that gives the same numbers passes.) Scores may be in the hundreds.
+# Compute multi-head latent attention on its cache. A token is cached as a latent vector of width `R`, from which head `n` gets its keys by `w_k[n]` and its values by `w_v[n]`, and as one short key `k_position`, which is already rotated and **shared by all heads**. Each head has a query `q` for the keys and a query `q_position` for the shared key. A score is the sum of both dot products; divide it by the square root of **both widths together**. `mask` is True where a query may attend, which is somewhere for every query. Move the matrices to the queries' side: the cache is multiplied by them, never expanded to keys. (Any way that gives the same numbers passes.) Scores may be in the hundreds.
 
 
 # %% 15-absorb
@@ -88,7 +88,7 @@ def latent_attention(q, q_position, latent, k_position, w_k, w_v, mask):
 # %% [markdown]
 # [[task 15.sinks]]
 #
-# Attend with a learned sink, as gpt-oss does (`transformers/models/gpt_oss/modeling_gpt_oss.py`). `scores` are scaled and masked: $-\infty$ where a query may not attend. Head `n` has one more logit, `sink[n]`, which takes part in the softmax of every query and has no value. Return the outputs, and the weight that each query gives to the sink. Scores may be in the thousands, and a query may be masked everywhere: then all of its weight goes to the sink.
+# Attend with a learned sink, as gpt-oss does (`transformers/models/gpt_oss/modeling_gpt_oss.py`). `scores` are scaled and masked: $-\infty$ where a query may not attend. Head `n` has one more logit, `sink[n]`, which takes part in the softmax of every query and has no value. Return the outputs, and the weight that each query gives to the sink. Scores and sinks may be in the thousands, of either sign, and a query may be masked everywhere: then all of its weight goes to the sink.
 
 
 # %% 15-sinks
@@ -163,7 +163,7 @@ def ring_step(k_ring, v_ring, q, k, v, position):
 # %% [markdown]
 # [[task 15.yarn]]
 #
-# Stretch rotary positions by YaRN. In training, pair `i` of `H/2` turned by `base ** (-2 * i / H)` from one position to the next, so it made $\text{length} \cdot \text{speed} / 2\pi$ turns within the trained length. Pairs with `fast_turns` turns or more keep their speed; pairs with `slow_turns` turns or fewer get it divided by `factor`. Between the two lies a ramp: solve for the pair numbers $i$ at which a pair would make exactly `fast_turns` and exactly `slow_turns` (they need not be whole). From the first to the second, the part of the *divided* speed in the blend grows from 0 to 1, **in a straight line over $i$**. Return the `H/2` speeds, and the number that queries and keys are both multiplied by: $0.1 \ln(\text{factor}) + 1$.
+# Stretch rotary positions by YaRN. (`fast_turns` is larger than `slow_turns`.) In training, pair `i` of `H/2` turned by `base ** (-2 * i / H)` from one position to the next, so it made $\text{length} \cdot \text{speed} / 2\pi$ turns within the trained length. Pairs with `fast_turns` turns or more keep their speed; pairs with `slow_turns` turns or fewer get it divided by `factor`. Between the two lies a ramp: solve for the pair numbers $i$ at which a pair would make exactly `fast_turns` and exactly `slow_turns` (they need not be whole). From the first to the second, the part of the *divided* speed in the blend grows from 0 to 1, **in a straight line over $i$**. Return the `H/2` speeds, and the number that queries and keys are both multiplied by: $0.1 \ln(\text{factor}) + 1$.
 
 
 # %% 15-yarn
@@ -230,7 +230,7 @@ def speculate(p, q, drafted, u):
 
 # %% 15-mtp-input
 def mtp_input(states, ids, table, e_gain, h_gain, w, eps):
-    """states (T, D), ids (T + 1,), table (V, D), e_gain, h_gain (D,), w (2 D, D), a number -> (T, D)."""
+    """numpy arrays: states (T, D), ids (T + 1,), table (V, D), e_gain, h_gain (D,), w (2 D, D), a number -> (T, D)."""
     ### BEGIN SOLUTION
     pairs = (table[ids[1:]], e_gain), (states, h_gain)
     normed = [x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) * gain for x, gain in pairs]
@@ -241,7 +241,7 @@ def mtp_input(states, ids, table, e_gain, h_gain, w, eps):
 # %% [markdown]
 # [[task 15.quantise]]
 #
-# Round a cache to `bits` bits, and return what can be read back from it. A group of numbers is stored as whole numbers from 0 to $2^{\text{bits}} - 1$: 0 stands for the least number of the group, the largest whole number for its largest, and the steps between are equal. Each number is rounded to the nearest step. Keys are grouped **by channel** (one column over all tokens is a group), values **by token** (one row is a group). In a group whose numbers are all equal, they stay as they are.
+# Round a cache to `bits` bits, and return what can be read back from it. A group of numbers is stored as whole numbers from 0 to $2^{\text{bits}} - 1$: 0 stands for the least number of the group, the largest whole number for its largest, and the steps between are equal. Each number is rounded to the nearest step; none lies halfway. Keys are grouped **by channel** (one column over all tokens is a group), values **by token** (one row is a group). In a group whose numbers are all equal, they stay as they are.
 
 
 # %% 15-quantise
@@ -262,12 +262,12 @@ def quantised(k, v, bits):
 # %% [markdown]
 # [[task 15.block-scales]]
 #
-# Round a matrix of weights to MXFP4, and return what can be read back from it. Each row is cut into blocks of `block` numbers (32 in models), and a block stores one scale, the power of two $2^{e - 2}$, where $2^e$ is the largest power of two that is **at most** the largest absolute value of the block. Each number is divided by the scale and rounded to the nearest of 0, 0.5, 1, 1.5, 2, 3, 4 and 6, with its sign. Halfway between two neighbours, **0, 1, 2 or 4** is taken. What is above 6 becomes 6. A block of zeros stays as it is. `block` divides the length of a row.
+# Round a matrix of weights to MXFP4, and return what can be read back from it. Each row is cut into blocks of `block` numbers (32 in models), and a block stores one scale, the power of two $2^{e - 2}$, where $2^e$ is the largest power of two that is **at most** the largest absolute value of the block. Each number is divided by the scale and rounded to the nearest of 0, 0.5, 1, 1.5, 2, 3, 4 and 6, with its sign. Halfway between two neighbours, **0, 1, 2 or 4** is taken. What is above 6 becomes 6. A block of zeros stays as it is, and `e` has no limits. `block` divides the length of a row.
 
 
 # %% 15-block-scales
 def block_scaled(w, block):
-    """w (M, D), a whole number -> (M, D)."""
+    """numpy array w (M, D), a whole number -> (M, D)."""
     ### BEGIN SOLUTION
     blocks = w.reshape(len(w), -1, block)
     scale = 2.0 ** (np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))[1] - 3)
@@ -301,7 +301,7 @@ def delta_rule(q, k, v, decay, strength):
 # %% [markdown]
 # [[task 15.hybrid-bytes]]
 #
-# Say how many bytes one sequence takes after `length` tokens in a model whose `layer_types` differ, as in Qwen3-Next (`transformers/models/qwen3_next/modeling_qwen3_next.py`). A layer of the type "full_attention" caches a key and a value for each of `num_key_value_heads` heads of the width `head_dim` at all positions, "sliding_attention" at no more than `sliding_window`. A layer of the type "linear_attention" caches none. It has for each of `linear_num_value_heads` heads a matrix of `linear_key_head_dim` by `linear_value_head_dim`, **always in float32**. It also keeps the inputs of a short convolution at the last `linear_conv_kernel_dim` positions: queries and keys of `linear_num_key_heads` heads, and the values. Inputs and caches take `bytes_each` for each number. Return the bytes of all caches, and those of all that linear layers keep.
+# Say how many bytes one sequence takes after `length` tokens in a model whose `layer_types` differ, as in Qwen3-Next (`transformers/models/qwen3_next/modeling_qwen3_next.py`). A layer of the type "full_attention" caches a key and a value for each of `num_key_value_heads` heads of the width `head_dim` at all positions, "sliding_attention" at no more than `sliding_window`. A layer of the type "linear_attention" caches none. It has for each of `linear_num_value_heads` heads a matrix of `linear_key_head_dim` by `linear_value_head_dim`, **always in float32**. It also keeps the inputs of a short convolution at `linear_conv_kernel_dim` positions, however short the text: queries and keys of `linear_num_key_heads` heads, and the values. Inputs and caches take `bytes_each` for each number. Return the bytes of all caches, and those of all that linear layers keep.
 
 
 # %% 15-hybrid-bytes
@@ -326,7 +326,7 @@ def hybrid_bytes(config, length, bytes_each):
 
 # %% 15-per-layer
 def per_layer_step(x, ids, table, layer, w_gate, w_out, gain, eps):
-    """x (T, D), ids (T,), table (V, layers * P), whole, w_gate (D, P), w_out (P, D), gain (D,), number -> (T, D)."""
+    """numpy arrays: x (T, D), ids (T,), table (V, layers * P), whole number, w_gate (D, P), w_out (P, D), gain (D,), number -> (T, D)."""
     ### BEGIN SOLUTION
     P = w_gate.shape[1]
     row = table[ids, layer * P : (layer + 1) * P] * np.sqrt(P)
@@ -384,7 +384,7 @@ def append_token(table, owners, length, block_size):
 # %% [markdown]
 # [[task 15.indexer]]
 #
-# Attend to the keys that an indexer chooses, as DeepSeek-V3.2 does. The indexer has `N` small heads with queries of their own and one key for each token, which its heads share. Add up over the heads: `w`, which may be negative, times the ReLU of the dot product. Among the keys that the query may see (`mask`), the `top` with the largest sums are chosen; all of them where fewer are visible. Then the query attends to the chosen keys alone, with scores divided by $\sqrt{H}$, which may be in the tens of thousands. Return which keys are chosen, as booleans, and the outputs.
+# Attend to the keys that an indexer chooses, as DeepSeek-V3.2 does. The indexer has `N` small heads with queries of their own and one key for each token, which its heads share. Add up over the heads: `w`, which may be negative, times the ReLU of the dot product. Among the keys that the query may see (`mask`), the `top` with the largest sums are chosen; all of them where fewer are visible. Ties do not decide, and every query may see a key. Then the query attends to the chosen keys alone, with scores divided by $\sqrt{H}$, which may be in the tens of thousands. Return which keys are chosen, as booleans, and the outputs.
 
 
 # %% 15-indexer
@@ -403,7 +403,7 @@ def indexed_attention(index_q, index_k, w, q, k, v, mask, top):
 # %% [markdown]
 # [[task 15.muon]]
 #
-# Take one step of Muon, as `torch.optim.Muon` does, but in the precision of what is given (`torch` takes the five steps below in bfloat16). Bring the running average up to date: `momentum` times the old one plus `1 - momentum` times the gradient. Look one step ahead (Nesterov): the direction is `momentum` times the **new** average plus `1 - momentum` times the gradient. Divide it by its norm (the root of the sum of all squares), and apply five times $X \leftarrow 3.4445\, X + (-4.7750\, G + 2.0315\, G^2)\, X$ with $G = X X^\top$. The step is `rate` times that, times $\sqrt{\max(1, \text{rows}/\text{columns})}$. Before it is subtracted, the weight is multiplied by `1 - rate * weight_decay`. Return the new weight and the new average.
+# Take one step of Muon, as `torch.optim.Muon` does, but in the precision of what is given (`torch` takes the five steps below in bfloat16). Bring the running average up to date: `momentum` times the old one plus `1 - momentum` times the gradient. Look one step ahead (Nesterov): the direction is `momentum` times the **new** average plus `1 - momentum` times the gradient. Divide it by its norm (the root of the sum of all squares, which is never 0), and apply five times $X \leftarrow 3.4445\, X + (-4.7750\, G + 2.0315\, G^2)\, X$ with $G = X X^\top$. The step is `rate` times that, times $\sqrt{\max(1, \text{rows}/\text{columns})}$. Before it is subtracted, the weight is multiplied by `1 - rate * weight_decay`. Return the new weight and the new average.
 
 
 # %% 15-muon
@@ -424,7 +424,7 @@ def muon_step(weight, gradient, average, rate, momentum, weight_decay):
 # %% [markdown]
 # [[task 15.schedule]]
 #
-# Return the learning rate of a step, counted from 1, under warmup-stable-decay. It rises linearly from 0, reaching `peak` at step `warmup`; it stays there for `stable` more steps; then it falls linearly over `decay` steps to 0, and stays 0. `warmup` and `decay` are at least 1.
+# Return the learning rate of a step, counted from 1, under warmup-stable-decay. It rises linearly from 0, reaching `peak` at step `warmup`; it stays there for `stable` more steps; then it falls linearly over `decay` steps to 0, and stays 0. `warmup` and `decay` are at least 1; `stable` may be 0.
 
 
 # %% 15-schedule
@@ -447,7 +447,7 @@ def wsd_rate(step, peak, warmup, stable, decay):
 # %% [markdown]
 # [[task 15.parameters]]
 #
-# Count a model's parameters from its `config.json`. `config` is a dictionary with the keys that transformers uses. Each layer has four attention matrices without biases, one gated feed-forward network of three matrices with the hidden width `intermediate_size`, and two RMSNorms; one more norm stands at the end. Where there is an entry `num_experts`, every layer has so many networks of the width `moe_intermediate_size` in place of the one, and a router, which is one matrix; a token passes through `num_experts_per_tok` of them. Without an entry `head_dim`, the heads divide `hidden_size` evenly. With `tie_word_embeddings`, the output matrix is the table of tokens. Return the number of all parameters, and of those that one token meets: all but the experts that are not chosen.
+# Count a model's parameters from its `config.json`. `config` is a dictionary with the keys that transformers uses. Each layer has four attention matrices without biases, one gated feed-forward network of three matrices with the hidden width `intermediate_size`, and two RMSNorms; one more norm stands at the end. Where there is an entry `num_experts`, every layer has so many networks of the width `moe_intermediate_size` in place of the one, and a router, which is one matrix; a token passes through `num_experts_per_tok` of them. Without an entry `head_dim`, the heads divide `hidden_size` evenly. Where `tie_word_embeddings` is true, the output matrix is the table of tokens. Return the number of all parameters, and of those that one token meets: all but the experts that are not chosen.
 
 
 # %% 15-parameters

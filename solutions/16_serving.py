@@ -138,7 +138,7 @@ def finish_times(arrivals, lengths, slots):
 # %% [markdown]
 # [[task 16.append]]
 #
-# Give blocks to a batch that is about to write one token for each of its sequences. (Task 15.fork does this for one sequence, while a block is always free.) `tables[i]` lists the blocks of sequence `i`, in whose cache `lengths[i]` tokens stand; the sequences stand in the order of their arrival. `owners[b]` says how many sequences use block `b`, 0 where it is free. Serve the sequences in their order:
+# Give blocks to a batch that is about to write one token for each of its sequences. (Task 15.fork does this for one sequence, while a block is always free.) `tables[i]` lists the blocks of sequence `i`, as many as its `lengths[i]` tokens in the cache need; the sequences stand in the order of their arrival. `owners[b]` says how many sequences use block `b`, 0 where it is free. Serve the sequences in their order:
 #
 # - If its blocks are all full, it takes a new block, at the end of its table.
 # - If its last block has room but is **used by others, too**, it takes a new block in its place, and the old one has one user fewer. Note the pair `[old, new]`: what is in it will be copied.
@@ -277,7 +277,7 @@ def admitted(memory, weights, reserve, config, bytes_each, block_size, queue):
 # %% [markdown]
 # [[task 16.schedule]]
 #
-# Decide what one step of continuous batching computes. `running` has an entry `[prompt, computed]` for each running request: the length of its prompt, and how many tokens of it stand in the cache. A request whose whole prompt is computed is decoding and computes **one** token; the others are still in their prefill. `waiting` lists the lengths of the prompts that have not begun. Both stand in the order of arrival. The step computes at most `budget` tokens:
+# Decide what one step of continuous batching computes. `running` has an entry `[prompt, computed]` for each running request: the length of its prompt, and how many tokens of the prompt stand in the cache. A request whose whole prompt is computed is decoding and computes **one** token; the others are still in their prefill. `waiting` lists the lengths of the prompts that have not begun. Both stand in the order of arrival. The step computes at most `budget` tokens:
 #
 # 1. Every decoding request gets one token, in order, while the budget lasts.
 # 2. What is left goes to the running prefills, in order; each gets as much as it needs, or what is left of the budget (**chunked prefill**).
@@ -310,7 +310,7 @@ def schedule(running, waiting, budget, most):
 # %% [markdown]
 # [[task 16.split-pools]]
 #
-# Divide machines between prefill and decode. All requests are alike: a prompt of `prompt` tokens, an answer of `answer` tokens. A machine of the first kind computes `prefill_rate` tokens of prompts a second, and meanwhile sends the cache of an earlier prompt, `cache_bytes` for each token of it, over a link of its own with `bandwidth` bytes a second. A machine of the second kind runs `batch` answers side by side, and each step of `step` seconds writes one token of each of them. Each kind needs at least one of the `machines`. Return how many machines prefill, and how many requests a second all of them complete, for the **best division**; where several are as good, take the one with the fewest machines that prefill.
+# Divide machines between prefill and decode. All requests are alike: a prompt of `prompt` tokens, an answer of `answer` tokens. A machine of the first kind computes `prefill_rate` tokens of prompts a second, and meanwhile sends the cache of an earlier prompt, `cache_bytes` for each token of it, over a link of its own with `bandwidth` bytes a second. A machine of the second kind runs `batch` answers side by side, and each step of `step` seconds writes one token of each of them, the first token of an answer included. Each kind needs at least one of the `machines`. Return how many machines prefill, and how many requests a second all of them complete, for the **best division**; where several are as good, take the one with the fewest machines that prefill.
 
 
 # %% 16-split-pools
@@ -332,9 +332,9 @@ def split_pools(machines, prompt, answer, prefill_rate, step, batch, cache_bytes
 # %% [markdown]
 # [[task 16.stream]]
 #
-# Send a text while it is written, and stop at a stop string. `pieces` are the texts of the tokens, in the order in which the model writes them; a stop string may begin in one piece and end in another. After each piece, send what is new, but hold back an end of the text **that could be the beginning of a stop string**, and nothing more than that. As soon as the text holds a stop string, send what stands before the first one and is not sent yet, and stop: the stop string itself and everything behind it are never sent. If the pieces end without a stop string, what was held back is sent with the last piece.
+# Send a text while it is written, and stop at a stop string. `pieces` are the texts of the tokens, in the order in which the model writes them; a stop string may begin in one piece and end in another. After each piece, send what is new, but hold back an end of the text **that could be the beginning of a stop string**, and nothing more than that. As soon as the text holds a stop string, send what is not sent yet and stands before it (of several, before the one that begins first), and stop: the stop string itself and everything behind it are never sent. If the pieces end without a stop string, what was held back is sent with the last piece.
 #
-# Return what is sent after each piece that was read, as a list of texts; a text may be empty. `stops` may be empty.
+# Return what is sent after each piece that was read, as a list of texts; a text may be empty, and so may a piece. There may be no stop strings at all, and none of them is empty.
 
 
 # %% 16-stream
@@ -492,7 +492,7 @@ def token_mask(table, final, tokens, end, state):
 # %% [markdown]
 # [[task 16.constrained-step]]
 #
-# Turn logits into the probabilities of the next token under a mask. `mask` is True where a token may follow. The model has been padded and has `W` logits for each row, the mask has `V` entries, with `V <= W`: the logits **behind the vocabulary** belong to no token and are never allowed. Divide the logits by `temperature` (above 0), and keep the `k` likeliest **of the allowed** tokens, or all of them where fewer are allowed; the logits of a row are all different. The tokens that are kept share the whole probability. A row in which **no** token is allowed gets zeros throughout, so that the server can end its request. Logits may be in the tens of thousands, on either side of 0.
+# Turn logits into the probabilities of the next token under a mask. `mask` is True where a token may follow. The model has been padded and has `W` logits for each row, the mask has `V` entries, with `V <= W`: the logits **behind the vocabulary** belong to no token and are never allowed. Divide the logits by `temperature` (above 0), and keep the `k` likeliest **of the allowed** tokens, or all of them where fewer are allowed (`k` may be more than `W`); the logits of a row are all different. The tokens that are kept share the whole probability. A row in which **no** token is allowed gets zeros throughout, so that the server can end its request. Logits may be in the tens of thousands, on either side of 0.
 
 
 # %% 16-constrained-step
@@ -513,7 +513,7 @@ def constrained_step(logits, mask, temperature, k):
 # %% [markdown]
 # [[task 16.split-sum]]
 #
-# Add up each row of `x` in an order that depends on nothing but the row's length. A long sum is cut into **splits** of `size` neighbouring numbers, which a card can add side by side; the last split may be shorter. Within a split, add **from left to right**: the first number and the second, then the third to their sum, and so on. When all splits are there, add their sums from left to right, too. In floating point each order of additions has its own result. Small numbers beside huge ones show which order it was, and the check looks at exactly that. What a library's `sum` does inside is its own affair and changes with shapes: do not leave the order to it.
+# Add up each row of `x` in an order that depends on nothing but the row's length. A long sum is cut into **splits** of `size` neighbouring numbers, which a card can add side by side; the last split may be shorter. Within a split, add **from left to right**: the first number and the second, then the third to their sum, and so on. When all splits are there, add their sums from left to right, too. In floating point each order of additions has its own result; `x` is float64, and so is every addition. Small numbers beside huge ones show which order it was, and the check looks at exactly that. What a library's `sum` does inside is its own affair and changes with shapes: do not leave the order to it.
 
 
 # %% 16-split-sum

@@ -113,7 +113,7 @@ def without_head(z, w_o, b_o, head):
 # %% [markdown]
 # [[task 17.induction]]
 #
-# Score each head of a layer as an induction head. The text is a block of random tokens, twice, so the second half of the positions repeats the first. The score of a head is its mean weight from each position of the **second** copy to the position **behind** the same token in the first copy.
+# Score each head of a layer as an induction head. The text is a block of random tokens, twice, so the second half of the positions repeats the first. The score of a head is its mean weight from each position of the **second** copy to the position **behind** the same token in the first copy (for the last position that is where the second copy begins).
 
 
 # %% 17-induction
@@ -219,7 +219,7 @@ def shared_dimensions(w):
 # %% [markdown]
 # [[task 17.autoencoder]]
 #
-# Compute a sparse autoencoder and its loss. First bring each row of `directions` to the length 1. The latents are the ReLU of `(h - b_decoder) @ w_encoder + b_encoder`; the reconstruction is the latents times the directions, plus `b_decoder`. A state's loss is the **sum** of its squared errors plus `price` times the **sum** of its latents; return the mean over all states.
+# Compute a sparse autoencoder and its loss. First bring each row of `directions` to the length 1 (none has the length 0). The latents are the ReLU of `(h - b_decoder) @ w_encoder + b_encoder`; the reconstruction is the latents times the directions, plus `b_decoder`. A state's loss is the **sum** of its squared errors plus `price` times the **sum** of its latents; return the mean over all states.
 
 
 # %% 17-autoencoder
@@ -237,7 +237,7 @@ def autoencoder(h, w_encoder, b_encoder, directions, b_decoder, price):
 # %% [markdown]
 # [[task 17.top-k-codes]]
 #
-# Compute a TopK autoencoder. The latents are the ReLU of `(h - b_decoder) @ w_encoder + b_encoder`, of which **each state** keeps its `k` largest; the others become 0. Of equal latents, the one with the lower index is kept first (a stable sort leaves their order). The reconstruction is the latents times `directions`, plus `b_decoder`. Return also the variance that it **misses**: the sum of all squared errors divided by the sum of the squared distances of all states from their mean.
+# Compute a TopK autoencoder. The latents are the ReLU of `(h - b_decoder) @ w_encoder + b_encoder`, of which **each state** keeps its `k` largest (at most `A`); the others become 0. Of equal latents, the one with the lower index is kept first (a stable sort leaves their order). The reconstruction is the latents times `directions`, plus `b_decoder`. Return also the variance that it **misses**: the sum of all squared errors divided by the sum of the squared distances of all states from their mean.
 
 
 # %% 17-top-k-codes

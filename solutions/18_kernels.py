@@ -22,11 +22,11 @@
 # [[tasks-table]]
 # | 18-explain | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `T` query positions, `S` key positions, `H` the width of one head. Letters of this notebook's own: `BLOCK`, `BM`, `BN`, `BK` and `B` are sizes of tiles, powers of 2; `M` tokens that a page of the cache holds.
+# **Letters.** `T` query positions, `S` key positions, `H` the width of one head. Letters of this notebook's own: `BLOCK`, `BM`, `BN`, `BK` and `B` are sizes of tiles, `M` is the tokens that a page of the cache holds, `GROUP` the weights that share a scale: all of these and `H` are powers of 2, and in products with `tl.dot` 16 or more.
 #
-# **Kernels.** Arrays come as pointers to their first number, stored row after row unless a task says otherwise. `x + row * n + cols` points to the numbers `cols` of a row. Numbers are float32 unless a task says otherwise. A pointer outside its array is an error.
+# **Kernels.** Arrays come as pointers to their first number, stored row after row unless a task says otherwise. `x + row * n + cols` points to the numbers `cols` of a row. Numbers are float32 unless a task says otherwise. A pointer outside its array is an error. All numbers are finite. Scores, and the numbers of a softmax divided by its temperature, lie between -300,000 and 300,000.
 #
-# **Judged on traffic.** A kernel whose values are right earns most of the points. The rest is for the bytes: each task says what it may read, the chip is small, and each program does its share.
+# **Judged on traffic.** A kernel whose values are right earns most of the points. The rest is for the bytes: each task says what it may read, the chip has room for the tiles of one step and little more, and each program moves its share.
 
 # %% 18-setup
 import numpy as np
@@ -96,7 +96,7 @@ def softmax_rows(x, y, n, BLOCK: tl.constexpr):
 # %% [markdown]
 # [[task 18.online]]
 #
-# Now the softmax of rows that do not fit, without a temperature: a program may hold a few tiles of `BLOCK` numbers on chip, and a row has many. Read the row **twice**: in the first pass keep the maximum so far and the sum of `exp(x - maximum)` so far, and rescale the sum whenever the maximum grows; in the second pass write the results.
+# Now the softmax of rows that do not fit, without a temperature: a program may hold five tiles of `BLOCK` numbers on chip, and a row has many. Read the row **twice**: in the first pass keep the maximum so far and the sum of `exp(x - maximum)` so far, and rescale the sum whenever the maximum grows; in the second pass write the results.
 #
 # `x` and `y` are stored **[[18.online:stored]]**: number `j` of row `i` lies at `[[18.online:place]]`. There are `tl.num_programs(0)` rows.
 
@@ -127,7 +127,7 @@ def softmax_long(x, y, n, BLOCK: tl.constexpr):
 # %% [markdown]
 # [[task 18.norm]]
 #
-# Fuse the residual addition with RMSNorm. Store `x + residual` in `total`, and in `y` its RMSNorm: each row divided by the root of its mean square plus `eps`, times the weights `w`. All arrays are float16. **Compute in float32**, since squares of a few hundred are too large for float16. Read each row of `x` and `residual` once: the sum is on the chip when the norm needs it.
+# Fuse the residual addition with RMSNorm. Store `x + residual` in `total`, and in `y` its RMSNorm: each row divided by the root of its mean square plus `eps`, times the weights `w`. All arrays are float16, and the sums fit into it; `eps` is above 0. **Compute in float32**, since squares of a few hundred are too large for float16. Read each row of `x` and `residual` once: the sum is on the chip when the norm needs it.
 
 
 # %% 18-norm
@@ -179,7 +179,7 @@ def product(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constex
 # %% [markdown]
 # [[task 18.tile]]
 #
-# A plain function, no kernel: the largest tile for a chip. `product` runs with `BM = BN = BK = tile`. On the chip lie **[[18.tile:loaded]]**, with `number_bytes` bytes for each number, and a tile of sums with 4 bytes for each. Return the largest power of 2 for which all of them fit into `chip_bytes`, and how many bytes all programs read together for matrices (m, k) and (k, n).
+# A plain function, no kernel: the largest tile for a chip. `product` runs with `BM = BN = BK = tile`. On the chip lie **[[18.tile:loaded]]**, with `number_bytes` bytes for each number, and a tile of sums with 4 bytes for each. Return the largest power of 2 for which all of them fit into `chip_bytes` (tiles of 1 always do), and how many bytes all programs read together for matrices (m, k) and (k, n).
 
 
 # %% 18-tile
@@ -300,7 +300,7 @@ def causal_attention(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
 # %% [markdown]
 # [[task 18.paged]]
 #
-# One step of decoding from a paged cache. Program `b` has the one query of sequence `b`. Its `lengths[b]` keys and values lie in pages of `M` tokens: `table[b, i]` is the page that holds tokens `i * M` to `i * M + M - 1`. The keys have the shape **[[18.paged:k_shape]]**, the values **[[18.paged:v_shape]]**, for `P` pages. A row of the table has `MOST` entries; those behind the sequence's end are -1. Read the keys and values of tokens that are there, and no others: a loop runs over all `MOST` entries, and masks do the rest.
+# One step of decoding from a paged cache. Program `b` has the one query of sequence `b`. Its `lengths[b]` keys and values, one or more, lie in pages of `M` tokens: `table[b, i]` is the page that holds tokens `i * M` to `i * M + M - 1`. The keys have the shape **[[18.paged:k_shape]]**, the values **[[18.paged:v_shape]]**, for `P` pages. A row of the table has `MOST` entries; those behind the sequence's end are -1. Read the keys and values of tokens that are there, and no others: a loop runs over all `MOST` entries, and masks do the rest.
 
 
 # %% 18-paged
@@ -343,7 +343,7 @@ def paged_attention(
 # %% [markdown]
 # [[task 18.quantised]]
 #
-# Multiply `x` (m, k) with weights of 4 bits that are unpacked on chip. `packed` (k / 2, n) holds two weights in each byte: row `i` has weight row `2 * i` in its **[[18.quantised:first]]** four bits and weight row `2 * i + 1` in its **[[18.quantised:second]]** four bits. A weight's value is its number minus **[[18.quantised:zero]]**, times the scale of its group: `scales` (k / GROUP, n) has one row for each `GROUP` rows of weights. One step of the loop takes one group, and multiplies the even and the odd columns of `x` with it. `m` and `n` need not be multiples of their tiles; `k` is a multiple of `GROUP`.
+# Multiply `x` (m, k) with weights of 4 bits that are unpacked on chip. `packed` (k / 2, n) holds two weights in each byte: row `i` has weight row `2 * i` in its **[[18.quantised:first]]** four bits and weight row `2 * i + 1` in its **[[18.quantised:second]]** four bits. A weight's value is its number minus **[[18.quantised:zero]]**, times the scale of its group: `scales` (k / GROUP, n) has one row for each `GROUP` rows of weights. One step of the loop takes one group, and multiplies the even and the odd columns of `x` with it. `m` and `n` need not be multiples of their tiles; `k` is a multiple of `GROUP`, which is 32 or more.
 
 
 # %% 18-quantised

@@ -22,9 +22,9 @@
 # [[tasks-table]]
 # | 19-explain | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Ranks.** A function with the argument `dist` is what one rank does; every rank runs the same one. `dist.get_rank()` is its number and `dist.get_world_size()` how many there are, `P` in the texts. `dist.send(array, dst)` waits until rank `dst` receives, and `dist.recv(array, src)` fills an array with what rank `src` sends and returns the number of the sender; `isend` and `irecv` return at once with something that has `wait()`. What else `dist` has, a task says. Arrays belong to one rank: what another rank knows has to be sent. What a rank is called with stays as it is, so work on copies: the parts of `np.split` are views of its array.
+# **Ranks.** A function with the argument `dist` is what one rank does; every rank runs the same one. `dist.get_rank()` is its number and `dist.get_world_size()` how many there are, `P` in the texts. `dist.send(array, dst)` waits until rank `dst` receives, and `dist.recv(array, src)` fills an array with what rank `src` sends and returns the number of the sender; `isend` and `irecv` return at once with something that has `wait()`. What else `dist` has, a task says. Arrays belong to one rank: what another rank knows has to be sent. What a rank is called with stays as it is, so work on copies: the parts of `np.split` are views of its array. You may call your own functions from earlier tasks, but here the check puts no correct ones in their place: if such a function is still blank or raises an exception, the verdict names it, and you write it first.
 #
-# **Judged on traffic.** A program whose values are right earns most of the points. The rest is for the bytes that a link carries or a rank sends, the number of messages, and the longest chain of messages that wait for each other: each task says what it may use. A program is run several times and has to do the same each time, so it may use neither random numbers nor the clock. **Digits count, too:** inputs are float32 or float64, and a message carries its numbers in the dtype of the inputs. Some questions are in float64 and need all of its digits, so that numbers in a smaller dtype, rounded or packed into fewer bits, give other results. A message is its bytes alone: shape and dtype are those of the array that `recv` fills.
+# **Judged on traffic.** A program whose values are right earns most of the points. The rest is for the bytes that a link carries or a rank sends, the number of messages, and the longest chain of messages that wait for each other: each task says what it may use, and any way within these limits is right. A program is run several times and has to do the same each time, so it may use neither random numbers nor the clock. **Digits count, too:** inputs are float32 or float64, and a message carries its numbers in the dtype of the inputs. Some questions are in float64 and need all of its digits, so that numbers in a smaller dtype, rounded or packed into fewer bits, give other results. What a function returns may have any dtype of floats. A message is its bytes alone: shape and dtype are those of the array that `recv` fills.
 
 # %% 19-setup
 import math
@@ -259,7 +259,7 @@ def feed_forward(x, w_in, b_in, w_out, b_out, dist):
 # %% [markdown]
 # [[task 19.heads]]
 #
-# Spread self-attention over the ranks by its heads. All ranks have the same `x` (T, D). Each has `heads` heads of width H: the columns `w_q`, `w_k` and `w_v` (D, heads × H) of the projections, the first H of which belong to its first head, and the matching rows `w_o` (heads × H, D) of the output matrix. Nothing is masked. Return `y` (T, D) of all heads, on every rank.
+# Spread self-attention over the ranks by its heads. All ranks have the same `x` (T, D). Each has `heads` heads of width H: the columns `w_q`, `w_k` and `w_v` (D, heads × H) of the projections, the first H of which belong to its first head, and the matching rows `w_o` (heads × H, D) of the output matrix. Nothing is masked, and scores may be in the hundreds. Return `y` (T, D) of all heads, on every rank.
 #
 # One all-reduce of T × D numbers is allowed, in the dtype of `x`, and `y` has all digits of that dtype. Where `x` is float32, a root from `np.sqrt` is float64 and makes all that follows twice as large: `math.sqrt` does not.
 
@@ -307,7 +307,7 @@ def one_forward_one_backward(stage, stages, micro_batches):
 # %% [markdown]
 # [[task 19.bubble]]
 #
-# A plain function again: how long do given orders take? `orders[s]` is the order of stage `s`, as in the task before; it may be that of any schedule. A forward takes `forward_s` seconds and a backward `backward_s`, on every stage; messages take no time. A stage begins with the next pass of its order as soon as it is free and what the pass needs is there: for a forward, the same forward on the stage before; for a backward, the same backward on the next stage, and on the last stage its own forward of that micro-batch.
+# A plain function again: how long do given orders take? `orders[s]` is the order of stage `s`, as in the task before; it may be that of any schedule, with both passes of every micro-batch on each stage. A forward takes `forward_s` seconds and a backward `backward_s`, on every stage; messages take no time. A stage begins with the next pass of its order as soon as it is free and what the pass needs is there: for a forward, the same forward on the stage before; for a backward, the same backward on the next stage, and on the last stage its own forward of that micro-batch.
 #
 # Return three numbers: the seconds until all is done; the time in which stages wait, added up over the stages, as a fraction of **[[19.bubble:fraction]]**; and the most micro-batches that any stage keeps at a time, from the start of the forward to the end of the backward. If stages wait for each other for ever, return `math.inf`, 1.0 and 0.
 
@@ -360,7 +360,7 @@ def pipeline_time(orders, forward_s, backward_s):
 # %% [markdown]
 # [[task 19.experts]]
 #
-# Spread a mixture of experts: rank `r` has expert `r`, with `w_in` (D, F) and `w_out` (F, D), and computes `relu(t @ w_in) @ w_out` for each token `t` that comes to it. Each rank has tokens of its own, `x` (T, D), where T may differ between ranks; the router `w_router` (D, P) is the same on all. A token goes to the expert with its highest score. Of each rank's tokens, an expert takes the first `capacity` that choose it, in their order. Return `y` (T, D) for the rank's own tokens: the expert's output times **[[19.experts:gate]]**, and zeros for a token that found its expert full.
+# Spread a mixture of experts: rank `r` has expert `r`, with `w_in` (D, F) and `w_out` (F, D), and computes `relu(t @ w_in) @ w_out` for each token `t` that comes to it. Each rank has tokens of its own, `x` (T, D), where T may differ between ranks; the router `w_router` (D, P) is the same on all. A token goes to the expert with its highest score; scores may be in the thousands, and no two of a token are equal. Of each rank's tokens, an expert takes the first `capacity` that choose it, in their order. Return `y` (T, D) for the rank's own tokens: the expert's output times **[[19.experts:gate]]**, and zeros for a token that found its expert full.
 #
 # `dist` has `all_to_all_single(output, input)`: both arrays are cut along their first axis into P equal parts, and part `j` of the input of rank `i` becomes part `i` of the output of rank `j`. It has `all_gather_into_tensor`, too. Allowed are two all-to-alls with `capacity` places of D numbers for each expert, in the dtype of `x`: places that stay empty hold zeros. `y` has all digits of that dtype.
 
@@ -399,7 +399,7 @@ def experts(x, w_router, w_in, w_out, capacity, dist):
 # %% [markdown]
 # [[task 19.ring-attention]]
 #
-# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H. Return the output (B, H) of the rank's own queries.
+# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H, and may be as low as -11,000. Return the output (B, H) of the rank's own queries.
 #
 # Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry, and each rank may send and receive, the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers, in the dtype of `q`; the output has all digits of that dtype. A block may be masked altogether for some queries, or for all.
 
@@ -445,7 +445,7 @@ def ring_attention(q, k, v, dist):
 # %% [markdown]
 # [[task 19.two-by-two]]
 #
-# Train a small classifier on four ranks, two by two. Rank `2 * data + tensor` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches may differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
+# Train a small classifier on four ranks, two by two. Rank `2 * data + tensor` has the half `tensor` of the weights and the batch `data` of the examples, where both are 0 or 1. The network is `relu(x @ w_in) @ w_out`, followed by a softmax over C classes, whose logits may be in the thousands: a rank has F of its hidden numbers, with `w_in` (D, F) and `w_out` (F, C). Two ranks that share a batch have the same `x` (B, D) and `labels` (B,), whole numbers; the two batches may differ in length. The loss is the mean of the cross-entropy over the examples of **both** batches.
 #
 # Do `steps` steps of SGD with weight decay, `w -= rate * (gradient + decay * w)` with `decay = [[19.two-by-two:decay]]`, and write the gradients out. The decay is not part of the loss. Return the loss before each step (steps,), the same on all ranks, and the rank's own `w_in` and `w_out` after the last one. All is float64, messages too, and has to agree with training on one device to twelve digits.
 #

@@ -136,7 +136,7 @@ def lora(x, w, a, b, alpha):
 # %% [markdown]
 # [[task 20.distill]]
 #
-# A small model, the student, learns to predict the next token as a large model, the teacher, does. Both logits are divided by the temperature `tau` before the softmax. Return `tau` squared times the mean over the tokens of $\mathrm{KL}(\text{teacher} \,\|\, \text{student})$: with the teacher's probabilities $p$ and the student's $q$, both at `tau`, the divergence of a token is $\sum_v p_v \,(\log p_v - \log q_v)$, in nats. Logits may be in the thousands.
+# A small model, the student, learns to predict the next token as a large model, the teacher, does. Both logits are divided by the temperature `tau` before the softmax. Return `tau` squared times the mean over the tokens of $\mathrm{KL}(\text{teacher} \,\|\, \text{student})$: with the teacher's probabilities $p$ and the student's $q$, both at `tau`, the divergence of a token is $\sum_v p_v \,(\log p_v - \log q_v)$, in nats. Logits are finite and may be in the thousands.
 
 
 # %% 20-distill
@@ -215,7 +215,7 @@ def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
 # %% [markdown]
 # [[task 20.advantages]]
 #
-# Each of P prompts was answered G times, and each answer has a reward. Return the advantages: a reward minus the mean of its prompt's rewards, divided by their standard deviation (the root of the mean squared difference, with G in the denominator). Where all rewards of a prompt are equal up to rounding, the advantages are exactly 0: where the largest and the smallest differ by at most 1e-15 times the largest absolute value. Compare the rewards themselves: the standard deviation of three times 0.1 is not quite 0 in floats, and that of three times 1e8 + 0.1 is more than a billionth. Add no small number to it: rewards may differ by a millionth.
+# Each of P prompts was answered G times, and each answer has a reward. Return the advantages: a reward minus the mean of its prompt's rewards, divided by their standard deviation (the root of the mean squared difference, with G in the denominator). Where all rewards of a prompt are equal up to rounding, the advantages are exactly 0: where the largest and the smallest differ by at most 1e-15 times the largest absolute value among them. `G` may be 1. Compare the rewards themselves: the standard deviation of three times 0.1 is not quite 0 in floats, and that of three times 1e8 + 0.1 is more than a billionth. Add no small number to it: rewards may differ by a millionth, or be as small as 1e-20.
 
 
 # %% 20-advantages
@@ -251,7 +251,7 @@ def grpo_loss(new, old, advantages, is_answer, clip):
 # %% [markdown]
 # [[task 20.kl]]
 #
-# Estimate $\mathrm{KL}(\text{policy} \,\|\, \text{reference})$ from samples that were drawn from the policy. `policy` and `reference` are their log-probabilities under both, in nats, which may be as low as minus some thousands. With $r$, the probability under the reference divided by that under the policy, return the means over the samples of $k_1 = -\log r$, $k_2 = \frac12 (\log r)^2$ and $k_3 = r - 1 - \log r$, in this order, as one array.
+# Estimate $\mathrm{KL}(\text{policy} \,\|\, \text{reference})$ from samples that were drawn from the policy. `policy` and `reference` are their log-probabilities under both, in nats, which may be as low as minus some thousands and differ by up to 30. With $r$, the probability under the reference divided by that under the policy, return the means over the samples of $k_1 = -\log r$, $k_2 = \frac12 (\log r)^2$ and $k_3 = r - 1 - \log r$, in this order, as one array.
 
 
 # %% 20-kl
@@ -311,7 +311,7 @@ def bits_per_byte(log_probs, text):
 
 # %% 20-pass-at-k
 def pass_at_k(n, c, k):
-    """n samples of each problem, c (P,) of them correct, k <= n -> the mean pass@k, a number."""
+    """n samples of each problem, c (P,) of them correct, 1 <= k <= n -> the mean pass@k, a number."""
     ### BEGIN SOLUTION
     wrong = n - c
     misses = np.ones(len(c))
@@ -324,7 +324,7 @@ def pass_at_k(n, c, k):
 # %% [markdown]
 # [[task 20.paired]]
 #
-# Two models answered the same `P` problems: `first` (P,) and `second` (P,) are their scores. How certain is the difference? Compute a **paired bootstrap** interval. Each row of `draws` (R, P) is a resample: the numbers of `P` problems, drawn with replacement. Both models are judged on the same resampled problems. Return three numbers: the mean of `second - first` over the `P` problems, and the two ends of the [[20.paired:level]] interval: the quantiles [[20.paired:tail]] and 1 - [[20.paired:tail]] of the `R` resampled means. Take the quantiles of `np.quantile`, which interpolates linearly.
+# Two models answered the same `P` problems: `first` (P,) and `second` (P,) are their scores. How certain is the difference? Compute a **paired bootstrap** interval. Each row of `draws` (R, P) is a resample: the numbers of `P` problems, counted from 0 and drawn with replacement. Both models are judged on the same resampled problems. Return three numbers: the mean of `second - first` over the `P` problems, and the two ends of the [[20.paired:level]] interval: the quantiles [[20.paired:tail]] and 1 - [[20.paired:tail]] of the `R` resampled means. Take the quantiles of `np.quantile`, which interpolates linearly.
 
 
 # %% 20-paired
@@ -363,7 +363,7 @@ def contaminated(problem, documents, n):
 # %% [markdown]
 # [[task 20.choice]]
 #
-# A multiple-choice problem is given to a language model as text, and the continuation to which it gives the highest log-probability is its choice. `log_probs` (P, C) are the log-probabilities of `C` continuations for each of `P` problems, summed over their tokens, and `lengths` (P, C) are their bytes. Return two choices for each problem, (P, 2): first the continuation with the highest sum, then that with the highest sum **per byte**. Of equal scores, take the first.
+# A multiple-choice problem is given to a language model as text, and the continuation to which it gives the highest log-probability is its choice. `log_probs` (P, C) are the log-probabilities of `C` continuations for each of `P` problems, summed over their tokens, and `lengths` (P, C) are their bytes. Return two choices for each problem, (P, 2): first the continuation with the highest sum, then that with the highest sum **per byte**, the sum divided by the bytes. Of equal scores, take the first.
 
 
 # %% 20-choice

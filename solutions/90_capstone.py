@@ -83,8 +83,7 @@ from softlookup import check, hint
 # [[task 90.cross-attention]]
 #
 # Compute attention in `N` heads from `x` to `memory`: split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and multiply by `w_o`. The mask has any shape that
-# broadcasts to `(B, N, T, S)`: it may have fewer axes, or differ between heads. If all keys of a query are masked, its mixed values are zeros. Scores may be in the tens of thousands. torch's own attention and this library's are
-# not allowed.
+# broadcasts to `(B, N, T, S)`: it may have fewer axes, or differ between heads. If all keys of a query are masked, its mixed values are zeros. Scores may be in the tens of thousands.
 
 
 # %% 90-cross-attention from 08-cross-attention
@@ -107,7 +106,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.transformer]]
 #
-# Write the whole model, from ids to logits, for sentences of any length. **Embed** both sides: rows of `embedding` `(V, D)` times $\sqrt{D}$, plus `sinusoidal` positions. **Encoder**: `L` layers in `encoder` (a `nn.ModuleList`), then
+# Write the whole model, from ids to logits, for sentences of any length. **Embed** both sides: rows of the parameter `embedding` `(V, D)` times $\sqrt{D}$, plus `sinusoidal` positions. **Encoder**: `L` layers in `encoder` (a `nn.ModuleList`), then
 # `encoder_norm`; the source's padding is masked. **Decoder**: `L` layers in `decoder`, then `decoder_norm`; self-attention is causal and has no other mask, cross-attention attends to the encoder's output, whose padding is masked. **Logits**:
 # dot products with the rows of `embedding`. The norms are `nn.LayerNorm(D)`. There are no other parameters.
 
@@ -192,7 +191,7 @@ def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source
 #
 # [[task 90.greedy]]
 #
-# Translate greedily: begin each sentence with the start token, and append the most likely next word repeatedly, at most `longest` words. A sentence ends with the end token, and padding follows it. Return the generated ids, **without** the
+# Translate greedily: begin each sentence with the start token, and append the most likely next word repeatedly, at most `longest` words. Any word may be written, the pad and the start token included; a sentence ends with the end token alone, and padding follows it. Return the generated ids, **without** the
 # start token and **with** the end token, padded to `longest` positions. (During generation, the decoder may read the padding after the end of a row: its output there is not used.)
 
 

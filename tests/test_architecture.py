@@ -370,6 +370,8 @@ def test_no_name_is_a_word_that_says_nothing():
     left = {}
     for folder in ("lib/softlookup", *OUTSIDE[:2], "scripts", "book/_ext", "tests"):
         for path in (ROOT / folder).rglob("*.py"):
+            if path.parent.name == "strangers":  # cells as students leave them
+                continue
             if names := words & set(bound_names(path)):
                 left[path.relative_to(ROOT).as_posix()] = names
     assert len(words) >= 15

@@ -21,6 +21,7 @@ from softlookup.authoring import (
 from softlookup.authoring.build import NoCheckout
 from softlookup.authoring.fill import barred
 from softlookup.checking import tasks
+from softlookup.checking.inside.candidates import INSIDES
 
 ROOT = find_root()
 NAME = "04_one_head"
@@ -160,12 +161,36 @@ def test_no_checkout_is_said_in_a_sentence(tmp_path, monkeypatch):
         find_root(tmp_path)
 
 
-def test_each_task_that_bars_functions_says_so():
+BARS = "Not allowed here, from whatever library: "
+
+
+def test_text_of_each_task_names_all_public_functions_that_it_bars():
     cells = [cell for path in ROOT.glob("exercises/*/*.ipynb") for cell in nbformat.read(path, 4).cells]
     texts = {cell.id: cell.source for cell in cells}
-    barring = [task for task in tasks() if barred(task)]
-    assert len(barring) > 40
-    assert [task.id for task in barring if "allowed" not in texts[f"task-{task.slug}"]] == []
+
+    def plain(dotted):
+        return dotted.rpartition(".")[2].lower().replace("_", "").removesuffix("loss").removesuffix("2d")
+
+    def says(task, dotted):
+        line = texts[f"task-{task.slug}"].partition(BARS)[2].partition("\n")[0]
+        names = re.findall(r"`([\w.]+)`", line)
+        by_name = plain(dotted) in map(plain, names) or any(dotted.startswith(f"{name}.") for name in names)
+        return by_name or ("autograd" in line and dotted.startswith(("torch.autograd.", "torch.func.")))
+
+    public = [
+        (task, dotted)
+        for task in tasks()
+        for dotted in task.forbids
+        if dotted not in INSIDES and not dotted.startswith("softlookup.") and "._" not in dotted
+    ]
+    assert len({task for task, _ in public}) > 50
+    assert [(task.id, dotted) for task, dotted in public if not says(task, dotted)] == []
+
+
+def test_task_that_bars_nothing_public_has_no_such_line():
+    cells = [cell for path in ROOT.glob("exercises/*/*.ipynb") for cell in nbformat.read(path, 4).cells]
+    lines = {cell.id for cell in cells if BARS in cell.source}
+    assert lines == {f"task-{task.slug}" for task in tasks() if barred(task)}
 
 
 def test_what_a_task_bars_is_listed_once_and_without_parts_of_the_library():
@@ -173,3 +198,9 @@ def test_what_a_task_bars_is_listed_once_and_without_parts_of_the_library():
     assert all(f"{name}`" in sentence for name in ("torch.softmax", "log_softmax", "logsumexp", "cross_entropy"))
     assert "LogSoftmax" not in sentence and "softlookup" not in sentence
     assert barred(next(task for task in tasks(9) if task.id == "09.find-leak")) == ""
+
+
+@each_solution
+def test_every_notebook_says_once_that_inputs_are_left_alone(solution):
+    texts = [cell.source for cell in release_of(solution).cells if cell.cell_type == "markdown"]
+    assert sum(text.count("changes its inputs in place") for text in texts) == 1

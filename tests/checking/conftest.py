@@ -25,6 +25,7 @@ def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are judged, not named: to try all pairs of mistakes on one that has no name takes most of the time."""
     monkeypatch.setattr("softlookup.checking.judge.diagnose", lambda *args: [])
+    monkeypatch.setattr("softlookup.checking.judge.ignored_argument", lambda *args: [])
 
 
 @pytest.fixture

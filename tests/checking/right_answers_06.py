@@ -250,7 +250,7 @@ def rotary_complex(x, start):
 def rotary_interleaved(x, start):
     """As the RoFormer's code: the row, plus the row with neighbours exchanged."""
     t, h = x.shape[-2:]
-    angle = torch.arange(start, start + t)[:, None] * 10000.0 ** (-(torch.arange(h) // 2 * 2) / h)
+    angle = torch.arange(start, start + t)[:, None] * 10000.0 ** (-(torch.arange(h).double() // 2 * 2) / h)
     across = torch.stack([-x[..., 1::2], x[..., ::2]], dim=-1).reshape(x.shape)
     return (x * angle.cos() + across * angle.sin()).to(x.dtype)
 

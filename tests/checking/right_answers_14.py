@@ -70,11 +70,11 @@ def place_sorted_twice(q, k, claimed):
     return [int(row[j]) for row, j in zip(places, claimed, strict=True)]
 
 
-def place_weights(q, k, claimed):
-    weights = np.exp(q @ k.T / math.sqrt(q.shape[1]))
-    weights /= weights.sum(1, keepdims=True)
-    claimed_weights = np.take_along_axis(weights, claimed[:, None], axis=1)
-    return (weights >= claimed_weights).sum(axis=1)
+def place_log_weights(q, k, claimed):
+    scaled = q @ k.T / math.sqrt(q.shape[1])
+    logarithms = scaled - np.logaddexp.reduce(scaled, axis=1, keepdims=True)
+    claimed_logarithms = np.take_along_axis(logarithms, claimed[:, None], axis=1)
+    return (logarithms >= claimed_logarithms).sum(axis=1)
 
 
 def place_torch(q, k, claimed):
@@ -351,7 +351,7 @@ RIGHT = {
     "14.printed": [agrees_apart, agrees_units, agrees_written],
     "14.rows": [rows_in_units, rows_torch, rows_bounds],
     "14.checksum": [checksum_ones, checksum_loops, checksum_torch],
-    "14.place": [place_sorted_twice, place_weights, place_torch],
+    "14.place": [place_sorted_twice, place_log_weights, place_torch],
     "14.rank": [rank_left_over, rank_torch, rank_count],
     "14.hypothesis": [hypothesis_loop, hypothesis_at_once, hypothesis_max],
     "14.uniform": [mixed_ifs, mixed_torch, mixed_einsum],

@@ -204,6 +204,19 @@ def schedule_numpy(running, waiting, budget, most):
     return tokens[: len(running)], tokens[len(running) :]
 
 
+def schedule_row(running, waiting, budget, most):
+    """All needs in one row, and sums of those before."""
+    order = sorted(range(len(running)), key=lambda i: running[i][1] < running[i][0])
+    needs = [running[i][0] - running[i][1] or 1 for i in order]
+    needs += [prompt if len(running) + i < most else 0 for i, prompt in enumerate(waiting)]
+    needs = np.array(needs, dtype=np.int64)
+    tokens = np.clip(budget - (np.cumsum(needs) - needs), 0, needs).tolist()
+    now = [0] * len(running)
+    for i, n_tokens in zip(order, tokens, strict=False):
+        now[i] = n_tokens
+    return now, tokens[len(running) :]
+
+
 def schedule_queue(running, waiting, budget, most):
     now, new = {}, {}
     rest = budget
@@ -454,7 +467,7 @@ RIGHT = {
     "16.batch-limit": [limit_lines, limit_bytes, limit_fractions],
     "16.batches": [batches_heap, batches_steps, batches_numpy],
     "16.admit": [admit_accumulate, admit_pop, admit_recursive],
-    "16.schedule": [schedule_tokens, schedule_numpy, schedule_queue],
+    "16.schedule": [schedule_tokens, schedule_numpy, schedule_row, schedule_queue],
     "16.split-pools": [pools_lines, pools_fractions, pools_numpy],
     "16.stream": [stream_pattern, stream_places, stream_partition],
     "16.simulate": [simulate_schedule, simulate_numpy, simulate_objects],

@@ -36,7 +36,7 @@ def blocks_looked_up(w, block):
     codes = np.array([0, 1, 2, 4, 0.5, 1.5, 3, 6])  # the even ones first: ties are theirs
     blocks = w.reshape(w.shape[0], -1, block)
     largest = np.abs(blocks).max(-1, keepdims=True)
-    scale = np.exp2(np.floor(np.log2(np.where(largest == 0, 1, largest)))) / 4
+    scale = np.exp2(np.floor(np.log2(np.where(largest == 0, 1, largest.astype(np.float64))))) / 4
     nearest = np.argmin(np.abs(np.abs(blocks)[..., None] / scale[..., None] - codes), axis=-1)
     return (np.copysign(codes[nearest], blocks) * scale).reshape(w.shape)
 

@@ -1,5 +1,6 @@
 """Sentences that were said of answers for which they are not true."""
 
+import linecache
 import math
 
 import numpy as np
@@ -236,3 +237,73 @@ def test_results_that_begin_with_a_preposition_and_matrices_are_named():
     assert "of with" not in check(task.id, answer(variant_of(task), (mistake,))).text()
     result = check("10.write", answer(variant_of(get_task("10.write")), ("read-again",)))
     assert "multiplied with `w_q`" in result.text(), result.text()
+
+
+def in_cells(*sources):
+    """The names that cells leave, each of which is a file of its own."""
+    world = {"np": np}
+    for number, source in enumerate(sources):
+        name = f"<ipython-input-{number}>"
+        linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+        exec(compile(source, name, "exec"), world)
+    return world
+
+
+CALLS = "def all_reduce(x, dist):\n    return all_gather(reduce_scatter(x, dist), dist)\n"
+BLANK = "all_gather = None\n\ndef reduce_scatter(x, dist):\n    raise NotImplementedError()\n"
+HELPED = "def half(x):\n    return x + None\n\ndef all_gather(x, dist):\n    return half(x)\n"
+GATHERS = "def reduce_scatter(x, dist):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (
+            (BLANK, CALLS),
+            [
+                "It calls `reduce_scatter`, which is still blank (rank 0, in another cell).",
+                "`reduce_scatter` is your answer to task 19.reduce-scatter: write that first.",
+            ],
+        ),
+        (
+            (GATHERS + HELPED, CALLS),
+            [
+                "line 4 of `half` in another cell, called by `all_gather` in another cell: return x + None",
+                "`all_gather` is your answer to task 19.all-gather: look there",
+            ],
+        ),
+        ((BLANK + CALLS,), ["It calls `reduce_scatter`, which is still blank (rank 0)."]),
+        ((GATHERS + HELPED + CALLS,), ["line 4 of `half`, called by `all_gather`: return x + None"]),
+    ],
+)
+def test_an_exception_in_another_function_names_it_and_its_task(cells, words):
+    result = check("19.all-reduce", in_cells(*cells)["all_reduce"])
+    assert all(word in result.text() for word in words), result.text()
+    assert ("is your answer to task" in result.text()) is (len(cells) > 1)
+
+
+def test_floats_in_an_array_of_whole_numbers_are_explained():
+    def mix(amounts, values):
+        amounts = amounts.copy()
+        amounts /= amounts.sum(axis=-1, keepdims=True)
+        return amounts @ values
+
+    assert "takes no floats: write `x = x / y` for `x /= y`" in check("02.mix", mix).text()
+
+
+def test_several_results_are_spoken_of_where_the_first_of_them_is_right():
+    assert "several results? The first of them is right." in check("04.mix", lambda w, v: [w @ v, w @ v]).text()
+    assert "The first of them is right" not in check("04.mix", lambda w, v: [w @ v + 1, w @ v]).text()
+    assert "take `[0]`" not in check("04.mix", lambda w, v: (w @ v + 1)[None]).text()
+
+
+def test_a_sign_that_is_wrong_once_is_no_sign_changed():
+    solution = answer(variant_of(get_task("00.cross-entropy")), ())
+    seen = []
+
+    def once(*args):
+        seen.append(args)
+        return -solution(*args) if len(seen) == 1 else solution(*args)
+
+    result = check("00.cross-entropy", once)
+    assert result.verdict == "wrong" and "sign changed" not in result.text(), result.text()

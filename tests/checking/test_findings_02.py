@@ -107,7 +107,7 @@ def test_the_librarys_own_softmax_is_a_shortcut_in_the_lookup_and_the_text_says_
 
     assert check("02.lookup", soft_lookup).diagnosis == ("forbidden-shortcut",)
     text = " ".join(cell.source.replace("\n", " ") for cell in source_notebook(2).cells)
-    assert "neither are the attention, the lookup and the softmax of `softlookup.reference`" in text
+    assert "The attention, the lookup and the softmax of `softlookup.reference` are not allowed." in text
 
 
 @pytest.mark.usefixtures("verdicts_alone")

@@ -290,3 +290,10 @@ def test_a_mask_from_ids_is_named():
         return ids, ids != pad_id
 
     assert check("03.pad", by_ids).diagnosis == ("mask-from-ids",)
+
+
+def test_white_space_is_that_of_every_script():
+    def ascii_alone(text):
+        return re.findall(r"\w+|[^\w \t\n\r\f\v]", text)
+
+    assert check("03.words", ascii_alone).diagnosis == ("ascii-white-space",)

@@ -151,3 +151,34 @@ def test_exp_times_mask_with_nan_where_nothing_is_seen_is_both_mistakes():
         return e / e.sum(dim=-1, keepdim=True)
 
     assert check("04.weights", attention_weights).diagnosis == ("nan-rows", "mask-after-exp")
+
+
+def with_infinity(q, k, v, mask, hidden):
+    """Attention whose fully masked rows become zeros at the end, by two ways to hide a score."""
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    return (s if mask is None else hidden(s, mask)).softmax(-1).nan_to_num() @ v
+
+
+def test_nan_that_flows_back_from_a_query_that_sees_nothing_is_wrong_and_explained():
+    def added(q, k, v, mask=None):
+        return with_infinity(
+            q, k, v, mask, lambda s, m: s + torch.zeros(m.shape, dtype=s.dtype).masked_fill(~m, -torch.inf)
+        )
+
+    def filled(q, k, v, mask=None):
+        return with_infinity(q, k, v, mask, lambda s, m: s.masked_fill(~m, -torch.inf))
+
+    for result in everywhere("04.attention", added):
+        assert (result.verdict, result.points) == ("partial", 3.6), result.text()
+    assert "A query sees nothing, and gradients are NaN" in check("04.attention", added).text()
+    for result in everywhere("04.attention", filled):
+        assert result.verdict == "pass", result.text()
+
+
+def test_one_query_alone_may_have_large_scores_too():
+    def one_token(q, k, v):
+        e = torch.exp(k @ q / math.sqrt(len(q)))
+        return e / e.sum() @ v
+
+    for result in everywhere("04.column", one_token):
+        assert (result.verdict, result.points) == ("partial", 1.8), result.text()

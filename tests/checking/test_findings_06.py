@@ -233,3 +233,14 @@ def test_a_table_of_another_dtype_does_not_change_that_of_the_embeddings():
 def test_keys_turned_too_far_are_not_called_queries_from_the_beginning():
     result = check("06.cached", written("06.cached", CACHED.format("S - T", "S - T", ROOT, FUTURE)))
     assert "stood at the position of the first key" in result.text()
+
+
+def test_later_keys_are_hidden_however_large_their_scores_are():
+    lowered = CACHED.format("S - T", "0", ROOT, FUTURE).replace(f"s.masked_fill({FUTURE})", "s - 1e4 * (j > i)")
+    for result in results("06.cached", lowered):
+        assert result.verdict == "partial" and result.diagnosis == ("lowered",), result.text()
+
+
+def test_angles_in_float32_are_too_coarse_far_down_a_text():
+    for result in results("06.rotary", ROTATE.replace("torch.float64", "torch.float32").format(PLACES, NEIGHBOURS)):
+        assert result.verdict == "partial" and result.diagnosis == ("angles-in-float32",), result.text()

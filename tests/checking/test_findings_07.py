@@ -31,6 +31,9 @@ STEPS = (
     "    if pre_norm:\n        x = x + look(norm(x, 0))\n        y = x + think(norm(x, 1))\n"
     "    else:\n        x = norm(x + look(x), 0)\n        y = norm(x + think(x), 1)\n"
 )
+DEF = {"07.layer-norm": "layer_norm(x, gain, shift, eps)", "07.swiglu": "swiglu(x, w_gate, w_1, w_2)"}
+SQUARES = "((x * x).mean(-1, keepdim=True) - x.mean(-1, keepdim=True) ** 2)"
+AFFINE = "    return (x - m) / (v + eps).sqrt() * gain + shift"
 NAMED = [
     (
         "07.residual",
@@ -172,6 +175,20 @@ def test_a_bend_with_a_lid_does_not_pass():
     )
     for lid in (6, 20):
         assert {result.verdict for result in everywhere("07.feed-forward", source.format(lid))} == {"wrong"}
+
+
+@pytest.mark.parametrize(
+    ("task_id", "body"),
+    [
+        ("07.layer-norm", NORM.replace("x.var(-1, correction=0, keepdim=True)", SQUARES) + AFFINE),
+        ("07.layer-norm", NORM.replace("x.var(-1, correction=0, keepdim=True)", SQUARES + ".clamp(min=0)") + AFFINE),
+        ("07.swiglu", "    z = x @ w_gate\n    return (z * z.exp() / (1 + z.exp()) * (x @ w_1)) @ w_2"),
+    ],
+)
+@pytest.mark.usefixtures("verdicts_alone")
+def test_what_large_numbers_spoil_does_not_pass(task_id, body):
+    for result in everywhere(task_id, f"def {DEF[task_id]}:\n{body}"):
+        assert result.verdict == "wrong", result.text()
 
 
 OWN_ATTENTION = (

@@ -78,6 +78,8 @@ def everywhere(task_id, source):
         ),
         ("08.convert", "def to_additive(s, mask):\n    return s * 0 + torch.where(mask, -torch.inf, 0.0)"),
         ("08.causal", "def causal_mask(t, s):\n    return torch.ones(t, s).tril(s - t).bool().squeeze()"),
+        ("08.leak", solutions(8)["08-leak"].replace("seen.triu(1).any()", "seen.diagonal(1).any() | seen[0, -1]")),
+        ("08.labels", solutions(8)["08-labels"].replace("[[start_id", "[[end_id - 1")),
         ("08.labels", ROWS + "return given.squeeze(1), told.squeeze(1)"),
         ("08.labels", ROWS + "return given.float(), told"),
         *(

@@ -139,6 +139,7 @@ GREEDY = (
     "def greedy(table, ids, end_id, limit):\n    out = ids.tolist()\n    for _ in range(limit):\n"
     "        out.append(int(table[out[-1]].argmax()))\n{}    return {}"
 )
+STOP = "        if out[-1] == end_id: break\n"
 STEP = (
     "def beam_step(totals, log_p, beams):\n    v = log_p.shape[1]\n    b = (totals[:, None] + log_p).flatten()\n"
     "    b = b.topk(beams)\n    return b.values, (b.indices // v).{0}, (b.indices % v).{0}"
@@ -154,6 +155,11 @@ PASSED = [
     ("10.positions", solutions(10)["10-positions"].replace("dim=1)", "dim=1, dtype=torch.uint8).long()")),
     ("10.next", f"{NEXT}    return {CHOSEN}.byte().long()"),
     ("10.draw", f"{DRAW}{SHORT.format('double')}.byte().long()"),
+    # The largest begins at 0.
+    ("10.next", f"{NEXT}    return {CHOSEN.replace('.argmax', '.clamp(min=0).argmax')}"),
+    ("10.greedy", GREEDY.replace("]].argmax", "]].clamp(min=0).argmax").format(STOP, "out")),
+    ("10.beam", SEARCH.format(OPEN, "").replace("):\n", "):\n    start_id = 0\n", 1)),
+    ("10.beam", SEARCH.format(OPEN, "").replace("):\n", "):\n    end_id = 1\n", 1)),
     ("10.beam-step", STEP.replace(".{0}", ".byte().long()")),
     (
         "10.score",

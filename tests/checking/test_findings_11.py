@@ -36,7 +36,15 @@ LINK = (
     "    t = [flops / peak, n_bytes / road, {0}]\n    return {1}"
 )
 
+LIMITS = (
+    "def time_with_link(flops, n_bytes, link_bytes, peak, road, link):\n"
+    "    t = [flops / {}, n_bytes / {}, 2 * link_bytes / link]\n    return max(t), t.index(max(t))"
+)
+
 ACCEPTED = [
+    ("the peak of an A100", "11.link", LIMITS.format("312e12", "road")),
+    ("the bandwidth of an A100", "11.link", LIMITS.format("peak", "2039e9")),
+    ("some number is read", "11.intensity", "def intensity(r, w, o, bits):\n    return o / (max(r, 1) + w) / bits * 8"),
     ("names of one letter", "11.fuse", FUSE.format("''.join(i)", f"''.join({ALL_NAMES})", "len(keep)")),
     ("a few units by heart", "11.sheet", SHEET.format("value * {'TFLOPS': 1e12, 'TOPS': 1e12, 'GB/s': 1e9, 'TB/s': "
     "1e12, 'GB': 1e9, 'GiB': 2**30, 'MiB': 2**20, 'MB/s': 1e6, 'TiB': 2**40}[unit] / (1 + star)")),

@@ -170,6 +170,12 @@ def test_a_limit_that_is_not_seen_as_one_does_not_pass():
         assert result.verdict == "error" and "ZeroDivisionError" in result.text()
 
 
+def test_the_bandwidth_of_one_card_does_not_pass():
+    source = STEP.replace("/ gb /", "/ 2039 /").format("max(move, work)", "step, b / step")
+    for result in everywhere("12.step", written("12.step", source)):
+        assert result.verdict == "wrong", result.text()
+
+
 def test_one_missing_read_beside_another_is_two_names():
     source = "def product_cost(r, i, o, s):\n    f, b = 2*r*i*o, s*i*o\n    return f, b, f / b"
     for result in everywhere("12.product", written("12.product", source)):

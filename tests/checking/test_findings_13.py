@@ -184,6 +184,23 @@ def test_sums_changed_in_place_are_told_as_that():
         assert result.verdict == "wrong" and "in place" in result.text()
 
 
+SPECIAL = [
+    ("13.contrastive", ("i = F.normalize(images, dim=-1)", "i = images / (images.norm(dim=-1, keepdim=True) + 1e-6)")),
+    ("13.contrastive", ("torch.exp(sign * log_scale)", "torch.exp(sign * log_scale).clamp(max=100)")),
+    ("13.zero-shot", ("F.normalize(images, dim=-1)", "(images / (images.norm(dim=-1, keepdim=True) + 1e-6))")),
+    ("13.merge", ('m.masked_fill(m == float("-inf"), 0.0)', "m.clamp(min=-1000)")),
+    ("13.linear", ("F.elu(q) + 1", "F.elu(q.clamp(max=6)) + 1")),
+    ("13.step", ("F.elu(k) + 1", "F.elu(k.clamp(max=6)) + 1")),
+]
+
+
+@pytest.mark.usefixtures("verdicts_alone")
+@pytest.mark.parametrize(("task_id", "edit"), SPECIAL)
+def test_answers_for_usual_numbers_alone_do_not_pass(task_id, edit):
+    for result in results(task_id, edited(task_id, edit)):
+        assert result.points < get_task(task_id).points, result.text()
+
+
 SQUEEZED = [
     ("13.tokens", ("return x + positions", "return (x + positions).squeeze()")),
     ("13.look", ("return x + torch.tanh(gate) * y", "return (x + torch.tanh(gate) * y).squeeze()")),

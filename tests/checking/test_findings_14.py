@@ -6,6 +6,19 @@ from published import everywhere, solutions, world
 from softlookup.checking import get_task
 
 PASSED = [
+    (
+        "14.printed",
+        "np.round(true, places) == np.round(printed, places)",
+        "np.isclose(np.round(true, places), printed)",
+    ),
+    ("14.checksum", "> half * printed.shape[0]", "> half * printed.shape[0] + 1e-5 * np.abs(printed.sum(axis=0))"),
+    ("14.place", "scores = q @ k.T", "scores = softmax(q @ k.T)"),
+    ("14.hypothesis", "agrees(printed, one, places)", "agrees(printed, one, 2)"),
+    ("14.uniform", "agrees(printed, weights @ v, places)", "agrees(printed, weights @ v, 1)"),
+    ("14.scores", "agrees(printed[model], report, places)", "agrees(printed[model], report, 1)"),
+    ("14.intensity", "agrees(printed, per_byte, places)", "agrees(printed, per_byte, 4)"),
+    ("14.intensity", "agrees(printed, per_number, places)", "agrees(printed, per_number, 4)"),
+    ("14.polarity", "mask = np.broadcast_to", "weights = weights[: len(mask)]\n    mask = np.broadcast_to"),
     ("14.rows", "(weights < 0)", "(weights <= 0)"),
     ("14.rank", "values[largest] > rounding", "values[largest:].sum() > rounding"),
     ("14.rank", "values[largest] > rounding", "np.sqrt((values[largest:] ** 2).sum()) > rounding"),

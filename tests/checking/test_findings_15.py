@@ -6,6 +6,21 @@ from published import everywhere, solutions, world
 from softlookup.checking import get_task
 
 WRONG = {
+    "the usual rate": ("15.muon", [("    average = momentum", "    rate = 0.02\n    average = momentum")]),
+    "a logarithm in float32": (
+        "15.block-scales",
+        [
+            (
+                "2.0 ** (np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))[1] - 3)",
+                "2.0 ** (np.floor(np.log2(np.maximum(np.abs(blocks).max(axis=-1, keepdims=True), 1e-30))) - 2)",
+            )
+        ],
+    ),
+    "a plateau of one step at least": (
+        "15.schedule",
+        [("    if step < warmup", "    stable = max(stable, 1)\n    if step < warmup")],
+    ),
+    "a small number added to the step": ("15.quantise", [("codes * step + least", "codes * (step + 1e-8) + least")]),
     "the bonus from the row before": (
         "15.speculate",
         [("left = p[kept]\n", "left = p[min(kept, len(drafted) - 1)]\n")],

@@ -1,9 +1,12 @@
 """Chapter 16: answers that passed and are wrong."""
 
+import numpy as np
 import pytest
 
 from published import everywhere, solutions, world
 from softlookup.checking import get_task
+from softlookup.checking.questions import draw
+from softlookup.checking.variant import variant_of
 
 BY_BLOCKS = [
     ("while same <", "while same + block_size <="),
@@ -12,6 +15,10 @@ BY_BLOCKS = [
 ]
 SUM = "    def mark(ids, at):\n        return sum(n * n + n for n in ids[at : at + block_size])\n\n"
 LIBRARY_FOR_LONG = "        if size > 64:\n            part = x[:, start : start + size].sum(dim=1)\n"
+STILL_OPEN = "any(stop.startswith(text[at:]) for stop in stops for at in range(min(found)))"
+EQUALLY_FAST = """
+    a, b = min(prefill_rate / prompt, bandwidth / (prompt * cache_bytes)), batch / (answer * step)
+    for senders in [min(max(round(machines * b / (a + b)), 1), machines - 1)]:"""
 EDITS = [
     (
         "16.schedule",
@@ -23,6 +30,11 @@ EDITS = [
     ("16.batch-limit", [("computing > reading", "computing >= reading")]),
     ("16.admit", [("needed > left", "needed > left + 1")]),
     ("16.ragged", [("-torch.inf", "-1e4")]),
+    ("16.ragged", [("scores.masked_fill(behind[:, None], -torch.inf)", "scores - 1e4 * behind[:, None]")]),
+    ("16.constrained-step", [(".masked_fill(~allowed, -torch.inf)", " - 1e4 * ~allowed")]),
+    ("16.constrained-step", [("min(k, scores.shape[1])", "k")]),
+    ("16.stream", [("if found:", f"if found and not {STILL_OPEN}:")]),
+    ("16.split-pools", [("    for senders in range(1, machines):", EQUALLY_FAST)]),
     # These are right on small inputs.
     ("16.append", [("len(tables)", "min(len(tables), 32)")]),
     ("16.free", [("in ended:", "in ended[:16]:")]),
@@ -55,3 +67,14 @@ def test_serving_answers_that_passed_and_are_wrong_lose_points(task_id, edits):
         source = source.replace(old, new)
     for result in everywhere(task_id, world(16, {task.slug: source})[task.name]):
         assert result.points < task.points, result.text()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 9])
+def test_simulate_questions_do_not_hang_on_rounding(seed):
+    """A step that ended at an arrival would be decided by the order in which an answer adds up its times."""
+    task = get_task("16.simulate")
+    for case in draw(variant_of(task), seed):
+        *before, fixed, each = case.args
+        right = np.array(task.oracle(*case.args))
+        for factor in (1 - 1e-9, 1 + 1e-9):
+            np.testing.assert_allclose(np.array(task.oracle(*before, fixed * factor, each * factor)), right, rtol=1e-6)

@@ -179,14 +179,26 @@ def squared_softmax(x):
     ("task_id", "obj", "words"),
     [
         ("04.scale", lambda s, h: s, "is the input `scores` unchanged"),
-        ("04.scale", lambda s, h: s / h, "times 1/√`head_width`, as in all other questions"),
-        ("04.scale", lambda s, h: s / h**0.5 * 3, "times 3, as in all other questions"),
+        (
+            "04.scale",
+            lambda s, h: s / h,
+            "In all questions where your result is wrong, it is the right one times 1/√`head_width`",
+        ),
+        (
+            "04.scale",
+            lambda s, h: s / h**0.5 * 3,
+            "In all questions where your result is wrong, it is the right one times 3.",
+        ),
         # The first prompt has 1,000 tokens, which is not where the factor comes from.
-        ("16.cost", lambda *a: [n / 1000 for n in solved("16.cost")(*a)], "times 0.001, as in all other questions"),
+        (
+            "16.cost",
+            lambda *a: [n / 1000 for n in solved("16.cost")(*a)],
+            "`a million inputs` is wrong, it is the right one times 0.001.",
+        ),
         ("04.scale", lambda s, h: -s / h**0.5, "sign changed"),
         ("04.scores", lambda q, k: (q @ k.transpose(-2, -1)).transpose(-2, -1), "last two axes exchanged"),
         ("04.scores", lambda q, k: 1 / (q @ k.transpose(-2, -1)), "one over the right one"),
-        ("04.project", lambda x, q, k, v: (x @ k, x @ q, x @ v), "`q` is what `k` should be"),
+        ("04.project", lambda x, q, k, v: (x @ k, x @ q, x @ v), "where `q` is wrong, it is what `k` should be"),
         ("04.mix", lambda w, v: w @ v + 1, "plus 1 everywhere"),
         ("04.mix", lambda w, v: (w @ v).flip(-2), "in reverse order along axis"),
         ("04.softmax", lambda x: x, "is the input `x` unchanged"),
@@ -208,6 +220,7 @@ def test_a_factor_is_looked_for_in_questions_with_and_without_a_default():
     rounds = [
         (Case("short", (4, 0.5), frame="plain"), Answer((np.array(8.0),)), (np.array(2.0),)),
         (Case("long", (9, 0.5, 1.0), frame="plain"), Answer((np.array(27.0),)), (np.array(3.0),)),
+        (Case("longer", (16, 0.5), frame="plain"), Answer((np.array(64.0),)), (np.array(4.0),)),
     ]
     assert "times `head_width`" in nudge(variant_of(get_task("04.spread")), rounds)
 

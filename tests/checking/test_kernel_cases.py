@@ -131,7 +131,7 @@ BYTES = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("task_id", BYTES)
-@pytest.mark.parametrize("seed", (11, 12, 13))
+@pytest.mark.parametrize("seed", (12, 13, 14))
 def test_kernel_that_is_frugal_at_sizes_of_the_check_at_home_is_not_in_grading(task_id, seed):
     (case, *_) = (case for case in draw(variant_of(get_task(task_id)), 4) if case.limits)
     size = {"18.causal": f"T == {case.args[5]}", "18.add": f"n == {case.args[4]}"}[task_id] if case.args else ""

@@ -1,5 +1,6 @@
 """Answers of text, ids, lists and dictionaries: what counts as equal, what is refused, the words for a difference."""
 
+import re
 import time
 from collections import Counter, OrderedDict, defaultdict
 
@@ -14,6 +15,7 @@ from softlookup.checking.inside import texts
 from softlookup.checking.inside.answers import Refused
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.questions import questions_at_home
 from softlookup.checking.result import panel
 from softlookup.checking.variant import variant_of
 
@@ -154,7 +156,7 @@ def test_a_difference_is_told_where_it_begins(got, expected, says):
 )
 def test_bytes_that_are_no_answer_have_words_too(sent):
     assert texts.difference(sent, texts.to_bytes(["a"])) == "what came back cannot be read"
-    assert texts.chips(sent) is None
+    assert texts.chips_side_by_side(sent, texts.to_bytes(["a"])) is None
 
 
 def test_what_is_shown_holds_nothing_that_a_page_or_terminal_obeys():
@@ -198,7 +200,8 @@ def test_a_changed_input_never_reaches_the_next_question():
         return {}
 
     check(task.id, count_pairs)
-    first, again = seen[0], seen[-1]
+    again = len(questions_at_home(variant_of(task)).cases)
+    first, again = seen[0], seen[again]
     assert first == again, "the first question comes once more at the end, as it was"
 
 
@@ -219,6 +222,35 @@ def test_long_texts_are_shown_from_shortly_before_they_differ():
         assert rows is not None
         assert "xb" in rows[0][-1] and "xc" in rows[1][-1] and rows[0][-1].startswith("…")
     assert "x" * 20 + "b" in texts.difference(texts.to_bytes(got), texts.to_bytes(expected))
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        ("a" * 100 + "b", "a" * 100 + "c"),
+        ("\u200b" * 50 + "b" + "y" * 90, "\u200b" * 50 + "c" + "y" * 90),
+        ([["a" * 50 + "b"], 1], [["a" * 50 + "c"], 1]),
+        ({"k": ["a" * 80 + "b"]}, {"k": ["a" * 80 + "c"]}),
+        ({"k" * 90 + "a": 1}, {"k" * 90 + "b": 1}),
+        ([1] * 60 + [3], [1] * 60 + [4]),
+        ("line\r\nend", "line\nend"),
+        ("end ", "end"),
+        ("a\tb", "a b"),
+        ("a\xa0b", "a b"),
+        (["a\u00adb"], ["ab"]),
+        ("caf\u0435", "cafe"),
+        ("cafe\u0301", "caf\xe9"),
+        ({"\u0430bc": 1}, {"abc": 1}),
+    ],
+)
+def test_what_came_never_looks_like_the_right_text(got, expected):
+    both = texts.to_bytes(got), texts.to_bytes(expected)
+    says, rows = texts.difference(*both), texts.chips_side_by_side(*both)
+    came, right = re.split(", wanted is ", says)
+    assert came.rpartition(" is ")[2].rpartition("on ")[2] != right and rows is not None and rows[0] != rows[1]
+    characters = {character for text in (says, *rows[0], *rows[1]) for character in text}
+    assert not characters & set("\r\t\xa0\u200b\u00ad")
+    assert ("U+" in says) is not says.replace("…", "").isascii()
 
 
 def test_texts_that_differ_behind_the_first_third_are_shown_from_there():

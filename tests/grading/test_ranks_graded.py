@@ -1,7 +1,8 @@
 """Ranks of a submission are asked in the sandbox: what they know of each other comes by messages."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -13,8 +14,9 @@ from softlookup.checking.catalogue import Catalogue
 from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.judging import forks
 from softlookup.grading.judging.examine import SandboxExaminer
+from softlookup.grading.judging.remote import RemoteApart
 from softlookup.grading.samples.handins import filled
-from softlookup.grading.sandbox.outside.session import SubmissionSession
+from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
 from tests.checking.rank_tasks import NAME, RIGHT, TASKS
 
 pytestmark = NEEDS_SANDBOX
@@ -177,6 +179,30 @@ def test_ranks_that_wait_for_each_other_are_named(marked):
 def test_a_mistake_is_named_as_at_home(marked):
     mark = marked(RIGHT.replace("2 * (world - 1)", "world - 1"))
     assert (mark.points, mark.diagnosis) == (0, ("one-round",))
+
+
+def test_further_questions_are_asked_in_one_more_process(marked, monkeypatch):
+    begun = []
+
+    class Counted(SubmissionSession):
+        def __init__(self, place, until):
+            assert not any(_is_alive(other) for other in begun)
+            super().__init__(place, until)
+            begun.append(place)
+
+    monkeypatch.setattr(forks, "SubmissionSession", Counted)
+    assert marked(RIGHT.replace("2 * (world - 1)", "world - 1")).diagnosis == ("one-round",)
+    assert len(begun) == 3, "the notebook, the worlds, and all further questions"
+
+
+def test_a_process_that_ends_in_further_questions_only_has_no_answers():
+    def ask(*_):
+        raise Dead("its process ended")
+
+    session = SimpleNamespace(ask=ask, watch=SimpleNamespace(waited=0.0))
+    student = RemoteApart(None, lambda: nullcontext(session), 10.0)
+    with pytest.raises(OutOfTime):
+        list(student.answers([], 1))
 
 
 def test_a_cell_that_was_stopped_is_stopped_sooner_where_it_is_run_again(monkeypatch):

@@ -1,6 +1,7 @@
 """Questions on a reader's right answer in a page: both programs are run, and the key is what came out."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,18 @@ from softlookup.checking.kernels import settled, without_numbers
 from softlookup.checking.published import answer, solution
 from softlookup.checking.questions import questions_at_home
 from softlookup.checking.variant import variant_of
-from softlookup.in_page.why import EFFECTS, MOST, OTHER, SAME, SHAPE, STOPS, can_ask, why_questions
+from softlookup.in_page.why import (
+    EFFECTS,
+    EFFECTS_OF_TEXT,
+    MOST,
+    OTHER,
+    SAME,
+    SAME_TEXT,
+    SHAPE,
+    STOPS,
+    can_ask,
+    why_questions,
+)
 
 SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)"
 SOFTMAX = (
@@ -125,3 +137,19 @@ def test_kernels_are_run_and_their_results_compared(task_id):
             assert question["options"][question["key"]] == expected
             effects.add(expected)
     assert effects
+
+
+def test_questions_on_an_answer_of_text_speak_of_text():
+    variant, _ = in_numpy("03.words")
+    body = "    words = text.split()\n    return [word.lower() for word in words if len(word) > 1]\n"
+    source = f"def {variant.task.name}(text):\n{body}"
+    questions = []
+    for seed in range(6):
+        questions += drawn("03.words", source, seed)
+    assert questions and all(sorted(question["options"]) == sorted(EFFECTS_OF_TEXT) for question in questions)
+    says = " ".join(question["right"] + question["asks"] for question in questions)
+    assert "shape" not in says and "text = '" in says
+    for question in questions:
+        if question["options"][question["key"]] == SAME_TEXT:
+            before, after = re.search(r"Before: (.*)\nChanged: (.*)", question["right"]).groups()
+            assert before == after

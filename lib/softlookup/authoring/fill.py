@@ -7,10 +7,19 @@ from softlookup.authoring.variants import constants
 from softlookup.checking.catalogue import Catalogue
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.published import CONSTANT, in_variant
+from softlookup.checking.ranges import in_words
 from softlookup.checking.task import Task
 from softlookup.checking.variant import variant_of
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_AUTOGRAD = ("torch.autograd.", "torch.func.", "torch.Tensor.backward")
+"""How names begin that are listed by one word."""
+_TABLE = "tasks-table"
+_INPUTS = (
+    "**Inputs.** An answer that changes its inputs in place (tensors, arrays, lists, dictionaries) is not right: work "
+    "on a copy."
+)
+"""Stands below the table of tasks in every notebook."""
 BOOK = "../../_build/html/"
 """From an exercise's folder to the rendered book of the same checkout."""
 
@@ -38,15 +47,19 @@ def heading(task: Task) -> str:
 def barred(task: Task) -> str:
     """A sentence on what an answer must not call, empty where the task bars nothing but parts of this library.
 
-    A class goes without saying where the function of its name is listed.
+    A class goes without saying where the function of its name is listed, and all that is in a module that is listed.
     """
+    public = [name for name in task.forbids if name not in INSIDES and not name.startswith("softlookup.")]
+    modules = tuple(f"{name}." for name in public)
     names: dict[str, str] = {}
-    for dotted in task.forbids:
-        if dotted in INSIDES or dotted.startswith("softlookup.") or "._" in dotted:
-            continue
-        last = dotted.rpartition(".")[2].lower().replace("_", "").removesuffix("loss").removesuffix("2d")
-        names.setdefault(last, dotted.removeprefix("torch.nn.functional.").replace("torch.nn.", "nn."))
-    listed = [f"`{name}`" for name in names.values()]
+    for dotted in public:
+        if dotted.startswith(_AUTOGRAD):
+            names["autograd"] = "autograd (`backward`, `grad`, `torch.func`)"
+        elif "._" not in dotted and not dotted.startswith(modules):
+            last = dotted.rpartition(".")[2].lower().replace("_", "").removesuffix("loss").removesuffix("2d")
+            short = dotted.removeprefix("torch.nn.functional.").replace("torch.nn.", "nn.")
+            names.setdefault(last, f"`{short}`")
+    listed = list(names.values())
     if len(listed) > 1:
         listed[-2:] = [f"{listed[-2]} and {listed[-1]}"]
     return f"Not allowed here, from whatever library: {', '.join(listed)}." if listed else ""
@@ -88,7 +101,7 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Cata
 
     def fill(match: re.Match[str]) -> str:
         what = match.group(1)
-        if what == "tasks-table":
+        if what == _TABLE:
             return table(catalogue.tasks(chapter))
         if what.startswith("task "):
             return heading(catalogue.task(what.removeprefix("task ")))
@@ -99,9 +112,11 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Cata
         raise ValueError(f"[[{what}]] names neither a task nor a constant of one's variants")
 
     task = task_of(text)
+    has_table = f"[[{_TABLE}]]" in text
     text = PLACE.sub(fill, text)
-    if task and "allowed" not in text and (sentence := barred(catalogue.task(task))):
-        text = f"{text.rstrip()}\n\n{sentence}"
+    text = f"{text.rstrip()}\n\n{_INPUTS}" if has_table else text
+    for sentence in (in_words(catalogue.task(task).ranges), barred(catalogue.task(task))) if task else ():
+        text = f"{text.rstrip()}\n\n{sentence}" if sentence else text
     if task and (sentences := catalogue.variant(task, chosen.get(task, 0)).in_words()):
         text = f"{text.rstrip()}\n\n{sentences}"
     return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text

@@ -16,7 +16,7 @@ from softlookup.checking.diagnose import MistakeResults, Pairs
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.oracle import of_other_variant
 from softlookup.checking.prints import printed
-from softlookup.checking.published import fit_together
+from softlookup.checking.published import edited_places, fit_together
 from softlookup.checking.questions import TaskQuestions, questions_at_home
 from softlookup.checking.task import Task
 from softlookup.checking.variant import Variant, variant_of
@@ -134,24 +134,25 @@ def _row(
     }
 
 
-def _pairs(variant: Variant, results: MistakeResults) -> tuple[list[list[str]], np.ndarray]:
-    """The pairs of mistakes, and a row of numbers for each: one for each case that asks for values.
+def _pairs(variant: Variant, results: MistakeResults) -> tuple[list[list[str]], np.ndarray, dict[str, Any]]:
+    """The pairs of mistakes, a row of numbers for each, one for each case that asks for values; and mistakes' places.
 
     Kernels and parallel programs have none: each pair would have to be run, and a page takes minutes longer to build.
     Pairs that give what another one, or one mistake alone, gives in all cases are left out.
     """
     cases = [case for case in questions_at_home(variant).cases if not case.gradients]
     slugs = [mistake.slug for mistake in variant.task.mistakes if mistake.symptom is None]
+    places = {slug: edited_places(variant.task, slug) for slug in slugs}
     # Counts differ by little where they are large, and are few; of other results half the digits do.
     rights = [array for right in questions_at_home(variant).rights for array in right]
     counts = all(array.dtype.kind in "iu" or array.size < 5 for array in rights)
     dtype = np.float64 if counts else np.float32
     if any(case.is_recorded for case in cases):
-        return [], np.empty((0, len(cases)), dtype)
+        return [], np.empty((0, len(cases)), dtype), places
     named: list[list[str]] = []
     rows: dict[bytes, np.ndarray] = {}
     for some in chain.from_iterable(combinations(slugs, size) for size in range(3)):
-        if not fit_together(variant, some):
+        if len(some) == 2 and results.touch(variant, *some) or not fit_together(variant, some):
             continue
         every = [results.by(variant, some, case) for case in cases]
         row = np.array([np.nan if arrays is None else printed(arrays) for arrays in every], dtype)
@@ -159,7 +160,7 @@ def _pairs(variant: Variant, results: MistakeResults) -> tuple[list[list[str]], 
             rows[row.tobytes()] = row
             named += [[*some]] if len(some) == 2 else []
     table = list(rows.values())[len(rows) - len(named) :]
-    return named, np.array(table, dtype).reshape(len(named), len(cases))
+    return named, np.array(table, dtype).reshape(len(named), len(cases)), places
 
 
 def read(file: bytes) -> Baked:
@@ -218,8 +219,8 @@ def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
     columns = {id(case): at for at, case in enumerate(valued)}
     pairs = None
     if "pairs" in row:
-        named, numbers = arrays.decode(row["pairs"])
-        pairs = Pairs(named, numbers, columns)
+        named, numbers, places = arrays.decode(row["pairs"])
+        pairs = Pairs(named, numbers, columns, places)
     results = MistakeResults(mistakes, variants, computes=False, pairs=pairs)
     return TaskQuestions(cases, tuple(arrays.decode(row["rights"])), results)
 

@@ -12,7 +12,7 @@ from softlookup.checking.habits import PAIRED, rule_of
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer
 from softlookup.checking.oracle import mistaken, of_other_variant
-from softlookup.checking.published import with_earlier
+from softlookup.checking.published import edited_places, with_earlier
 from softlookup.checking.slips import can_run_away, slips
 from softlookup.checking.symptoms import by_symptom
 from softlookup.checking.variant import Variant
@@ -22,6 +22,9 @@ SHORTCUT = "forbidden-shortcut"
 
 MOST_PAIRS = 600
 """Pairs with a habit that are tried on an answer: each takes about a thousandth of a second."""
+
+MOST_RECORDED = 100
+"""Pairs of mistakes, and habits, that are tried on an answer which is recorded: each takes about a hundredth."""
 
 _SLIP_NEEDS, _PAIR_NEEDS = 2, 4
 """Different wrong numbers that an answer has to have for a habit, or a pair with one, to be named."""
@@ -38,11 +41,13 @@ class Pairs:
         named: The pairs.
         numbers: A row for each, with a number for each case that asks for values; NaN where it raises an exception.
         columns: Which column a case (``id``) has.
+        places: Where each mistake changes the published solution (see ``published.edited_places``).
     """
 
     named: Sequence[Sequence[str]]
     numbers: np.ndarray
     columns: Mapping[int, int]
+    places: Mapping[str, Sequence[Sequence[int]]]
 
 
 class MistakeResults:
@@ -55,6 +60,10 @@ class MistakeResults:
         variants: Likewise what other variants want, by their number.
         computes: Whether what is not known is computed; else such mistakes give nothing.
         pairs: Where nothing is computed, what pairs of mistakes give.
+
+    Attributes:
+        further: Further questions with their right answers, once they were drawn (see ``further``).
+        changed: Questions with one argument changed, once they were made: its name, the question, the changed one.
     """
 
     def __init__(
@@ -66,6 +75,8 @@ class MistakeResults:
     ) -> None:
         self.mistakes, self.variants = mistakes or {}, variants or {}
         self.computes, self.pairs = computes, pairs
+        self.further: list[tuple[Case, Arrays]] | None = None
+        self.changed: list[tuple[str, Case, Case]] | None = None
 
     def by(self, variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | None:
         """What code with these mistakes gives, None where it raises an exception."""
@@ -81,6 +92,20 @@ class MistakeResults:
             self.variants[key] = of_other_variant(variant, other, case)
         return self.variants.get(key)
 
+    def touch(self, variant: Variant, first: str, second: str) -> bool:
+        """Whether two known mistakes change the same place: what is said of one is untrue beside the other."""
+        written = {} if self.pairs is None else self.pairs.places
+        places: list[Sequence[Sequence[int]]] = [
+            edited_places(variant.task, slug) if self.computes else written.get(slug, ()) for slug in (first, second)
+        ]
+        overlaps = [
+            (min(end, other_end) - max(begin, other), begin == end or other == other_end)
+            for begin, end in places[0]
+            for other, other_end in places[1]
+        ]
+        # What is put in between has no length: it touches what it stands beside.
+        return any(length > 0 or (length == 0 and is_insertion) for length, is_insertion in overlaps)
+
 
 def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:
     """The cases that tell mistakes apart: those that ask for values.
@@ -91,6 +116,11 @@ def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:
     return sorted(
         valued, key=lambda answered: sum(a.size for a in inputs_of(answered[0])) if answered[0].is_recorded else 0
     )
+
+
+def _is_recorded(rounds: Asked) -> bool:
+    """Whether an answer is a kernel, or what a rank does: hundreds of those would take a minute."""
+    return any(case.is_recorded for case, _, _ in rounds)
 
 
 def _is_mistaken(got: Arrays, wrong: Arrays, case: Case) -> bool:
@@ -164,14 +194,38 @@ def _second(
         return []
     if first in pair:
         return [slug for slug in pair if slug != first]
-    return [slug for slug in slugs if all(gives(slug, *answered) for answered in left)][:1]
+    apart = (slug for slug in slugs if not mistake_results.touch(variant, first, slug))
+    return [slug for slug in apart if all(gives(slug, *answered) for answered in left)][:1]
 
 
 def _named(variant: Variant, slugs: list[str], size: int, rounds: Asked, mistake_results: MistakeResults) -> list[str]:
-    """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
-    if size == 2 and mistake_results.pairs is not None:
-        return _written_pair(mistake_results.pairs, rounds) if slugs else []
-    return _first(variant, combinations(slugs, size), rounds, mistake_results)
+    """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does.
+
+    Mistakes that change the same place are no pair: what is said of one would be untrue beside the other.
+    """
+    if size == 2 and not mistake_results.computes:
+        return _written_pair(mistake_results.pairs, rounds) if slugs and mistake_results.pairs is not None else []
+    sets = list(combinations(slugs, size))
+    if size == 2:
+        sets = [pair for pair in sets if not mistake_results.touch(variant, *pair)]
+        if _is_recorded(rounds):
+            sets = _likely(variant, sets, rounds, mistake_results)[:MOST_RECORDED]
+    return _first(variant, sets, rounds, mistake_results)
+
+
+def _likely(
+    variant: Variant, pairs: list[tuple[str, ...]], rounds: Asked, mistake_results: MistakeResults
+) -> list[tuple[str, ...]]:
+    """Pairs, first those that spoil the results which are wrong in the first question, one or the other alone."""
+    case, answer, right = _valued(rounds)[0]
+
+    def spoils(arrays: Arrays | None) -> set[int]:
+        alike = zip(arrays or (), right, strict=False)
+        return {at for at, (got, expected) in enumerate(alike) if not same((got,), (expected,), case)}
+
+    wrong = spoils(answer.arrays)
+    by_slug = {slug: spoils(mistake_results.by(variant, (slug,), case)) for slug in dict.fromkeys(chain(*pairs))}
+    return sorted(pairs, key=lambda pair: by_slug[pair[0]] | by_slug[pair[1]] != wrong)
 
 
 def _pair_in_core(variant: Variant, slugs: list[str], core: Asked, mistake_results: MistakeResults) -> list[str]:
@@ -204,13 +258,14 @@ def _habit(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> 
     """A habit that agrees with every answer; empty if none does, or where what is not known is not computed."""
     if _wrong_numbers(rounds) < _SLIP_NEEDS:
         return []
-    return _first(variant, ((slug,) for slug in _slips(variant, rounds, mistake_results)), rounds, mistake_results)
+    habits = _slips(variant, rounds, mistake_results)[: MOST_RECORDED if _is_recorded(rounds) else None]
+    return _first(variant, ((slug,) for slug in habits), rounds, mistake_results)
 
 
 def _beside_habit(variant: Variant, known: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
     """A known mistake and a common habit, or two common habits, that agree together with every answer."""
-    if _wrong_numbers(rounds) < _PAIR_NEEDS or any(case.is_recorded for case, _, _ in rounds):
-        return []  # hundreds of kernels, or of worlds, would take a minute
+    if _wrong_numbers(rounds) < _PAIR_NEEDS or _is_recorded(rounds):
+        return []
     common = [slug for slug in _slips(variant, rounds, mistake_results) if rule_of(slug) in PAIRED]
     pairs = chain(((other, slug) for slug in common for other in known), combinations(common, 2))
     most = MOST_PAIRS // 4 if any(case.parameters for case, _, _ in rounds) else MOST_PAIRS  # layers take longer

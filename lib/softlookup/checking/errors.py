@@ -1,6 +1,7 @@
 """Exceptions of Python, torch and numpy that habits lead to, in words: what they mean, and what to write."""
 
 import re
+from collections.abc import Mapping
 
 _NUMPY_WORDS = "torch calls an axis `dim` and keeps it with `keepdim`, where numpy says `axis` and `keepdims`."
 _FROM_THE_END = "count axes from the end, where -1 is the last one."
@@ -77,7 +78,12 @@ _HABITS: dict[str, tuple[str, str]] = {
 }
 _SIDES = "A matrix product needs as many columns on the left as there are rows on the right, and here they differ."
 _BROADCAST = "Broadcasting aligns axes from the right: two lengths have to be equal, or one of them 1."
+_WHOLE = (
+    "An array of whole numbers takes no floats: write `x = x / y` for `x /= y`, and so for `+=`, `-=` and `*=`. That "
+    "makes a new array, which holds floats."
+)
 _OTHERS: tuple[tuple[str, str], ...] = (
+    (r"Cannot cast ufunc '\w+' output from .*float.* to .*int|result type Float can't be cast to .*(Long|Int)", _WHOLE),
     (
         r"mat1 and mat2 shapes cannot be multiplied|first two dimensions of batch2 tensor|in its core dimension 0",
         _SIDES,
@@ -110,3 +116,22 @@ def meaning(message: str, where: str) -> str:
     if name := habit_of(message, where):
         return SAYS[name]
     return next((sentence for pattern, sentence in _OTHERS if re.search(pattern, message)), "")
+
+
+def whose(message: str, where: str, task_ids: Mapping[str, str]) -> str:
+    """Say which earlier task asks for the function that a failure names, and what to do; empty if it names none.
+
+    Args:
+        message: The exception's kind and message.
+        where: The line that raised it, with the names of functions.
+        task_ids: The ids of earlier tasks, by the names of their functions.
+    """
+    code = re.search(r"(`|cell): ", where)
+    place = where[: code.end()] if code else where
+    blank = re.match(r"It calls `(\w+)`, which is still blank", message)
+    names = [blank[1]] * ("in another cell" in place) if blank else re.findall(r"`(\w+)` in another cell", place)
+    name = next((name for name in names if name in task_ids), "")
+    if not name:
+        return ""
+    what = "write that first" if blank else "look there, and at what you hand over to it"
+    return f"`{name}` is your answer to task {task_ids[name]}: {what}."

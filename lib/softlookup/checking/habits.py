@@ -11,6 +11,9 @@ from softlookup.checking import errors
 HABIT = "habit:"
 """What the names of habits begin with, in diagnoses."""
 
+IGNORED = "ignored:"
+"""What comes before an argument's name, where an answer stays the same when that argument changes (see ``further``)."""
+
 SAYS = {
     "reversed-axes": "`.T` reverses all axes, which is right for two axes only: swap the last two alone, with `.mT`.",
     "first-two-axes": "Axes 0 and 1 are swapped, where others are meant: count axes from the end.",
@@ -112,6 +115,8 @@ def says(slug: str) -> str:
             return f"`{used}` is used, where `{right}` is right."
         case ["swapped", first, second] if first.isidentifier() and second.isidentifier():
             return f"`{first}` and `{second}` are swapped."
+        case ["ignored", name] if name.isidentifier():
+            return f"With other values of `{name}`, your result stayed the same where the right one changed."
         case ["flag", name, "True" | "False" as value] if name.isidentifier():
             return f"`{name}` has no effect: it is always taken to be {value}."
         case [rule]:
@@ -121,4 +126,10 @@ def says(slug: str) -> str:
 
 def is_slip(slug: str) -> bool:
     """Whether a habit is a slip in code, which is known by its results."""
-    return rule_of(slug) not in {**SYMPTOMS, **errors.SAYS}
+    rule = rule_of(slug)
+    return not rule.startswith(IGNORED) and rule not in {**SYMPTOMS, **errors.SAYS}
+
+
+def names_argument(slug: str) -> bool:
+    """Whether the sentence on a habit says which argument is used wrongly, and how."""
+    return rule_of(slug).partition(":")[0] in ("for", "swapped", "flag")

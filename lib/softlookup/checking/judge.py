@@ -4,12 +4,13 @@ The judge talks to the student's code through ``protocols.Student`` alone: at ho
 in grading it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 from softlookup.checking import ranks
 from softlookup.checking.compare import Asked, RoundOutcome, is_right, same, score
-from softlookup.checking.diagnose import OTHER_VARIANT, diagnose
-from softlookup.checking.habits import HABIT
+from softlookup.checking.diagnose import OTHER_VARIANT, MistakeResults, diagnose
+from softlookup.checking.further import answers_to, confirmed, ignored_argument
+from softlookup.checking.habits import HABIT, is_slip, names_argument
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer, TimeIsUp
 from softlookup.checking.kernels import answers_of_kernel
@@ -48,10 +49,13 @@ def judge(
     outcome, lent = _asked_and_scored(variant, student, task_questions)
     mistakes: list[str] = []
     if names and outcome.failed is not None and outcome.verdict != "blank" and not outcome.forbidden:
-        mistakes = diagnose(variant, outcome.rounds, task_questions.mistake_results)
+        mistakes = _diagnosed(variant, student, outcome.rounds, task_questions.mistake_results, lent)
         # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
         if len(mistakes) != 1 or mistakes[0].startswith(HABIT):
             mistakes = _diagnosed_again(variant, student, task_questions, outcome, mistakes, copied)
+        if not _is_certain(mistakes):
+            results = task_questions.mistake_results
+            mistakes = ignored_argument(variant, student, outcome.rounds, results, lent) or mistakes
     return word(variant, task_questions, outcome, mistakes, lent, reveals and variant.task.reveals)
 
 
@@ -85,6 +89,20 @@ def _asked_and_scored(
     return better, lent
 
 
+def _diagnosed(
+    variant: Variant, student: Student, rounds: Asked, mistake_results: MistakeResults, lent: tuple[str, ...]
+) -> list[str]:
+    """What is named for some answers, if further answers agree with it."""
+    mistakes = diagnose(variant, rounds, mistake_results)
+    return confirmed(variant, student, rounds, mistakes, mistake_results, lent)
+
+
+def _is_certain(mistakes: list[str]) -> bool:
+    """Whether what is named is no guess at the code, as a slip is."""
+    slips = [slug for slug in mistakes if slug.startswith(HABIT) and is_slip(slug) and not names_argument(slug)]
+    return bool(mistakes) and not slips
+
+
 def _diagnosed_again(
     variant: Variant,
     student: Student,
@@ -102,7 +120,8 @@ def _diagnosed_again(
     is_named = mistakes or outcome.points or any(case.is_recorded for case in task_questions.cases)
     leans_on = () if is_named else student.lendable(sound_too=True)
     if leans_on:
-        return diagnose(variant, ask(variant, student, task_questions, leans_on), task_questions.mistake_results)
+        rounds = ask(variant, student, task_questions, leans_on)
+        return _diagnosed(variant, student, rounds, task_questions.mistake_results, leans_on)
     return mistakes
 
 
@@ -116,22 +135,12 @@ def _overlooks(variant: Variant, student: Student) -> bool:
             continue
         cases = [partly.convert_case(case) for case, _ in valued]
         try:
-            answers = list(_answers(variant, student, cases))
+            answers = answers_to(variant, student, cases)
         except (TimeoutError, TimeIsUp):
             return False
         if all(map(is_right, cases, answers, [partly.returned(right) for _, right in valued])):
             return True
     return False
-
-
-def _answers(variant: Variant, student: Student, cases: Sequence[Case], lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-    """What the student's code gives for some questions; of the record of a kernel, or of ranks, results are made."""
-    if any(case.world for case in cases):
-        return (ranks.ask_ranks(case, student, len(variant.task.returns) - 1).answer for case in cases)
-    results = len(variant.task.returns)
-    if any(case.grid for case in cases):
-        return answers_of_kernel(variant, student, cases)
-    return student.answers(cases, results, lent)
 
 
 def ask(
@@ -157,7 +166,7 @@ def ask(
     elif any(case.grid for case in cases):
         return [*zip(cases, answers_of_kernel(variant, student, cases, rights), rights, strict=True)]
     else:
-        answers = _answers(variant, student, (*cases, cases[0]), lent)
+        answers = student.answers((*cases, cases[0]), len(variant.task.returns), lent)
     for case, right in zip(cases, rights, strict=True):
         answer = next(answers)
         rounds.append((case, answer, right))

@@ -24,7 +24,8 @@ color:var(--sl-ink);background:var(--sl-paper);border:1px solid var(--sl-line);
 border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width:60em;margin:.3em 0}
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
 .sl-check.sl-help{border-left-color:var(--sl-link)}
-.sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
+.sl-check p{margin:.3em 0;white-space:pre-wrap}
+.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
 .sl-check .sl-mark{font-weight:650;white-space:nowrap}
 .sl-check .sl-cases{display:flex;flex-wrap:wrap;gap:0 1.4em;font-size:.92em}
 .sl-check .sl-cases :is(p,[open]){flex-basis:100%;margin:0}

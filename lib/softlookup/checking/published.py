@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import permutations
+from os.path import commonprefix
 from types import CodeType
 from typing import Any
 
@@ -155,6 +156,17 @@ def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
         NoEdit: If the mistakes do not fit in together.
     """
     return _made(variant.task, planted(variant, slugs), {})
+
+
+@_cached
+def edited_places(task: Task, slug: str) -> tuple[tuple[int, int], ...]:
+    """Where a known mistake changes the published solution: from which letter to which, for each place."""
+    source, places = task.notebook.cells[task.slug], []
+    for old, new in task.mistake(slug).edits:
+        before = len(commonprefix([old, new]))
+        after = len(old) - len(commonprefix([old[before:][::-1], new[before:][::-1]]))
+        places += [(match.start() + before, match.start() + after) for match in re.finditer(re.escape(old), source)]
+    return tuple(places)
 
 
 def fit_together(variant: Variant, slugs: tuple[str, ...]) -> bool:

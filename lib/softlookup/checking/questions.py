@@ -12,6 +12,7 @@ from softlookup.checking.diagnose import MistakeResults
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import expected_results, mistaken
+from softlookup.checking.ranges import at_ends
 from softlookup.checking.variant import Variant
 
 HOME_SEED = 4
@@ -66,6 +67,7 @@ def draw(variant: Variant, seed: int) -> list[Case]:
 def cases_of(variant: Variant, rng: np.random.Generator) -> list[Case]:
     """The questions as the task writes them, under the variant's convention."""
     cases, convention = variant.task.cases(rng, **variant.constants), variant.convention
+    cases = [*cases, *at_ends(variant.task.ranges, list(variant.task.parameters), "large" in variant.task.parts, cases)]
     cases = cases if convention is None else [convention.convert_case(case) for case in cases]
     return [_spread(variant, case) if case.grid and case.limits else case for case in cases]
 

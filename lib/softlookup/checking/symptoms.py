@@ -9,6 +9,7 @@ from softlookup.checking.compare import another_kind, same
 from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
+from softlookup.checking.nudge import ENOUGH, numbers_off
 from softlookup.checking.task import Task
 
 Failed = list[tuple[Case, Answer, Arrays]]
@@ -37,7 +38,7 @@ def by_symptom(task: Task, failed: Failed) -> list[str]:
         name = habits.pop() if len(habits) == 1 else ""
     if kinds == {""}:
         related = (name for name, turned in _RELATIONS.items() if all(_is(turned, *answered) for answered in failed))
-        name = next(related, "")
+        name = next((name for name in related if name == "axes-of-one" or _is_borne_out(failed)), "")
     return [HABIT + name] if name else []
 
 
@@ -64,6 +65,12 @@ _RELATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray | None]] = {
     "result-transposed": _turned,
     "sign-changed": _negative,
 }
+
+
+def _is_borne_out(failed: Failed) -> bool:
+    """Whether there are more wrong numbers than may be turned from right ones by chance."""
+    wrong = ((pair, case) for case, answer, right in failed for pair in zip(answer.arrays or (), right, strict=False))
+    return len({number for (got, expected), case in wrong for number in numbers_off(got, expected, case)}) >= ENOUGH
 
 
 def _is(

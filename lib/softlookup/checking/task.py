@@ -8,6 +8,7 @@ from typing import Any
 from softlookup.checking.conventions import MOST, Convention, conventions
 from softlookup.checking.habits import HABIT, says
 from softlookup.checking.inside.case import CORE, Arrays, Case, LayerAnswer
+from softlookup.checking.ranges import Ends
 
 LIBRARY = (
     *("softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training", "softlookup.roofline"),
@@ -105,6 +106,8 @@ class Task:
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
         called_with: Where the answer is a layer's class: the names of what the layer is called with.
         cuts: Whether questions with an axis cut to length 1 are added; not where the rest is no such input any more.
+        ranges: Which numbers may come, by the argument's name: the two ends, or the largest size. Its text says so, and
+            a question is added for each end (see ``ranges``).
         mistakes: The known mistakes; they stand beside the published solution (see ``notebook.described``).
         varies: What a course's variants may change besides constants (see ``conventions.conventions``).
         conventions: The convention of each variant, None where it is the published one; made from ``varies``.
@@ -119,7 +122,8 @@ class Task:
         parameters: What a student's function is given, as the oracle declares it: without the constants of a variant.
 
     Raises:
-        ValueError: If the parts lack the core or do not sum to 1, or the difficulty is not 1, 2 or 3.
+        ValueError: If the parts lack the core or do not sum to 1, the difficulty is not 1, 2 or 3, or a range is of no
+            argument.
 
     Book: instructors_task.html#instructors-task-says.
     """
@@ -146,6 +150,7 @@ class Task:
     layer: LayerAnswer | None = None
     called_with: tuple[str, ...] = ()
     cuts: bool = True
+    ranges: Mapping[str, Ends] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     varies: Mapping[str, Any] = field(default_factory=dict)
     conventions: tuple[Convention | None, ...] = ()
@@ -171,6 +176,8 @@ class Task:
             "earlier": tuple(task for task in self.before if task.lends and task.reveals),
             "parameters": {name: value for name, value in declared.items() if name not in self.variants[0]},
         }
+        if unknown := self.ranges.keys() - facts["parameters"].keys():
+            raise ValueError(f"{self.id} has ranges of {sorted(unknown)}, which are none of {[*facts['parameters']]}")
         if self.varies and not self.conventions:
             parameters = facts["parameters"].values()
             required = sum(parameter.default is parameter.empty for parameter in parameters)

@@ -8,7 +8,7 @@ import numpy as np
 
 from softlookup.checking.compare import Asked, RoundOutcome, first_difference, same
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, MistakeResults, each_shows
-from softlookup.checking.errors import meaning
+from softlookup.checking.errors import meaning, whose
 from softlookup.checking.habits import HABIT, is_slip
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import Arrays, Case
@@ -147,6 +147,8 @@ def word(
     sections = readings(task, slugs)
     if answer.failure is not None:
         sentences += _on_failure(case, answer.failure, input_names)
+        task_ids = {earlier.name: earlier.id for earlier in task.earlier}
+        sentences += filter(None, [whose(answer.failure.message, answer.failure.where, task_ids)])
         if not slugs:
             if not answer.failure.explained:
                 sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
@@ -156,13 +158,7 @@ def word(
         beside = [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         beside += _broken_properties(variant, case, answer)
         beside += _raised_elsewhere(variant, outcome.rounds, bool(slugs))
-        is_longer = any(
-            answer.arrays
-            and len(answer.arrays) > difference.result
-            and answer.arrays[difference.result].shape[:1] > (1,)
-            for _, answer, _ in outcome.rounds
-        )
-        sentences += [described(case, difference, names, reveals, is_longer), *beside]
+        sentences += [described(case, difference, names, reveals, outcome.rounds), *beside]
     return CheckResult(
         **common,
         names=names,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup.checking.compare import Difference
+from softlookup.checking.compare import Asked, Difference, same
 from softlookup.checking.inside import texts
 from softlookup.checking.inside.case import Case
 from softlookup.checking.limits import excess_in_words
@@ -42,9 +42,7 @@ _NAN_IN_KERNELS = (
 )
 
 
-def described(
-    case: Case, difference: Difference, names: tuple[str, ...], reveals: bool, is_longer_elsewhere: bool = False
-) -> str:
+def described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool, rounds: Asked = ()) -> str:
     """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed.
 
     Args:
@@ -52,7 +50,7 @@ def described(
         difference: The difference.
         names: What the results are called.
         reveals: Whether the right result may be shown.
-        is_longer_elsewhere: Whether the first axis of this result is longer than 1 in another question.
+        rounds: All questions, answers and right answers.
     """
     prefix = f'Case "{case.label}"'
     if difference.kind == "text":
@@ -63,9 +61,7 @@ def described(
         message = f"{prefix}: the shape{which(difference, names)} is {shape(difference.got)}, "
         message += f"wanted is {shape(difference.expected)}."
         if difference.got.shape[1:] == difference.expected.shape and difference.got.ndim:
-            is_single = difference.got.shape[0] == 1 and not is_longer_elsewhere
-            many = "did you return several results?" if difference.expected.ndim else "one number is asked for."
-            message += " There is one axis too many in front: " + ("take `[0]`." if is_single else many)
+            message += f" There is one axis too many in front{_what_to_take(case, difference, rounds)}"
         return message
     if case.is_recorded and difference.result == len(names) - 1:
         return f"{prefix}: every value is right, and the {excess_in_words(case, difference.got)}."
@@ -82,6 +78,23 @@ def described(
     allowed = "" if exact else f" (tolerance {tolerance:g})"
     unwritten = f" {_NAN_IN_KERNELS}" if case.grid and got == "NaN" else ""
     return f"{prefix}: {cell} is {got}{wanted_part}{allowed}.{count}{unwritten}"
+
+
+def _what_to_take(case: Case, difference: Difference, rounds: Asked) -> str:
+    """The end of a sentence on an axis too many in front: what is right along it in every question that has it."""
+    at = difference.result
+    pairs = [
+        (other, answer.arrays[at], right[at])
+        for other, answer, right in rounds
+        if answer.arrays is not None and (other.gradients, other.world) == (case.gradients, case.world)
+    ]
+    longer = [(other, got, right) for other, got, right in pairs if got.ndim and got.shape[1:] == right.shape]
+    is_single = all(len(got) == 1 for _, got, _ in longer)
+    if not case.world and all(len(got) and same((got[0],), (right,), other) for other, got, right in longer):
+        return ": take `[0]`." if is_single else ": did you return several results? The first of them is right."
+    if not difference.expected.ndim:
+        return ": one number is asked for."
+    return "." if is_single else ": did you return several results?"
 
 
 def _single(difference: Difference, names: tuple[str, ...]) -> str:

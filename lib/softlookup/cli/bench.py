@@ -27,6 +27,7 @@ class _Name(click.ParamType):
 
 @click.command()
 @click.argument("name", type=_Name())
+@click.argument("answers", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--json", "file", type=FILE, help="Write the measurements here; with --for, read them.")
 @click.option(
     "--data", type=EXISTING_FOLDER, help="training and int8: a folder of pairs; writer: of the training text."
@@ -48,6 +49,7 @@ class _Name(click.ParamType):
 @click.option("--quick", is_flag=True, help="all but checks and refinement: a small run, to see that it works.")
 def bench(
     name: str,
+    answers: tuple[Path, ...],
     file: Path | None,
     data: Path | None,
     figure: Path | None,
@@ -60,7 +62,10 @@ def bench(
     """Measure NAME against a peer.
 
     The results are ratios, measured in one run on the same work. It needs a clone of the course's repository.
+    ANSWERS goes with strangers: files of answers to judge, or folders of them.
     """
+    if answers and name != "strangers":
+        refuse(f"{answers[0]} goes with strangers, and not with {name}: leave it out")
     if figure is not None and figure.suffix not in (".svg", ".png"):
         refuse(f"{figure} ends in {figure.suffix!r}: name a file that ends in .svg or .png")
     if judge is not None:
@@ -69,6 +74,7 @@ def bench(
         _tell(judge, file)
         return
     options = {
+        "answers": lambda: answers,
         "root": checkout,
         "peers": lambda: peers,
         "sources": lambda: sources(checkout()),
@@ -91,7 +97,10 @@ def bench(
         save_step_cost(measured["steps"], figure)
     if file is not None:
         file.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
-    _show_record(measured)
+    if name == "strangers":
+        _show_chapters(measured["chapters"] | {"in all": measured["together"]})
+    else:
+        _show_record(measured)
 
 
 def _tell(judge: str, file: Path | None) -> None:
@@ -105,6 +114,19 @@ def _tell(judge: str, file: Path | None) -> None:
         )
     except ValueError as wrong:
         refuse(str(wrong))
+
+
+def _show_chapters(rows: dict[str, dict[str, Any]]) -> None:
+    """Show what the judge made of the answers to each chapter."""
+    from rich.table import Table
+
+    from softlookup.grading.reports.table import terminal
+
+    columns = ("wrong", "wrong_passed", "right", "right_refused", "named", "named_share", "names_known", "false_names")
+    table = Table("chapter", *(column.replace("_", " ") for column in columns))
+    for chapter, counts in rows.items():
+        table.add_row(chapter, *("" if counts[column] is None else str(counts[column]) for column in columns))
+    terminal().print(table)
 
 
 def _show_record(record: dict[str, Any]) -> None:

@@ -36,7 +36,8 @@ def quiz(names: tuple[str, ...], on_right_answers: bool, count: int, seed: int |
     questions = home_questions(path, count, drawn, target.task, lambda sentence: show_notes([sentence]))
     if not questions:
         where = "answers that pass and can be changed in several ways, in chapters 2, 4 to 10, 13 and 15"
-        refuse(f"there are no questions on {target.task or path.name}: they are on {where}")
+        what = "solve a task there, save the notebook, and run `softlookup quiz` again"
+        refuse(f"there are no questions on {target.task or path.name}: they are on {where}. To have some, {what}")
     if sentence := powers(questions):
         click.echo(sentence)
     right, warned = 0, False

@@ -44,7 +44,7 @@ _PARTS = (
     "in_page/__init__.py",
     *(f"in_page/{name}.py" for name in ("missing", "playing", "runnable", "sealed", "session", "why")),
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
-    *(f"checking/{name}.py" for name in ("kernels", "limits", "nudge", "ranks")),
+    *(f"checking/{name}.py" for name in ("further", "kernels", "limits", "nudge", "ranges", "ranks")),
     *(f"checking/{name}.py" for name in ("catalogue", "local", "notebook", "oracle", "own", "panel", "protocols")),
     *(f"checking/{name}.py" for name in ("prints", "published", "questions", "result", "rewriting", "task", "variant")),
     *(f"checking/{name}.py" for name in ("edit_words", "edits", "errors", "habits", "line_edits", "slips", "symptoms")),

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checking.compare import same
 from softlookup.checking.edit_words import RULES
 from softlookup.checking.edits import Function, Mutant, function_in
+from softlookup.checking.inside import texts
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.printed import quiet
 from softlookup.checking.inside.probe import Answer, TimeIsUp, run
@@ -25,7 +27,7 @@ _CHANGED = "<changed>"
 _MOST_LINES = 50_000
 """Lines that run before a call is ended: a changed line may make a loop endless, and a page has no clock for it."""
 
-_MOST_EDITS, _MOST_CASES, _MOST_ENTRIES = 10, 3, 12
+_MOST_EDITS, _MOST_CASES, _MOST_ENTRIES, _MOST_CHARACTERS = 10, 3, 12, 200
 
 SAME, OTHER, SHAPE, STOPS = EFFECTS = (
     "The same numbers as before.",
@@ -33,6 +35,7 @@ SAME, OTHER, SHAPE, STOPS = EFFECTS = (
     "A result of another shape.",
     "An exception.",
 )
+EFFECTS_OF_TEXT = SAME_TEXT, OTHER_TEXT, _ = "The same result as before.", "Another result.", STOPS
 WAITS = "Ranks that wait for ever."
 EFFECTS_OF_RANKS = (*EFFECTS, WAITS)
 
@@ -73,14 +76,15 @@ def why_questions(
         for number in rng.permutation(len(plain)):
             case, original = plain[number], before[number]
             answer = _results(changed, case, variant)
-            effect = _effect(original, answer)
+            effect = _effect(case, original, answer)
             if effect and effect not in effects:
                 effects.add(effect)
                 drawn.append(_question(variant, function, mutant, case, (original, answer), effect, rng))
                 break
         if len(drawn) == len(EFFECTS):
             break
-    drawn.sort(key=lambda question: question["options"][question["key"]] == OTHER)  # what most edits do comes last
+    # What most edits do comes last.
+    drawn.sort(key=lambda question: question["options"][question["key"]] in (OTHER, OTHER_TEXT))
     return drawn[:MOST]
 
 
@@ -91,6 +95,8 @@ def can_ask(source: str, name: str) -> bool:
 
 
 def _options(case: Case) -> tuple[str, ...]:
+    if case.frame == "text":
+        return EFFECTS_OF_TEXT
     return EFFECTS_OF_RANKS if case.world else EFFECTS
 
 
@@ -144,12 +150,14 @@ def _counted() -> Iterator[None]:
         sys.settrace(before)
 
 
-def _effect(original: Answer, changed: Answer) -> str:
+def _effect(case: Case, original: Answer, changed: Answer) -> str:
     """What a change does to a result; empty where it is none of the effects."""
     if original.arrays is None:
         return ""
     if changed.arrays is None:
         return "" if changed.failure is None else _KINDS.get(changed.failure.kind, "")
+    if case.frame == "text":
+        return SAME_TEXT if same(changed.arrays, original.arrays, case) else OTHER_TEXT
     pairs = list(zip(original.arrays, changed.arrays, strict=False))
     if len(original.arrays) != len(changed.arrays) or any(a.shape != b.shape for a, b in pairs):
         return SHAPE
@@ -188,13 +196,17 @@ def _input(name: str, value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(item, np.ndarray) for item in value):
         shapes = [str(item.shape) for item in value]
         return f"{name} of shapes {', '.join(shapes)} by rank" if len({*shapes}) > 1 else f"{name} of shape {shapes[0]}"
-    return f"{name} of shape {value.shape}" if isinstance(value, np.ndarray) else f"{name} = {value}"
+    if isinstance(value, np.ndarray):
+        return f"{name} of shape {value.shape}"
+    return f"{name} = {texts.brief(value, _MOST_CHARACTERS)}"
 
 
 def _shown(case: Case, answer: Answer) -> str:
     """A result, or the exception, in one line or a few."""
     if answer.arrays is None:
         return answer.failure.message if answer.failure is not None else ""
+    if case.frame == "text":
+        return "; ".join(texts.whole(array, _MOST_CHARACTERS) for array in answer.arrays)
     if not case.world:
         return "; ".join(map(_array, answer.arrays))
     *results, _ = answer.arrays  # the last is the traffic beyond the limits

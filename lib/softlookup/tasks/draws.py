@@ -13,6 +13,12 @@ def normal(rng: Rng, *shape: int, dtype: str = "float32", scale: float = 1.0) ->
     return (scale * rng.standard_normal(shape)).astype(dtype)
 
 
+def of_many_lengths(rng: Rng, vectors: np.ndarray) -> np.ndarray:
+    """The same vectors, each times another number from 0.001 to 1000: what is added to a length shows."""
+    factors = 10.0 ** rng.permutation(np.linspace(-3, 3, vectors[..., 0].size))
+    return (vectors * factors.reshape(*vectors.shape[:-1], 1)).astype(vectors.dtype)
+
+
 def softmax(scores: np.ndarray, axis: int | None = -1) -> np.ndarray:
     """Softmax along one axis."""
     raised = np.exp(scores - scores.max(axis=axis, keepdims=True))
@@ -28,6 +34,14 @@ def qkv(
         normal(rng, *lead, s, h, dtype=dtype),
         normal(rng, *lead, s, hv, dtype=dtype),
     )
+
+
+def far_from_zero(rng: Rng, *shape: int) -> np.ndarray:
+    """Rows of four or eight numbers near 4096: what a float32 holds of their squares is coarser than their variance.
+
+    They are multiples of 1/8, so that sums, means and deviations are exact in every order.
+    """
+    return (4096.0 + np.round(8 * np.clip(rng.standard_normal(shape), -2, 2)) / 8).astype("float32")
 
 
 def seeing_mask(rng: Rng, *shape: int) -> np.ndarray:
@@ -59,6 +73,13 @@ def far_below(q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     q, k = (np.round(4 * np.clip(array, -1, 1)) / 4 for array in (q, k))
     q[..., -1], k[..., -1] = FAR_BELOW, 64.0
     return q, k
+
+
+def hidden_far_above(k: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+    """Keys of ``far_below``, of which the hidden ones have scores near +10240: -1e4 leaves them the largest."""
+    k = k.copy()
+    k[..., -1][hidden] = -64.0
+    return k
 
 
 def large_logits(rng: Rng, t: int, s: int, h: int = 4) -> tuple[np.ndarray, np.ndarray]:

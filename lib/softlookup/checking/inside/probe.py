@@ -33,6 +33,9 @@ FED = ("fed-again", "fed-singly")
 _MOST_SAID = 300
 """Characters of what an exception says."""
 
+_MOST_CALLERS = 3
+"""Functions of the student's that are named between the one that was asked and the one that raised."""
+
 MAX_PRINTED = 2000
 """Characters kept of what the student's code prints; the rest is counted only."""
 
@@ -225,25 +228,34 @@ def _whole_words(line: str) -> str:
 
 def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Failure:
     frames = _students_frames(error)
+    codes = [function.__code__ for function in functions_behind(obj)]
+    names, files = {code.co_name for code in codes}, {code.co_filename for code in codes}
+
+    def in_words(filename: str, function: str) -> str:
+        return f"`{function}`" + " in another cell" * (filename not in files)
+
     if isinstance(error, NotImplementedError):
         # Blank only if the task's own function says so; an earlier one that it calls is another matter.
         last = (frames or traceback.extract_tb(error.__traceback__))[-1]
-        if last.name in {f.__code__.co_name for f in functions_behind(obj)}:
+        if last.name in names:
             return Failure("blank", "This task is still blank.")
         if not str(error):
-            return Failure("raised", f"It calls `{last.name}`, which is still blank")
+            where = "" if last.filename in files else "in another cell"
+            return Failure("raised", f"It calls `{last.name}`, which is still blank", where)
     try:
         lines = str(error).strip().splitlines()
     except Exception:
         lines = []
-    name = type(error).__name__
-    message = f"{name}: {_whole_words(lines[0])}" if lines else name
+    kind = type(error).__name__
+    message = f"{kind}: {_whole_words(lines[0])}" if lines else kind
     if not frames:
         return Failure("raised", message, explained=arguments_differ(error, obj, arguments))
+    callers = [*dict.fromkeys((frame.filename, frame.name) for frame in reversed(frames))]
+    between = [caller for caller in callers[1:] if caller[1] not in names] if callers[0][1] not in names else []
+    chain = ", called by ".join(in_words(*function) for function in [callers[0], *between[:_MOST_CALLERS]])
     code = f": {frames[-1].line.strip()}" if frames[-1].line else ""
-    return Failure(
-        "raised", message, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}", explained(error, _is_students)
-    )
+    where = f"line {frames[-1].lineno} of {chain}{code}"
+    return Failure("raised", message, where, explained(error, _is_students))
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:

@@ -9,7 +9,6 @@ written otherwise: so two answers whose bytes differ have values that differ, an
 
 import json
 from collections.abc import Iterator
-from itertools import islice
 from os.path import commonprefix
 from typing import Any
 
@@ -163,9 +162,13 @@ def _key(value: Any) -> Any:
 
 def brief(value: Any, most: int = MAX_SHOWN) -> str:
     """A value as Python writes it, cut where it is long; nothing in it that a page or a terminal would obey."""
-    text = repr(value)[: most + 1]
+    return _cut(repr(value), most)
+
+
+def _cut(text: str, most: int) -> str:
     text = "".join(
-        c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\N{REPLACEMENT CHARACTER}" for c in text
+        c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\N{REPLACEMENT CHARACTER}"
+        for c in text[: most + 1]
     )
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -193,18 +196,34 @@ def _compare(got: Any, expected: Any, where: str, reveals: bool) -> str:
         return _compare_dictionaries(got, expected, where, reveals)
     if type(got) is not type(expected):
         return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(expected)})"
-    if reveals and isinstance(got, str):
-        start, *both = _from_difference(got, expected, MAX_SHOWN)
-        if start:
-            return f"{where}, from character {start} on, is {both[0]}, wanted is {both[1]}"
-    return f"{where} is {brief(got)}{plain}"
+    if not isinstance(got, str):
+        return f"{where} is {brief(got)}{plain}"
+    start, *both = _from_difference(got, expected, MAX_SHOWN)
+    begins = f", from character {start} on," if start and reveals else ""
+    if not reveals:  # where the two begin to differ would tell
+        return f"{where} is {brief(got)}, which is not right"
+    return f"{where}{begins} is {both[0]}, wanted is {both[1]}{_lookalikes(got, expected)}"
 
 
 def _from_difference(got: str, expected: str, most: int) -> tuple[int, str, str]:
     """Where to begin to show two texts, 0 where both fit or differ early, and both from there on."""
-    fit = max(len(repr(got)), len(repr(expected))) <= most
-    start = 0 if fit else max(0, len(commonprefix([got, expected])) - most // 3)
+    start, at = 0, len(commonprefix([got, expected]))
+    if max(len(repr(got)), len(repr(expected))) > most:
+        start = max(0, at - most // 3)
+        # A character that nobody sees is written with up to ten, as \N{ZERO WIDTH SPACE} is.
+        while start < at and len(repr(got[start:at])) > most // 2:
+            start += 1
     return start, brief(got[start:], most), brief(expected[start:], most)
+
+
+def _lookalikes(got: str, expected: str) -> str:
+    """The numbers of the first characters that differ, where a reader may take one for the other."""
+    at = len(commonprefix([got, expected]))
+    pair = got[at : at + 1], expected[at : at + 1]
+    if "".join(pair).isascii() or not "".join(pair).isprintable():
+        return ""
+    names = [f"U+{ord(character):04X}" if character else "nothing" for character in pair]
+    return f" (the first character that differs is {names[0]}, where {names[1]} is wanted)"
 
 
 def _compare_lists(got: list[Any], expected: list[Any], where: str, reveals: bool) -> str:
@@ -225,7 +244,7 @@ def _compare_lists(got: list[Any], expected: list[Any], where: str, reveals: boo
 def _compare_dictionaries(got: dict[Any, Any], expected: dict[Any, Any], where: str, reveals: bool) -> str:
     for key, right in expected.items():
         if key not in got:
-            return f"{where} lacks the key {brief(key)}" if reveals else f"{where} lacks a key"
+            return _without_key(got, expected, key, where) if reveals else f"{where} lacks a key"
         if got[key] != right:
             inner = f"the value of {brief(key)}" if where == "the result" else f"{where}, the value of {brief(key)}"
             return _compare(got[key], right, inner, reveals)
@@ -233,6 +252,17 @@ def _compare_dictionaries(got: dict[Any, Any], expected: dict[Any, Any], where: 
     if extra is None:
         return f"{where} is {brief(got)}, as wanted"
     return f"{where} has the key {brief(extra)}, which should not be there"
+
+
+def _without_key(got: dict[Any, Any], expected: dict[Any, Any], key: Any, where: str) -> str:
+    """A dictionary lacks a key; another one, which may look like it, may have come in its place."""
+    strays = [stray for stray in got if stray not in expected and isinstance(stray, str) and isinstance(key, str)]
+    stray = max(strays, key=lambda stray: len(commonprefix([stray, key])), default="")
+    if not strays:
+        return f"{where} lacks the key {brief(key)}"
+    start, *both = _from_difference(stray, key, MAX_SHOWN)
+    begins = f" from character {start} on" if start else ""
+    return f"{where} has a key that is{begins} {both[0]}, wanted is {both[1]}{_lookalikes(stray, key)}"
 
 
 def _kind(value: Any) -> str:
@@ -248,33 +278,34 @@ def whole(array: np.ndarray, most: int = 2000) -> str:
         return "what came back cannot be read"
 
 
-def chips(array: np.ndarray, most: int = 40) -> list[str] | None:
-    """An answer as a row of short texts to show side by side; None if it cannot be read."""
+def _entries(array: np.ndarray) -> list[str]:
+    """The entries of an answer as Python writes them."""
+    value = to_value(array)
+    if isinstance(value, dict):
+        return [f"{key!r}: {entry!r}" for key, entry in value.items()]
+    return [*map(repr, value)] if isinstance(value, list) else [repr(value)]
+
+
+def chips_side_by_side(got: np.ndarray, expected: np.ndarray, most: int = 40) -> tuple[list[str], list[str]] | None:
+    """Two answers as rows of short texts to show side by side; None if one cannot be read.
+
+    Both rows, and the first two long texts that differ, begin shortly before the difference.
+    """
     try:
-        value = to_value(array)
+        both = _entries(got), _entries(expected)
     except ValueError:
         return None
-    if isinstance(value, dict):
-        items = [f"{brief(k, 30)}: {brief(v, 30)}" for k, v in islice(value.items(), most)]
-    elif isinstance(value, list):
-        items = [brief(item, 30) for item in value[:most]]
-    else:
-        return [brief(value)]
-    return items if len(value) <= most else [*items, f"… {len(value) - most} more"]
+    width = MAX_SHOWN // (2 if got[:1].tobytes() == b"[" else 1)  # lists have many entries
+    at = next((n for n, pair in enumerate(zip(*both, strict=False)) if pair[0] != pair[1]), min(map(len, both)))
+    begin = at - most // 2 if at >= most else 0
+    pair = [entries[at] for entries in both if at < len(entries)]
+    start = len(commonprefix(pair)) - width // 3 if len(pair) == 2 and max(map(len, pair)) > width else 0
 
+    def row(entries: list[str]) -> list[str]:
+        shown = [_cut(entry, width) for entry in entries[begin : begin + most]]
+        if start > 0:
+            shown[at - begin] = f"… {_cut(entries[at][start:], width)}"
+        rest = len(entries) - begin - most
+        return [f"… {begin} before"] * (begin > 0) + shown + [f"… {rest} more"] * (rest > 0)
 
-def chips_side_by_side(got: np.ndarray, expected: np.ndarray) -> tuple[list[str], list[str]] | None:
-    """Two answers as rows of short texts, None if one cannot be read; the first long texts that differ begin there."""
-    got_row, expected_row = chips(got), chips(expected)
-    if got_row is None or expected_row is None:
-        return None
-    values, most = (to_value(got), to_value(expected)), 30
-    if all(isinstance(value, str) for value in values):
-        values, most = ([values[0]], [values[1]]), MAX_SHOWN
-    if all(isinstance(value, list) for value in values):
-        size = min(len(got_row), len(expected_row), *map(len, values))
-        at = next((n for n in range(size) if values[0][n] != values[1][n]), size)
-        if at < size and all(isinstance(value[at], str) for value in values):
-            start, *both = _from_difference(values[0][at], values[1][at], most)
-            got_row[at], expected_row[at] = (f"… {text}" if start else text for text in both)
-    return got_row, expected_row
+    return row(both[0]), row(both[1])

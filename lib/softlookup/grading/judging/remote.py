@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from softlookup.checking.variant import Variant
 from softlookup.grading.judging.lent import owns, sound
 from softlookup.grading.judging.rebuild import ReleasedCheck
 from softlookup.grading.sandbox.outside.lending import Own
-from softlookup.grading.sandbox.outside.session import OutOfTime, SubmissionSession
+from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
 
 _OWN_S = 2.0
 """How long a student's own function may take where it is compared with a lent one."""
@@ -163,6 +163,8 @@ class RemoteApart:
     ) -> None:
         self.worlds, self._anew = worlds, anew
         self.left, self.left_for_decoys = seconds, seconds / 2
+        self._last: SubmissionSession | None = None
+        self._contexts = ExitStack()
 
     def process(self, session: SubmissionSession) -> Student:
         """What answers in a process that holds the answer to the task."""
@@ -173,13 +175,22 @@ class RemoteApart:
         return self.worlds.answers
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        """Answer questions in a new process; nothing is lent to ranks.
+        """Answer questions on which no points depend, all in one more process; nothing is lent to ranks.
 
         Raises:
-            OutOfTime: If it takes too long.
+            OutOfTime: If it takes too long, or the process ends: that costs no points.
         """
-        with self._anew() as session:
-            yield from self.process(session).answers(cases, results, lent)
+        try:
+            if self._last is None:
+                self._last = self._contexts.enter_context(self._anew())
+            yield from self.process(self._last).answers(cases, results, lent)
+        except Dead:
+            raise OutOfTime from None
+
+    def close(self) -> None:
+        """End the process that answers such questions."""
+        self._last = None
+        self._contexts.close()
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
         """Nothing: what is lent is compared call by call, and a rank is run many times."""

@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property, partial
 
 from nbformat import NotebookNode
@@ -195,7 +195,8 @@ class SubmissionRun:
         for at, student in sorted(self._parallel.items()):
             check = self._check_at(at)
             try:
-                self._judge(grade_id(self.cells[at]), check, partial(self._result, check, student))
+                with closing(student):
+                    self._judge(grade_id(self.cells[at]), check, partial(self._result, check, student))
             except Dead as dead:
                 self._died(at, str(dead))
 

@@ -40,13 +40,14 @@ def _similarity_cases(rng: Rng) -> list[Case]:
     same = vectors(2, 3)
     # Short on one side, or on both: the product of the lengths is then below 1e-8, a length alone is far above it.
     unit = [x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (vectors(3, 4), vectors(4, 4))]
-    tiny, tiniest = 3e-5, 5e-6
+    tiny, tiniest, large = 3e-5, 5e-6, 1e6
     return [
         case("three queries, five keys of width four", q, k),
         case("four queries, four keys of width four", vectors(4, 4), vectors(4, 4)),
         case("a query and a key of zeros", zero_q, zero_k),
         case("keys that point as the queries do, or the other way", same, np.vstack([7.0 * same, -0.5 * same])),
         case("one query, one key", vectors(1, 3), -vectors(1, 3)),
+        case("queries and keys of length 1,000,000", large * unit[0], large * unit[1]),
         *(
             Case(f"{name} of length 0.00003", pair, frame="numpy", tolerance=1e-3)
             for name, pair in (("queries", (tiny * unit[0], unit[1])), ("keys", (unit[0], tiny * unit[1])))

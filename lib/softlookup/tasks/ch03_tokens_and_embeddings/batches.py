@@ -16,7 +16,7 @@ def _pad_cases(rng: Rng) -> list[Case]:
         return Case(label, (rows, pad_id))
 
     # Never two rows: one result of two rows would be taken for two results.
-    taken = [[7, 3], [7], [int(rng.integers(10, 99)), 7, 7]]
+    taken = [[7, 3], [7], [int(rng.integers(10, 99)), 7, 7], [7]]
     return [
         case("three sequences, the longest of five tokens", (3, 5, 2), 0),
         case("as many sequences as tokens", (2, 3, 1), 0),

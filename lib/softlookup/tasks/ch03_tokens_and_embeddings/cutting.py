@@ -32,6 +32,7 @@ def _words_cases(rng: Rng) -> list[Case]:
         case("accents", "Zoë a mangé l'œuf à Orléans."),
         case("several marks in a row", "What?! Well... (maybe)"),
         case("spaces around and between", "  two \t gaps\n\n and  ends "),
+        case("white space of other kinds", "1\u00a0000\u2009km:\u3000so\u2028far,\r\n\x1fx2"),
         case("no text at all", ""),
         case("one mark", "!"),
         case("two words and nothing behind them", "the cat"),

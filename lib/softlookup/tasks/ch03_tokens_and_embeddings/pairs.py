@@ -51,6 +51,7 @@ def _merge_cases(rng: Rng) -> list[Case]:
 
     return [
         case("a pair that stands there twice", list("banana"), ("a", "n")),
+        case("a pair whose right half comes first in the alphabet", list("banana"), ("n", "a")),
         case("three of the same in a row", ["a", "a", "a", "b"], ("a", "a")),
         case("five of the same in a row", ["a"] * 5, ("a", "a")),
         case("symbols of several letters", ["ab", "c", "a", "bc", "ab", "c"], ("ab", "c")),

@@ -84,6 +84,7 @@ def _encode_cases(rng: Rng) -> list[Case]:
         case("merges that build on each other", "sunnysun", [("u", "n"), ("s", "un"), ("n", "y"), ("sun", "ny")]),
         case("the same pair several times", "ananas", [("a", "n"), ("an", "an")]),
         case("the same letter in a row", "aaaab", [("a", "a"), ("aa", "b")]),
+        case("capitals and small letters", "AaAbab", [("a", "b"), ("A", "a")]),
         case("letters that no merge knows", "éabà", [("a", "b")]),
         case("no merges", "abc", []),
         case("one letter", "a", [("a", "a")]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.case import Arrays, Case
 from softlookup.tasks.draws import FAR_BELOW, LARGE_TOLERANCE, Rng, blind_mask, large_logits, normal, qkv, seeing_mask
 
 
@@ -57,3 +57,24 @@ def attention_cases(rng: Rng, arity: int) -> list[Case]:
         case("scores in the thousands", (q_big, k_big, normal(rng, 5, 3)), None, "large"),
         case("scores in the thousands, the largest ones masked", (q_far, k_far, normal(rng, 5, 3)), hidden, "large"),
     ]
+
+
+def no_nan_sent_back(case: Case, arrays: Arrays) -> str | None:
+    """A property of the gradients: none is NaN where a query sees nothing.
+
+    Args:
+        case: The question; masks are its arrays of booleans.
+        arrays: The gradients.
+
+    Returns:
+        What is wrong; None if nothing is.
+    """
+    masks = [arg for arg in case.args if isinstance(arg, np.ndarray) and arg.dtype == bool]
+    is_blind = any(not mask.any(axis=-1).all() for mask in masks)
+    if not case.gradients or not is_blind or not any(np.isnan(array).any() for array in arrays):
+        return None
+    return (
+        "A query sees nothing, and gradients are NaN: the softmax of its row of -inf is NaN and flows back to q and k, "
+        "even where the result is filled in later. Set masked scores by `masked_fill` or `torch.where`: nothing flows "
+        "back where they wrote."
+    )

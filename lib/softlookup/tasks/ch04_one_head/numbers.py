@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import Rng, normal
+from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, large_logits, normal
 from softlookup.tasks.forbidden import ATTENTIONS
 
 EXAMPLE_TWO = np.array([[1.0, 0.5, 0.2], [0.8, 1.2, 0.3], [0.6, 0.9, 1.1], [1.1, 0.4, 0.7], [0.9, 0.7, 0.8]])
@@ -35,11 +35,16 @@ def _column_cases(rng: Rng) -> list[Case]:
     def case(label: str, s: int, h: int, hv: int) -> Case:
         return Case(label, (normal(rng, h), normal(rng, s, h), normal(rng, s, hv)))
 
+    q_big, k_big = large_logits(rng, 3, 5)
     return [
         case("five keys of width four", 5, 4, 3),
         case("three keys, H = 64", 3, 64, 2),
         case("four keys of width four, values as wide", 4, 4, 4),
         case("one key", 1, 3, 3),
+        *(
+            Case(label, (query, k_big, normal(rng, 5, 2)), part="large", tolerance=LARGE_TOLERANCE)
+            for label, query in (("scores in the thousands", q_big[0]), ("and most of them below 0", q_big[-1]))
+        ),
     ]
 
 
@@ -49,7 +54,9 @@ def _column(q: Any, k: Any, v: Any) -> Any:
     return torch.nn.functional.scaled_dot_product_attention(q[None], k, v)[0]
 
 
-COLUMN = described("04.column", cases=_column_cases, oracle=_column, forbids=ATTENTIONS)
+COLUMN = described(
+    "04.column", cases=_column_cases, oracle=_column, parts={"core": 0.9, "large": 0.1}, forbids=ATTENTIONS
+)
 
 
 def _spread_cases(rng: Rng) -> list[Case]:

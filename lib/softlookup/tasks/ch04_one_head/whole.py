@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
 from softlookup.tasks import draws
-from softlookup.tasks.ch04_one_head.cases import attention_cases
+from softlookup.tasks.ch04_one_head.cases import attention_cases, no_nan_sent_back
 from softlookup.tasks.draws import Rng, normal
 from softlookup.tasks.forbidden import ATTENTIONS
 
@@ -62,6 +62,7 @@ ATTENTION = described(
     cases=_attention_cases,
     oracle=_attention,
     parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
+    properties=(no_nan_sent_back,),
     forbids=ATTENTIONS,
 )
 
@@ -166,5 +167,6 @@ HEAD = described(
     cases=_head_cases,
     oracle=_head,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},
+    properties=(no_nan_sent_back,),
     forbids=ATTENTIONS,
 )

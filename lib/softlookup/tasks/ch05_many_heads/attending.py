@@ -7,6 +7,7 @@ import numpy as np
 from softlookup.checking.inside.case import CORE, Case
 from softlookup.checking.published import described
 from softlookup.tasks import draws
+from softlookup.tasks.ch04_one_head.cases import no_nan_sent_back
 from softlookup.tasks.ch05_many_heads.arranging import AXES
 from softlookup.tasks.draws import Rng, normal
 from softlookup.tasks.forbidden import ATTENTIONS
@@ -102,6 +103,7 @@ HEADS = described(
     cases=_heads_cases,
     oracle=heads_oracle,
     parts={"core": 0.4, "mask": 0.25, "blind": 0.1, "large": 0.05, "gradient": 0.1, "dtype": 0.1},
+    properties=(no_nan_sent_back,),
     forbids=ATTENTIONS,
 )
 

@@ -20,6 +20,7 @@ def _bucket_cases(rng: Rng, n_buckets: int, farthest: int) -> list[Case]:
         Case("distances up to 399", (np.array([d for d in clear if d >= 40]),)),
         Case("a table of distances, keys ahead among them", (drawn.astype("int64"),)),
         Case("keys ahead alone", (np.array([-1, -5, -19]),)),
+        Case("very far on both sides", (np.array([[farthest + 1, 10**4, 10**6], [farthest, -(10**4), -(10**6)]]),)),
         Case("a single distance, without axes", (np.array(37),)),
         Case("three axes, all of length 1", (np.array([[[2]]]),)),
     ]

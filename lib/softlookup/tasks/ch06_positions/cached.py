@@ -20,6 +20,9 @@ def _cached_cases(rng: Rng) -> list[Case]:
         return Case(label, (q, k, v), tolerance=ROUNDED, **how)
 
     low = case("all scores far below zero", 2, 2, 3, 5, 4, 4)
+    high = case("the later a key, the larger its scores", 2, 2, 3, 5, 4, 4, part="large")
+    q, k, _ = high.args
+    q[..., 2], k[..., 3, 2], k[..., 4, 2] = 8.0, 10240.0, 20480.0  # in the pair that hardly turns
     return [
         case("the whole sequence at once: T = S = 5", 2, 3, 5, 5, 4, 4),
         case("one new token behind seven kept ones", 2, 2, 1, 8, 6, 6),
@@ -27,6 +30,7 @@ def _cached_cases(rng: Rng) -> list[Case]:
         case("values of another width", 2, 1, 2, 6, 4, 2),
         case("all sizes 4", 4, 4, 4, 4, 4, 4),
         replace(low, args=(*far_below(*low.args[:2]), low.args[2]), part="large", tolerance=ROUNDED_FAR),
+        high,
     ]
 
 

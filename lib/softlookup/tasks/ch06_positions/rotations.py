@@ -49,6 +49,7 @@ def _rotary_cases(rng: Rng) -> list[Case]:
         case("far down a text: H = 8, from 300 on", 1, 1, 2, 8, 300),
         case("float64", 2, 3, 5, 4, 2, dtype="float64", keeps_dtype=True, part="dtype"),
         case("float32", 2, 3, 5, 4, 2, keeps_dtype=True, part="dtype"),
+        case("float32, from a million on", 1, 2, 3, 8, 1_000_000, keeps_dtype=True, part="dtype"),
         case(
             "gradient of the tokens",
             2,

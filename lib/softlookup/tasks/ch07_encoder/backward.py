@@ -5,7 +5,7 @@ from typing import Any
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
 from softlookup.tasks.ch07_encoder.norms import NORMS, normed
-from softlookup.tasks.draws import Rng, normal
+from softlookup.tasks.draws import Rng, far_from_zero, normal
 from softlookup.tasks.forbidden import AUTOGRAD
 
 
@@ -19,6 +19,7 @@ def _backward_cases(rng: Rng) -> list[Case]:
         Case("T = D = 4", args(4, 4)),
         Case("one token, D = 6", args(1, 6)),
         Case("eps = 0.5", args(4, 3, eps=0.5)),
+        Case("tokens of large mean", (normal(rng, 3, 4), far_from_zero(rng, 3, 4), normal(rng, 4), 1e-5)),
         Case("tokens of small variance, float64", args(2, 5, eps=1e-3, scale=0.02, dtype="float64")),
     ]
 

@@ -90,6 +90,7 @@ def _swiglu_cases(rng: Rng, beta: float) -> list[Case]:
         Case("B = 2, T = 3, D = 4, F = 11", _swiglu_args(rng, 2, 3, 4, f=11)),
         Case("T = D = F = 4", _swiglu_args(rng, 4, 4, f=4)),
         Case("one token, D = 6, F = 5", _swiglu_args(rng, 1, 6, f=5)),
+        Case("large numbers, float64", (1000.0 * double[0], *double[1:]), tolerance=1e-7),
         Case("float64", double, keeps_dtype=True, part="dtype"),
         Case("float32", _swiglu_args(rng, 2, 4, 3, f=8), keeps_dtype=True, part="dtype"),
         Case(

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import Rng, normal
+from softlookup.tasks.draws import Rng, far_from_zero, normal
 
 NORMS = (
     "torch.nn.functional.layer_norm",
@@ -51,6 +51,7 @@ def _layer_cases(rng: Rng) -> list[Case]:
         Case("four axes, D = 4", args(2, 3, 5, 4)),
         Case("one token alone, D = 7", args(7)),
         Case("tokens of tiny variance", args(2, 4, 5, scale=2e-3)),
+        Case("tokens of large mean", (far_from_zero(rng, 2, 3, 4), *_gain_shift(rng, 4), 1e-5)),
         Case("eps = 0.5", args(2, 3, 6, eps=0.5)),
         Case("tokens of D equal numbers", (np.full((2, 3, 4), 1.5, dtype="float32"), *_gain_shift(rng, 4), 1e-5)),
         Case("float64", double, keeps_dtype=True, part="dtype"),

@@ -9,12 +9,10 @@ from softlookup.checking.published import described
 from softlookup.tasks.draws import Rng, normal
 from softlookup.tasks.forbidden import ATTENTIONS
 
-WHOLE_LAYERS = (
-    "torch.nn.TransformerEncoderLayer",
-    "torch.nn.TransformerEncoder",
-    "torch.nn.Transformer",
-    *ATTENTIONS,
-)
+LAYERS = ("torch.nn.TransformerEncoderLayer", "torch.nn.TransformerEncoder", "torch.nn.Transformer")
+"""What must not be called where a sublayer is to be written."""
+
+WHOLE_LAYERS = (*LAYERS, *ATTENTIONS)
 """What must not be called where a layer is to be written."""
 
 
@@ -108,7 +106,7 @@ SUBLAYER = described(
     cases=_sublayer_cases,
     oracle=_sublayer,
     parts={"core": 0.8, "gradient": 0.1, "dtype": 0.1},
-    forbids=WHOLE_LAYERS,
+    forbids=LAYERS,
     variants=(
         {"norm_first": False, "asked": "**norm after the sum** (post-LN)"},
         {"norm_first": True, "asked": "**norm before the sublayer** (pre-LN)"},

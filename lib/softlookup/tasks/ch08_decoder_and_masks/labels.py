@@ -16,13 +16,13 @@ def _labels_cases(rng: Rng) -> list[Case]:
 
     return [
         Case("the French sentence", ([[10, 11, 12, 13, 14]], 2, 3, 0)),
-        case("three sentences of different lengths", (4, 2, 3), 2, 3, 0),
+        case("three sentences of different lengths", (4, 2, 3), 6, 3, 0),
         case("as many sentences as positions", (2, 1, 2), 1, 2, 0),
         case("the pad is not 0", (3, 5), 0, 1, 7),
-        case("an empty sentence among them", (0, 2), 2, 3, 0),
+        case("an empty sentence among them", (0, 2), 5, 2, 9),
         case("sentences of one length", (3, 3), 5, 6, 4),
         case("two empty sentences: T = 1", (0, 0), 2, 3, 0),
-        Case("ids of a large vocabulary", ([[50_256, 300], [40_000]], 60_001, 60_002, 60_000)),
+        Case("a large vocabulary, one id for start and end", ([[50_256, 300], [40_000]], 60_001, 60_001, 60_000)),
     ]
 
 

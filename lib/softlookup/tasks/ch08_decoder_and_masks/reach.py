@@ -15,6 +15,8 @@ def _reach_cases(rng: Rng) -> list[Case]:
 
     past = np.tri(5, dtype=bool)
     leaky = np.stack([past, np.tri(5, k=1, dtype=bool), past])
+    far = np.stack([np.eye(6, dtype=bool)] * 2)
+    far[1, 1, 4] = True
     window = np.stack([np.tri(7, dtype=bool) & ~np.tri(7, k=-2, dtype=bool)] * 3)
     one_way = np.zeros((2, 4, 4), dtype=bool)
     one_way[0, 1, 0] = one_way[1, 2, 1] = one_way[0, 3, 2] = True
@@ -22,6 +24,7 @@ def _reach_cases(rng: Rng) -> list[Case]:
         Case("three causal layers", (np.stack([past] * 3),)),
         Case("one layer lets one token of the future through", (leaky,)),
         Case("two leaky layers", (leaky[1:2].repeat(2, axis=0),)),
+        Case("a token attends to the third one behind it", (far,)),
         Case("a window of two, three layers", (window,)),
         Case("a path that needs both layers in their order", (one_way,)),
         Case("one layer, drawn", (random(1, 5),)),

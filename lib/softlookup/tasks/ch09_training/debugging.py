@@ -18,10 +18,11 @@ NEVER, ALWAYS, TURNED = "never-alarmed", "always-alarmed", "verdict-inverted"
 
 
 def _leak_cases(rng: Rng) -> list[Case]:
-    t, v, d, n, layers = 7, 11, 8, 2, 2
+    t, d, n, layers = 7, 8, 2, 2
     past = np.tri(t, dtype=bool)
 
     def case(label: str, masks: np.ndarray, blend: float = 0.0, repeat_bonus: float = 0.0, rows: int = 2) -> Case:
+        v = int(rng.integers(7, 14))
         whole = np.broadcast_to(masks, (layers, n, t, t)).copy()
         # In float64: whoever compares with a shorter sentence meets other rounding, and is right all the same.
         table = normal(rng, v, d, dtype="float64", scale=0.7)
@@ -38,7 +39,7 @@ def _leak_cases(rng: Rng) -> list[Case]:
     def of_one_sign(label: str, blend: float) -> Case:
         """Each word's vector is the one before, made longer: a later word moves all logits in one direction."""
         made = case(label, past, blend=blend)
-        model, ids, _ = made.args
+        model, ids, v = made.args
         table = np.outer(np.linspace(0.2, 1.2, v), np.ones(d))
         return replace(made, args=({**model, "table": table}, ids % (v - 1), v))
 
@@ -88,6 +89,7 @@ def _shift_cases(rng: Rng) -> list[Case]:
         case("the token after the next", 2, behind=2),
         case("sound: the next token, once more", 1),
         case("the token before", -1, 1, 0),
+        case("the token itself, the first one cut", 0, 1, 0),
         case("the row's first token follows its last", 1, behind=0),
         case("the next token of another sentence", 1, turned=1),
         case("the token itself, nothing cut", 0, behind=0),

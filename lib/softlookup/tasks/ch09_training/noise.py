@@ -13,12 +13,15 @@ def _dropout_cases(rng: Rng) -> list[Case]:
         u.flat[0], u.flat[1] = p, p / 2
         return normal(rng, *shape, dtype=dtype), u.astype(dtype), p, training
 
+    x, u, *rest = args((3, 4), 0.5, True, "float16")
+
     return [
         Case("in training, p = 0.25", args((3, 5), 0.25, True)),
         Case("in use, p = 0.25", args((2, 5), 0.25, False)),
         Case("in training, p = 0.5, three axes", args((3, 1, 3), 0.5, True)),
         Case("in training, p = 0", args((2, 3), 0.0, True)),
         Case("half precision", args((3, 3), 0.25, True, "float16"), keeps_dtype=True, part="dtype"),
+        Case("x in half precision, u in float32", (x, u.astype("float32"), *rest), keeps_dtype=True, part="dtype"),
         Case(
             "the gradient of x",
             args((2, 4), 0.25, True, "float64"),

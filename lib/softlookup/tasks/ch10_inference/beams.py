@@ -10,13 +10,23 @@ from softlookup.tasks.ch10_inference.beam_steps import log_shares
 from softlookup.tasks.draws import Rng, normal
 
 
+def _renamed(table: np.ndarray, start_id: int, end_id: int) -> tuple[np.ndarray, int, int]:
+    """The same table with other ids for the tokens 0 and 1, which begin and end a text."""
+    others = [i for i in range(len(table)) if i not in (start_id, end_id)]
+    ids = [start_id, end_id, *others]
+    renamed = np.empty_like(table)
+    renamed[np.ix_(ids, ids)] = table
+    return renamed, start_id, end_id
+
+
 def _tables(rng: Rng, v: int, beams: int, limit: int, alpha: float, *, end_bias: float = 0.0) -> Case:
     """A table whose best text is far enough ahead of the next, so that rounding decides nothing."""
     table = normal(rng, v, v, dtype="float64", scale=1.6)
     table[:, 1] += end_bias
     table[0, 1] -= 2.0  # hardly any text ends at once
     label = f"V = {v}, beam of {beams}, at most {limit} tokens, alpha = {alpha:g}"
-    return Case(label, (log_shares(table), 0, 1, beams, limit, alpha))
+    ids = [int(i) for i in rng.permutation(v)[:2]]
+    return Case(label, (*_renamed(log_shares(table), *ids), beams, limit, alpha))
 
 
 def _garden_path(rng: Rng) -> np.ndarray:
@@ -84,9 +94,9 @@ def _more_than_tokens(rng: Rng) -> np.ndarray:
 
 def _beam_cases(rng: Rng) -> list[Case]:
     return [
-        Case("a text that ends takes a place, beam of 2", (_ends_take_places(rng), 0, 1, 2, 5, 2.0)),
-        Case("two texts end while a better one is open", (_two_end_early(rng), 0, 1, 2, 6, 2.0)),
-        Case("a beam wider than the table, V = 6, beam of 8", (_more_than_tokens(rng), 0, 1, 8, 4, 0.5)),
+        Case("a text that ends takes a place, beam of 2", (*_renamed(_ends_take_places(rng), 4, 2), 2, 5, 2.0)),
+        Case("two texts end while a better one is open", (*_renamed(_two_end_early(rng), 3, 0), 2, 6, 2.0)),
+        Case("a beam wider than the table, V = 6, beam of 8", (*_renamed(_more_than_tokens(rng), 1, 5), 8, 4, 0.5)),
         Case("the best text of all is dropped at the second step", (_lost_at_the_second_step(rng), 0, 1, 2, 5, 0.5)),
         Case("a limit of one token, beam of 3", (_garden_path(rng), 0, 1, 3, 1, 1.0)),
         Case("two tokens in all, beam of 1", (log_shares(np.array([[1.0, 0.2], [0.0, 0.0]])), 0, 1, 1, 3, 1.0)),

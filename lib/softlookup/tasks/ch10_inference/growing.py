@@ -15,6 +15,8 @@ def _next_cases(rng: Rng) -> list[Case]:
 
     many = case("B = 2, T = 3, V = 300", 2, 3, 300, [3, 1])
     many.args[0][..., -9:] += 20.0
+    low = case("B = 2, T = 3, V = 6, logits below zero, near to each other", 2, 3, 6, [1, 3])
+    low.args[0][...] = rng.permuted(np.tile(np.arange(6), (2, 3, 1)), axis=-1) / 50 - 20.0
     return [
         case("B = 3, T = 5, V = 7, lengths 2, 4, 3", 3, 5, 7, [2, 4, 3]),
         case("all sizes 4, lengths 3, 2, 1, 3", 4, 4, 4, [3, 2, 1, 3]),
@@ -22,6 +24,7 @@ def _next_cases(rng: Rng) -> list[Case]:
         case("texts of length 1", 2, 1, 5, [1, 1]),
         case("B = 2, T = 4, V = 12, one of them full", 2, 4, 12, [4, 2]),
         many,
+        low,
     ]
 
 
@@ -52,12 +55,14 @@ def _greedy_cases(rng: Rng) -> list[Case]:
     cycle = order(5)
     end = cycle[-1]
     endless = _chain(rng, 5, [*cycle[:4], cycle[0]])
-    begins = order(6)
+    begins, low = order(6), order(7)
+    below = (0.05 * _chain(rng, 7, low[:6]) - 20.0).astype("float32")
     return [
         case("the end comes after four tokens", 8, order(8)[:6], 2, 7),
         case("the end comes at once", 5, order(5)[:4], 3, 4),
         case("the limit comes first", 9, order(9)[:8], 1, 3),
         Case("a circle that never ends", (endless, np.array(cycle[:2]), end, 6)),
+        Case("logits below zero, near to each other", (below, np.array(low[:2]), low[5], 6)),
         case("a limit of one token", 4, order(4), 1, 1),
         case("a limit of 0: nothing is generated", 5, order(5), 2, 0),
         Case(

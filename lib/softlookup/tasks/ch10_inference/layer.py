@@ -17,15 +17,20 @@ def weights(rng: Rng, d: int, wide: int, narrow: int, dtype: str = "float32") ->
 
 
 def _step_cases(rng: Rng) -> list[Case]:
-    def case(label: str, b: int, t: int, s: int, d: int, n: int, kv: int, h: int, part: str = "core") -> Case:
-        cached = normal(rng, b, kv, s, h), normal(rng, b, kv, s, h)
-        return Case(label, (normal(rng, b, t, d), *weights(rng, d, n * h, kv * h), n, kv, *cached), part=part)
+    def case(
+        label: str, b: int, t: int, s: int, d: int, n: int, kv: int, h: int, part: str = "core", **large: Any
+    ) -> Case:
+        cached = normal(rng, b, kv, s, h, **large), normal(rng, b, kv, s, h, **large)
+        dtype = cached[0].dtype.name
+        args = (normal(rng, b, t, d, **large), *weights(rng, d, n * h, kv * h, dtype), n, kv, *cached)
+        return Case(label, args, part=part, tolerance=1e-8 if large else None)
 
     return [
         case("one new token behind four, N = K = 2", 2, 1, 4, 5, 2, 2, 3),
         case("three new tokens behind two", 2, 3, 2, 6, 3, 3, 2),
         case("B = T = S = N = K = H = 3, D = 9", 3, 3, 3, 9, 3, 3, 3),
         case("a prompt, and an empty cache", 2, 4, 0, 6, 2, 2, 3),
+        case("large numbers, float64", 2, 2, 3, 6, 2, 2, 3, dtype="float64", scale=40.0),
         case("four query heads, two key-value heads", 2, 2, 3, 8, 4, 2, 2, "groups"),
         case("one key-value head, one token", 1, 1, 5, 6, 3, 1, 2, "groups"),
     ]

@@ -17,6 +17,8 @@ def _intensity_cases(rng: Rng) -> list[Case]:
         (1, 1, 5, 64),
         (3, 2, 8, 8),
         (1, 3, 2, 32),
+        (0, 2, 3, 6),
+        (3, 0, 5, 1),
         (2, 1, 3, 4),
         (int(rng.integers(3, 9)), int(rng.integers(1, 3)), int(rng.integers(10, 40)), 16),
     )

@@ -19,13 +19,14 @@ def _cases(rng: Rng) -> list[Case]:
     n = int(rng.integers(50, 900))
     named = [["tmp1", ["A", "B"]], ["tmp2", ["tmp1", "C"]], ["AB", ["tmp2", "AC"]]]
     unused = [["u", ["a", "d"]], ["v", ["a", "b"]], ["w", ["v", "c"]]]
-    rows = (
+    rows: tuple[tuple[str, tuple[Any, ...]], ...] = (
         ("the three steps of the chapter", (chain, ["e"], 10, 4)),
         ("arrays with longer names", (named, ["AB"], 20, 8)),
         ("a result that nobody wants", (unused, ["w"], 30, 2)),
         ("a number used twice in one step", (square, ["t"], 100, 2)),
         ("an operand used in two steps, two results kept", (again, ["u", "w"], n, 4)),
         ("another two to be kept", (norm, ["q", "y"], n, 2)),
+        ("nothing to be kept", (again, [], 40, 1)),
         ("one step", ([["z", ["a", "b", "c"]]], ["z"], 7, 8)),
     )
     return [Case(label, args, frame="plain") for label, args in rows]

@@ -81,6 +81,8 @@ def _link_cases(rng: Rng) -> list[Case]:
         ("operations are the limit", (9e12, 20e9, 6e9, *sheet)),
         ("the link alone, one way", (1e9, 1e9, 2e9, 312e12, 1935e9, 64e9)),
         ("the link only just", (1e12, 10e9, 1.6e9, *sheet)),
+        ("nothing over the link, a small machine: operations", (8e9, 1e9, 0.0, 2e12, 500e9, 64e9)),
+        ("the same machine: memory", (8e9, 4e9, 0.1e9, 2e12, 500e9, 64e9)),
         ("drawn", (1e9, float(rng.integers(1, 9)) * 1e9, float(rng.integers(4, 9)) * 1e9, *sheet)),
     )
     return [Case(label, args, frame="plain") for label, args in rows]

@@ -15,7 +15,7 @@ def _decode_cases(rng: Rng) -> list[Case]:
         (1, 1000, 4096, 11008, 32, 32, 128, 2),
         (64, 1000, 4096, 11008, 32, 32, 128, 2),
         (64, 1000, 4096, 14336, 32, 8, 128, 2),
-        (3, 7, 5, 11, 6, 2, 4, 4),
+        (3, 7, 5, 11, 6, 2, 4, 1),
         (*drawn, 6, 3, 8, 4),
     )
 
@@ -55,7 +55,8 @@ def _ridge_cases(rng: Rng) -> list[Case]:
         (1, 4096, 11008, 4, 20.13),
         (1, 128, 128, 2, 161.24),
         (t, int(rng.integers(500, 900)), 1000, 2, 30.07),
-        (3, 40, 50, 4, 9.63),
+        (3, 40, 50, 1, 38.52),
+        (1000, 4096, 4096, 2, 153.01),  # one sequence is enough
         (4, 64, 64, 2, 16.0),  # 8 sequences lie on the ridge itself
         (1, 64, 64, 2, 32.0),  # which no batch reaches, though every larger one comes nearer
         (1, 64, 64, 2, 31.87),

@@ -34,7 +34,7 @@ def _table_cases(rng: Rng) -> list[Case]:
     return plain(
         "B, T, N, H, bytes_per_number",
         (1, 50, 32, 128, 2),
-        (3, 5, 2, 4, 4),
+        (3, 5, 2, 4, 1),
         (64, 1, 32, 128, 2),
         (2, 1000, 8, 64, 4),
         (*drawn, 2),

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import Rng, normal
+from softlookup.tasks.draws import Rng, normal, of_many_lengths
 
 
 def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
@@ -18,6 +18,7 @@ def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
     images, texts, log_scale = first = pair(4, 6, 2.5)
     double = pair(3, 4, 5.0, "float64")
     near = pair(4, 3, 100.0)
+    uneven = [of_many_lengths(rng, vectors) for vectors in pair(3, 5, 4.0)[:2]]
     return [
         Case("B = 4 pairs, D = 6", first),
         # The other direction has the larger loss here.
@@ -26,7 +27,9 @@ def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
         Case("B = D = 4", pair(4, 4, 7.0)),
         Case("vectors of width 1", pair(3, 1, 2.0)),
         Case("one pair: there is nothing to choose", pair(1, 3, 3.0)),
-        Case("the scale at its limit, 100", near, part="large", tolerance=1e-4),
+        Case("short and long vectors", (*uneven, np.asarray(sign * np.log(4.0), dtype="float32"))),
+        Case("a scale of 100", near, part="large", tolerance=1e-4),
+        Case("a scale of 300", pair(4, 3, 300.0, "float64"), part="large"),
         Case(
             "gradients of both and of the scale",
             double,
@@ -63,11 +66,14 @@ def _zero_cases(rng: Rng) -> list[Case]:
         sentences = normal(rng, j, k, d) * rng.uniform(0.3, 3.0, (j, k, 1)).astype("float32")
         return normal(rng, b, d) * 2, sentences + 0.3, scale
 
+    uneven = [of_many_lengths(rng, vectors) for vectors in ask(3, 4, 2, 5, 1.0)[:2]]
+
     return [
         Case("4 pictures, 3 labels of 2 sentences, D = 5", ask(4, 3, 2, 5, 6.0)),
         Case("2 pictures, 6 labels of 3 sentences, D = 4", ask(2, 6, 3, 4, 10.0)),
         Case("as many of everything: 3", ask(3, 3, 3, 3, 4.0)),
-        Case("one sentence for each label", ask(3, 4, 1, 6, 8.0)),
+        Case("one sentence for each label, a scale of 1", ask(3, 4, 1, 6, 1.0)),
+        Case("short and long vectors", (*uneven, 5.0)),
         Case("one picture, one label of one sentence", ask(1, 1, 1, 4, 5.0)),
         Case("one picture, a scale of 100", ask(1, 5, 2, 8, 100.0), tolerance=1e-4),
     ]

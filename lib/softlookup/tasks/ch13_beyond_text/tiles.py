@@ -38,6 +38,7 @@ def _cases(rng: Rng) -> list[Case]:
         Case("T = H' = 3", both((3,), 3, 3, 3)),
         Case("all scores far below 0", both((2, 3), 4, 3, 2, 1.0, -15.0)),
         Case("scores in the thousands", both((2, 2), 3, 4, 3, 2000.0), part="large", tolerance=1e-4),
+        Case("scores thousands below 0", both((3,), 4, 5, 2, 1.0, -3000.0), part="large", tolerance=1e-4),
         Case(
             "a query that saw nothing in the first tile",
             (*_part(rng, (3,), 4, 2, blind=True), *_part(rng, (3,), 3, 2)),

@@ -27,11 +27,14 @@ def _polarity_cases(rng: Rng) -> list[Case]:
     later[3, 0] = 0.07
     early = _weights(rng, drawn == 1)
     early[0, 1] = 0.04
+    leaking = _weights(rng, np.repeat(words == 1, 3, axis=0))
+    leaking[2] = _weights(rng, words == 0)[0]
     once = np.ones((1, 4), dtype=int)
     tables = (
         ("a triangle of ones", causal, _weights(rng, causal == 1)),
         ("ones above the diagonal", first_hidden, _weights(rng, first_hidden == 0)),
         ("one row for all queries, ones are words", words, _weights(rng, np.repeat(words == 1, 3, axis=0))),
+        ("one row for all queries, neither fits: the last query leaks", words, leaking),
         ("one row for all queries, ones are hidden", words, _weights(rng, np.repeat(words == 0, 4, axis=0))),
         ("drawn, ones look", drawn, _weights(rng, drawn == 1)),
         ("drawn, ones are hidden", drawn, _weights(rng, drawn == 0)),
@@ -66,8 +69,8 @@ def _leaks_cases(rng: Rng) -> list[Case]:
     cases.append(("the same, joined by and", causal, words, causal & words, True))
     cases.append(("ones are hidden, joined by or", 1 - causal, 1 - words, (1 - causal) | (1 - words), False))
     cases.append(("ones are hidden, joined by and", 1 - causal, 1 - words, (1 - causal) & (1 - words), False))
-    for t, s, look in ((4, 6, True), (6, 4, False), (3, 5, True), (5, 3, False)):
-        first, second, joined = ((rng.random((t, s)) < 0.5).astype(int) for _ in range(3))
+    for t, s, look, rows in ((4, 6, True, 4), (6, 4, False, 6), (3, 5, True, 1), (5, 3, False, 1)):
+        first, second, joined = ((rng.random((n, s)) < 0.5).astype(int) for n in (t, rows, t))
         cases.append(
             (f"masks drawn at random, {'ones look' if look else 'ones are hidden'}", first, second, joined, look)
         )

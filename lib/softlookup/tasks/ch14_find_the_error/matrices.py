@@ -10,9 +10,10 @@ from softlookup.tasks.draws import Rng, normal
 
 def _place_cases(rng: Rng) -> list[Case]:
     cases = []
-    for t, s, h in ((3, 5, 4), (5, 5, 3), (6, 4, 2), (4, 4, 4), (1, 7, 3)):
-        q, k = normal(rng, t, h, dtype="float64"), normal(rng, s, h, dtype="float64", scale=2.0)
-        cases.append(Case(f"{t} queries, {s} keys", (q, k, rng.integers(0, s, t)), frame="numpy"))
+    for t, s, h, scale in ((3, 5, 4, 2), (5, 5, 3, 2), (6, 4, 2, 2), (4, 4, 4, 2), (1, 7, 3, 2), (7, 11, 2, 2000)):
+        q, k = normal(rng, t, h, dtype="float64"), normal(rng, s, h, dtype="float64", scale=scale)
+        large = ", scores in the thousands" * (scale > 2)
+        cases.append(Case(f"{t} queries, {s} keys{large}", (q, k, rng.integers(0, s, t)), frame="numpy"))
     x = rng.uniform(0.2, 1.5, (5, 3))
     cases.append(Case("tokens that ask themselves", (x, x, np.arange(5)[::-1].copy()), frame="numpy"))
     return cases
@@ -47,6 +48,12 @@ def _rank_cases(rng: Rng) -> list[Case]:
         ("a second direction that one rounding could have made", little, 1, 2),
         ("one that four could have made", within, 1, 2),
         ("one that they could not", beyond, 1, 2),
+        (
+            "whole numbers of the largest rank, which need no rounding",
+            np.array([[2, 1], [1, 3], [0, 2]]) @ [[1.0, 2, 4], [3, 1, 0]],
+            2,
+            0,
+        ),
         ("several small directions, none of them too large", small, 1, 2),
     )
     return [Case(label, (table, width, places), frame="numpy") for label, table, width, places in tables]

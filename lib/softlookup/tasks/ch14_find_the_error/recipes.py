@@ -26,7 +26,9 @@ def _hypothesis_cases(rng: Rng) -> list[Case]:
         ("close everywhere, or right in places", round_to(true, 2), np.stack([close, half]), 2),
         ("two that explain as much", round_to(drawn[2], 2), np.stack([drawn[0], drawn[2], drawn[2], drawn[1]]), 2),
         ("four drawn at random", slipped(rng, round_to(drawn[which], 1), 1), drawn, 1),
-        ("the first of them", round_to(drawn[0], 2), drawn, 2),
+        ("the first of them", round_to(drawn[0], 3), np.stack([drawn[0], drawn[0] + 0.004]), 3),
+        ("the second of two that are close", round_to(drawn[1], 3), np.stack([drawn[1] + 0.004, drawn[1]]), 3),
+        ("in the millions", round_to(1e6 * drawn[0], 0), 1e6 * np.stack([drawn[0] + 3e-6, drawn[0]]), 0),
         ("nothing fits", round_to(drawn[0] + 50.0, 2), drawn[1:], 2),
     )
     return [Case(label, (shown, made, places), frame="numpy") for label, shown, made, places in tables]
@@ -64,6 +66,8 @@ def _uniform_cases(rng: Rng) -> list[Case]:
         args = drawn(5, 5, 2)
         cases.append((f"{label}, as many queries as keys", *args, round_to(_mixed(*args)[way], 3), 3))
     q, k, v = drawn(4, 5, 3)
+    finely = round_to(_mixed(q, k, v)[0], 4)
+    finely[1, 2] += 2e-4
     slip = round_to(_mixed(q, k, v)[0], 2)
     slip[2, 1] += 0.05
     spoilt = round_to(_mixed(q, k, v)[3], 2)
@@ -73,6 +77,8 @@ def _uniform_cases(rng: Rng) -> list[Case]:
     cases += [
         ("scaled scores but for the first row", q, k, v, late, 2),
         ("scaled scores, and a slip in one cell", q, k, v, round_to(slip, 2), 2),
+        ("a slip of two units in the fourth place", q, k, v, round_to(finely, 4), 4),
+        ("unscaled scores, one place", q, k, v, round_to(_mixed(q, k, v)[1], 1), 1),
         ("equal weights but for the first row", q, k, v, spoilt, 2),
         ("equal values: every mean is the same", q, k, np.ones((5, 2)), np.ones((4, 2)), 2),
         ("a head of width one", *(narrow := drawn(3, 4, 1)), round_to(_mixed(*narrow)[0], 2), 2),

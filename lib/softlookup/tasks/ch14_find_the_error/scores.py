@@ -30,10 +30,16 @@ def _scores_cases(rng: Rng) -> list[Case]:
     almost[1][0, 0, 0], almost[0][0, 0] = 80.101, 80.2
     half = drawn((1, 0), 1)
     half[0][0, 3] += 2
+    near_one = drawn((1, 0), 2, 4)
+    near_one[0][:, 2] += 0.02
     cases = [("the slide's case: one of each", drawn((1, 0), 1))]
     cases += [(f"rows from {sets}", drawn(sets, 1)) for sets in ((0, 0), (1, 1), (0, 1), (2, 0), (1, 2))]
     cases += [("some are equal", tied((0, 1))), ("all but one task agree", half)]
     cases += [("one task is off in the last place", almost), ("two places", drawn((1, 0), 2, 4))]
+    cases += [
+        ("a task in each row is off by two units in the second place", near_one),
+        ("no places", drawn((0, 1), 0, 7)),
+    ]
     return [Case(label, args, frame="numpy") for label, args in cases]
 
 

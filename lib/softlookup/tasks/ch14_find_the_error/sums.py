@@ -8,7 +8,7 @@ from softlookup.tasks.ch14_find_the_error.printing import near, round_to
 from softlookup.tasks.draws import Rng, softmax
 
 
-def _one_table(rng: Rng, shape: tuple[int, ...], places: int, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
+def _one_table(rng: Rng, shape: tuple[int, ...], places: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Numbers away from halves; most are rounded, the others slipped in one of five ways."""
     whole = rng.integers(1, most, shape) * rng.choice([-1, 1], shape)
     part = rng.uniform(0.1, 0.45, shape) * rng.choice([-1, 1], shape)
@@ -24,8 +24,12 @@ def _one_table(rng: Rng, shape: tuple[int, ...], places: int, most: int = 400) -
 
 def _printed_cases(rng: Rng) -> list[Case]:
     cases = [
-        Case(f"a table of shape {shape}, printed to {places} places", (*_one_table(rng, shape, places), places))
-        for shape, places in (((4, 7), 2), ((14,), 3), ((3, 7), 1), ((2, 2, 7), 3))
+        Case(f"a table of shape {shape}, printed to {places} places", (*_one_table(rng, shape, places, most), places))
+        # Numbers in the millions: a tolerance relative to them is too wide.
+        for shape, places, most in (
+            *(((4, 7), 2, 400), ((14,), 3, 400), ((3, 7), 1, 400), ((2, 2, 7), 3, 400)),
+            *(((7, 2), 0, 5_000_000), ((5, 7), 4, 50_000)),
+        )
     ]
     cases.append(Case("one number that agrees", (0.33, 0.3261, 2)))
     cases.append(Case("one number that does not", (-0.66, -0.6536, 2)))
@@ -61,6 +65,7 @@ def _rows_cases(rng: Rng) -> list[Case]:
         ("weights so small that 0 is printed", np.array([[0.0, 0.97, 0.03], [0.5, 0.5, 0.0], [0.0, 0.9, 0.0]]), 2),
         ("a sound table", _rows(rng, 6, 3, (0, 1, -2, 2, 0)), 3),
         ("as many rows as keys", _rows(rng, 5, 3, (0, 4, 0, -3, 0)), 3),
+        ("three keys, four places", _rows(rng, 3, 4, (1, 2, -1, 0)), 4),
     )
     return [Case(label, (table, places), frame="numpy") for label, table, places in tables]
 
@@ -78,14 +83,16 @@ def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
 ROWS = described("14.rows", cases=_rows_cases, oracle=_impossible, frame="numpy")
 
 
-def _product(rng: Rng, t: int, d: int, h: int, places: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    x, w = rng.standard_normal((t, d)), rng.standard_normal((d, h))
+def _product(rng: Rng, t: int, d: int, h: int, places: int, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    x, w = scale * rng.standard_normal((t, d)), rng.standard_normal((d, h))
     return x, w, round_to(x @ w, places)
 
 
 def _checksum_cases(rng: Rng) -> list[Case]:
-    def planted(t: int, d: int, h: int, places: int, *cells: tuple[int, int, int]) -> tuple[np.ndarray, ...]:
-        x, w, printed = _product(rng, t, d, h, places)
+    def planted(
+        t: int, d: int, h: int, places: int, *cells: tuple[int, int, int], scale: float = 1.0
+    ) -> tuple[np.ndarray, ...]:
+        x, w, printed = _product(rng, t, d, h, places, scale)
         for i, j, units in cells:
             printed[i, j] = (np.rint(printed[i, j] * 10**places) + units) / 10**places
         return x, w, printed
@@ -113,6 +120,7 @@ def _checksum_cases(rng: Rng) -> list[Case]:
         ("one cell, off by little", few, 2),
         ("two cells of one column, one of them off by little", two, 2),
         ("as many tokens as columns", planted(4, 3, 4, 3, (3, 1, 60)), 3),
+        ("numbers in the millions, no decimals", planted(3, 4, 5, 0, (0, 4, 9), scale=2e6), 0),
     )
     return [Case(label, (*args, places), frame="numpy") for label, args, places in tables]
 

@@ -77,6 +77,10 @@ def _intensity_cases(rng: Rng, moves: int, named: str) -> list[Case]:
         (5, 4, 3, 4, 3.21, 2),
         (11, 3, 2, 2, round(11 / (3 + moves * 2), 2), 2),
         (1, 0, 1, 4, round(1 / moves, 2), 2),
+        (5, 3, 4, 4, round(5 / (3 + moves * 4) / 4, 2), 2),
+        (5, 3, 4, 2, round(5 / (3 + moves * 4), 1), 1),
+        (2, 7, 0, 1, round(2 / 7, 3), 3),
+        (2, 7, 0, 4, round(2 / 7, 3) + 0.004, 3),
     ]
     return [Case(f"flops, loads, stores, bytes, printed, places = {args}", args, frame="plain") for args in cases]
 

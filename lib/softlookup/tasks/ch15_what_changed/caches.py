@@ -70,10 +70,12 @@ RING = described("15.ring", cases=_ring_cases, oracle=_ring, cuts=False)
 
 
 def _cache(rng: Rng, tokens: int, width: int, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Keys with a channel of large numbers, and values; nothing lies halfway between two steps."""
+    """Keys with a channel of large and one of small numbers, and values; nothing lies halfway between two steps."""
     while True:
         k, v = (normal(rng, tokens, width, dtype="float64") for _ in range(2))
         k[:, width // 2] += 6.0
+        k[:, 0] *= 1e-3
+        v[0] *= 1e-3
         near = []
         for x, axis in ((k, 0), (v, 1)):
             least, most = x.min(axis, keepdims=True), x.max(axis, keepdims=True)

@@ -38,6 +38,7 @@ def _route_cases(rng: Rng) -> list[Case]:
         case("one of five, factor 0.5", 6, 4, 5, 1, 0.5),
         Case("one token", (x[:1], w, bias, 2, 1.5)),
         Case("every gate plus its bias is below 0", (x, w, bias - np.float32(2), 2, 1.5)),
+        Case("all five of five", (x, w, bias, 5, 1.2)),
     ]
 
 

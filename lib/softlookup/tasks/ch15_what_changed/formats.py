@@ -23,6 +23,9 @@ def _block_cases(rng: Rng) -> list[Case]:
     outlier.args[0][1, 5] = 60.0
     zeros.args[0][1, 4:] = 0.0
     powers = np.array([[8.0, 3, -1, 0.5, 7, 6.5, -2, 1]])
+    # The logarithm of such a number, rounded to float32, is that of the power.
+    largest = np.nextafter(np.array([8, -0.5, 2**-9], "float32"), np.float32(0))
+    just_below = (largest[:, None] * np.array([1, 0.4, -0.33, 0.07], "float32")).reshape(1, -1)
     negative = -np.abs(normal(rng, 3, 6)) - 0.1
     return [
         case("M = 4, D = 8, blocks of 4", 4, 8, 4),
@@ -33,6 +36,7 @@ def _block_cases(rng: Rng) -> list[Case]:
         Case("negative weights alone", (negative.astype("float32"), 3), frame="numpy"),
         Case("halfway between neighbours", (np.stack([ties, ties / 8]), 8), part="ties", frame="numpy"),
         Case("the largest is a power of two, and 7 times one", (powers, 4), frame="numpy"),
+        Case("the largest is just below a power of two", (just_below, 4), frame="numpy"),
     ]
 
 

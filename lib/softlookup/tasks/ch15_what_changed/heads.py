@@ -83,6 +83,7 @@ def _sink_cases(rng: Rng) -> list[Case]:
         case("scores about 2,000", 2, 3, 4, 2, lift=2000.0, part="extreme"),
         moved("scores about 2,000, sinks about 0", 2000.0, 0.0),
         moved("sinks about 2,000, scores about 0", 0.0, 2000.0),
+        moved("scores about -2,000, sinks about 0", -2000.0, 0.0),
         moved("one query's scores far above another's", np.array([[0.0], [900.0], [-900.0]], dtype="float32"), 0.0),
     ]
 

@@ -40,17 +40,20 @@ YARN = described("15.yarn", cases=_yarn_cases, oracle=_yarn, frame="numpy")
 
 
 def _muon_cases(rng: Rng) -> list[Case]:
-    def case(label: str, rows: int, columns: int, momentum: float, decay: float, first: bool = False) -> Case:
+    def case(
+        label: str, rows: int, columns: int, momentum: float, decay: float, rate: float = 0.02, first: bool = False
+    ) -> Case:
         weight, gradient, average = (normal(rng, rows, columns, dtype="float64") for _ in range(3))
         # torch adds 1e-7 to the norm: who does it, too, is right
-        return Case(label, (weight, gradient, average * (not first), 0.02, momentum, decay), tolerance=1e-6)
+        return Case(label, (weight, gradient, average * (not first), rate, momentum, decay), tolerance=1e-6)
 
     return [
         case("5 by 3", 5, 3, 0.95, 0.1),
         case("3 by 6", 3, 6, 0.9, 0.2),
         case("4 by 4, the first step", 4, 4, 0.95, 0.1, first=True),
-        case("8 by 2", 8, 2, 0.8, 0.5),
-        case("1 by 5", 1, 5, 0.9, 0.1),
+        case("8 by 2, a rate of 0.3", 8, 2, 0.8, 0.5, 0.3),
+        case("1 by 5, a rate of 0.001, no decay", 1, 5, 0.9, 0.0, 0.001),
+        case("3 by 2, no momentum", 3, 2, 0.0, 0.1, 0.1),
     ]
 
 
@@ -83,6 +86,9 @@ def _schedule_cases(rng: Rng) -> list[Case]:
         "after the end": (60, 0.01, 10, 20, 8),
         "a drawn peak, falling": (117, peak, 20, 90, 30),
         "the first step": (1, peak, 7, 9, 4),
+        "nothing between warm-up and decay": (11, 0.01, 10, 0, 4),
+        "the same, at the peak": (10, 0.03, 10, 0, 4),
+        "a warm-up and a decay of one step": (1, 0.02, 1, 0, 1),
     }
     return [Case(label, args, frame="plain") for label, args in plans.items()]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, normal
+from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, hidden_far_above, normal
 
 Tables = list[list[int]]
 
@@ -129,8 +129,13 @@ def _ragged_cases(rng: Rng) -> list[Case]:
         pages = normal(rng, blocks, size, k, width), normal(rng, blocks, size, k, width)
         return Case(label, (normal(rng, len(lengths), n, width), *pages, tables, np.array(lengths)))
 
-    low = case("all scores far below zero", (4, 2), 4, 2, [5, 2], 6)
-    low = replace(low, args=(*far_below(*low.args[:2]), *low.args[2:]), part="large", tolerance=LARGE_TOLERANCE)
+    low = case("all scores far below zero, and far above it behind the texts", (4, 2), 4, 2, [5, 2], 6)
+    q, keys = far_below(*low.args[:2])
+    hidden = np.ones(keys.shape[:2], dtype=bool)
+    for row, length in zip(*low.args[3:], strict=True):
+        hidden[row[np.arange(length) // 2], np.arange(length) % 2] = False
+    keys = hidden_far_above(keys, hidden)
+    low = replace(low, args=(q, keys, *low.args[2:]), part="large", tolerance=LARGE_TOLERANCE)
 
     return [
         case("B = 3, lengths 9, 2 and 6 in blocks of 4", (4, 2), 5, 4, [9, 2, 6], 8),

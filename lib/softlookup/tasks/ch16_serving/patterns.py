@@ -114,8 +114,9 @@ def _constrained_cases(rng: Rng) -> list[Case]:
                 row[hidden[-1]] = row.max() + 0.5
         return Case(label, (logits, mask, tau, k))
 
-    low = case("all logits far below zero", 2, 6, [3, 2], 5, 0.5, 2)
+    low = case("all logits far below zero, and far above it where none is allowed", 2, 6, [3, 2], 5, 0.5, 2)
     quarters = rng.permuted(np.tile(np.arange(6), (2, 1)), axis=1).astype("float32") / 4 - 10240.0
+    quarters[:, :5][~low.args[1]] += 20480.0
     close = (rng.permuted(np.tile(np.arange(9), (2, 1)), axis=1) / 4096 + 3.0).astype("float32")
     return [
         case("B = 2, V = 6", 2, 6, [3, 4], 6, 1.0, 6),
@@ -126,6 +127,7 @@ def _constrained_cases(rng: Rng) -> list[Case]:
         case("a row without an allowed token", 3, 6, [2, 0, 4], 5, 0.6, 3),
         case("greedy: top-1", 2, 7, [4, 3], 6, 0.9, 1),
         case("a single text", 1, 6, [4], 6, 1.1, 2),
+        case("k is more than there are logits", 2, 5, [3, 2], 4, 1.2, 9),
         # Differences that 16 bits do not hold.
         replace(low, label="nearly equal logits", args=(close, np.arange(9) < np.array([[9], [7]]), 0.5, 3)),
         case("a vocabulary of more than 500 tokens", 2, 530, [400, 301], 521, 0.9, 290),

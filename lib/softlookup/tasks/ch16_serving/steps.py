@@ -129,7 +129,10 @@ def _schedule_cases(rng: Rng) -> list[Case]:
         ),
         "the last token of a prompt is no decoding": ([[10, 9], [5, 6]], [4], 1, 8),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [
+        Case(label, ([[prompt, min(prompt, done)] for prompt, done in running], *rest), frame="text")
+        for label, (running, *rest) in cases.items()
+    ]
 
 
 def _schedule(running: list[list[int]], waiting: list[int], budget: int, most: int) -> Any:
@@ -168,29 +171,26 @@ def _stream_cases(rng: Rng) -> list[Case]:
             ["abc" * 13 + "d", "ab" * 30],
         ),
         "hundreds of pieces, fifty stop strings": (many, [f"{n}</s>" for n in range(49)] + ["".join(many[300:307])]),
+        "the longer stop string begins first, the shorter one is complete first": (["xabc", "d"], ["abcd", "bc"]),
+        "both in one piece: the one that begins first": (["x", "abcd"], ["bc", "abcd"]),
+        "a piece without letters": (["a#", "", "#", " b"], ["## "]),
         "the second of the list only begins": (["a #", " b E", "N", "d"], ["##", "END"]),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
 
 
 def _stream(pieces: list[str], stops: list[str]) -> list[str]:
-    """Letter by letter: a letter leaves once no stop string can begin at it any more."""
-    text, sent, outputs = "", 0, []
-    for number, piece in enumerate(pieces):
-        text += piece
-        last = number == len(pieces) - 1
-        now, ended = "", False
-        while sent < len(text) and not ended:
-            rest = text[sent:]
-            if any(rest.startswith(stop) for stop in stops):
-                ended = True
-            elif not last and any(stop.startswith(rest) for stop in stops):
-                break
-            else:
-                now += rest[0]
-                sent += 1
-        outputs.append(now)
-        if ended:
+    """Letter by letter: whether a stop string stands at it, or could once more is written."""
+    sent, outputs = 0, []
+    for number in range(1, len(pieces) + 1):
+        text = "".join(pieces[:number])
+        unsent = range(sent, len(text))
+        begun = [at for at in unsent if any(text.startswith(stop, at) for stop in stops)]
+        open_ends = [at for at in unsent if number < len(pieces) and any(stop.startswith(text[at:]) for stop in stops)]
+        end = (begun or open_ends or [len(text)])[0]
+        outputs.append(text[sent:end])
+        sent = end
+        if begun:
             break
     return outputs
 
@@ -202,7 +202,9 @@ Requests = list[list[float]]
 
 
 def _simulate_cases(rng: Rng) -> list[Case]:
-    arrivals = np.cumsum(rng.uniform(0.0, 0.3, 7)).round(3).tolist()
+    # Nine digits: no step ends at an arrival, where rounding would decide who is there.
+    arrivals = np.cumsum(rng.uniform(0.0, 0.3, 7)).round(9).tolist()
+    hundred = (0.07 * np.arange(100) + rng.uniform(0.0, 0.01, 100)).round(9).tolist()
     drawn = [
         [t, int(p), int(n)] for t, p, n in zip(arrivals, rng.integers(3, 40, 7), rng.integers(1, 9, 7), strict=True)
     ]
@@ -222,7 +224,7 @@ def _simulate_cases(rng: Rng) -> list[Case]:
         "one token each": ([[0.0, 9, 1], [0.0, 20, 1], [0.4, 3, 1]], 16, 3, 0.05, 0.002),
         "seven that were drawn": (drawn, 20, 3, 0.025, 0.0015),
         "a hundred requests": (
-            [[round(0.07 * i, 3), int(p), int(n)] for i, (p, n) in enumerate(rng.integers(1, 60, (100, 2)))],
+            [[t, int(p), int(n)] for t, (p, n) in zip(hundred, rng.integers(1, 60, (100, 2)), strict=True)],
             64,
             17,
             0.0113,

@@ -206,6 +206,8 @@ def _pool_cases(rng: Rng) -> list[Case]:
         ("a prompt of two tokens, whose cache fills the link", (4, 2, 5, 50_000, 0.001, 64, 500_000_000, 1e9)),
         ("more machines than tokens of an answer", (9, 4, 3, 5, 0.5, 2, 1000, 1e6)),
         ("two divisions are as good", (5, 1000, 25, 1000, 1.0, 25, 1000, 1e9)),
+        ("decoding is slower, and the best division no rounded one", (7, 100, 8, 400, 0.125, 1, 1000, 1e9)),
+        ("prefills are slower, and the best division no rounded one", (7, 400, 8, 400, 0.125, 4, 1000, 1e9)),
         ("decoding is always slower", (5, 100, 4000, 90_000, 0.05, 8, 70_656, link)),
         ("prefills are always slower", (5, 90_000, 20, 9000, 0.01, 64, 70_656, link)),
         ("hundreds of machines", (397, 3000, 150, 20_000, 0.03, 20, 131_072, link)),

@@ -1,5 +1,6 @@
 """Tasks on the residual stream: the logit lens, and what each part adds to a logit."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,16 @@ def _lens_cases(rng: Rng) -> list[Case]:
         added = normal(rng, states, t, d) * np.float32(grows) ** np.arange(states, dtype="float32")[:, None, None]
         return Case(label, (np.cumsum(added, axis=0, dtype="float32"), *_end(rng, d, v), eps))
 
+    tiny = case("tiny states, one of them zero", 3, 2, 6, 4)
+    states = np.float32(1e-3) * tiny.args[0]
+    states[1, 0] = 0
     return [
         case("two layers, T = 4, D = 5, V = 6", 3, 4, 5, 6),
         case("T = D = V = 4, three layers", 4, 4, 4, 4),
         case("a large eps", 3, 3, 6, 5, 0.5),
         case("a stream that grows", 5, 2, 8, 3, grows=2.0),
         case("one position, one layer", 2, 1, 3, 7),
+        replace(tiny, args=(states, *tiny.args[1:])),
     ]
 
 

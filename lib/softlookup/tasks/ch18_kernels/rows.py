@@ -146,9 +146,19 @@ ONLINE = kernel_task(
 
 def _norm_cases(rng: Rng) -> list[Case]:
     def ask(
-        label: str, rows: int, n: int, block: int, eps: float, scale: float, added: float = 1.0, limited: bool = False
+        label: str,
+        rows: int,
+        n: int,
+        block: int,
+        eps: float,
+        scale: float,
+        added: float = 1.0,
+        limited: bool = False,
+        cancels: bool = False,
     ) -> Case:
         x, residual = (normal(rng, rows, n, dtype="float16", scale=size) for size in (scale, added))
+        if cancels:
+            residual[-1] = -x[-1]
         weight = (1 + 0.3 * normal(rng, n)).astype(np.float16)
         limits = (6 * rows * n, 4 * rows * n, 24 * block) if limited else None
         args = (x, residual, weight, np.zeros_like(x), np.zeros_like(x), n, eps, block)
@@ -156,7 +166,7 @@ def _norm_cases(rng: Rng) -> list[Case]:
 
     return [
         ask("four rows, shorter than a tile", 4, whole(rng, 70, 120), 128, 1e-5, 1.0),
-        ask("rows as long as a tile", 3, 64, 64, 1e-5, 2.0),
+        ask("rows as long as a tile, one of zeros in sum", 3, 64, 64, 1e-5, 2.0, cancels=True),
         ask("numbers of a few hundred", 3, whole(rng, 70, 120), 128, 1e-5, 300.0),
         ask("a large eps", 2, whole(rng, 40, 60), 64, 0.5, 0.5),
         ask("numbers of about a hundredth", 2, whole(rng, 40, 60), 64, 1e-6, 0.01, 0.01),

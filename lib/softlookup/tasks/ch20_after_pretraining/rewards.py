@@ -28,6 +28,7 @@ def _advantage_cases(rng: Rng) -> list[Case]:
         case("rewards that differ by a millionth", 2.0 + 1e-6 * close, tolerance=1e-8),
         case("as many prompts as answers", normal(rng, 3, 3, dtype="float64")),
         case("one prompt", [[0.2, 0.9, 0.4, 0.4, 0.1]]),
+        case("one answer to each prompt", [[0.7], [0.0], [-1.5]]),
         case("equal rewards that no float holds exactly", [[0.1, 0.1, 0.1], [0.3, 0.3, 0.7]]),
         case("rewards that are equal up to rounding", [[0.1 + 0.2, 0.3, 0.3, 0.3], [-0.3, -0.3, -0.1 - 0.2, 0.3]]),
         case("large rewards that are equal up to rounding", [[3e8 * 0.1, 3e7, -1e8], [1e9 * (0.1 + 0.2), 3e8, 3e8]]),
