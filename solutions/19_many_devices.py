@@ -40,7 +40,7 @@ from softlookup.ranks import RankError, WorldError, run_here
 # %% [markdown]
 # [[task 19.broadcast]]
 #
-# Rank `root` has an array `x` of `n` numbers. Return it on every rank. The other ranks get an `x` of the same shape whose numbers mean nothing. Messages carry numbers in the dtype of `x`, and they arrive unchanged, to the last bit. Here `dist` has only `send` and `recv`, so that a rank sends one message at a time. Send along a **tree**, in which the number of ranks that have `x` doubles in each step. `P - 1` messages are allowed, and a longest chain of log2(P) messages, rounded up.
+# Rank `root` has an array `x` of `n` numbers. Return it on every rank. The other ranks get an `x` of the same shape whose numbers mean nothing. Messages carry numbers in the dtype of `x`, and they arrive unchanged. Here `dist` has only `send` and `recv`, so that a rank sends one message at a time. Send along a **tree**, in which the number of ranks that have `x` doubles in each step. `P - 1` messages are allowed, and a longest chain of log2(P) messages, rounded up.
 
 
 # %% 19-broadcast
@@ -88,7 +88,7 @@ def reduce_scatter(x, dist):
 # %% [markdown]
 # [[task 19.all-gather]]
 #
-# Every rank has an array `part` of `m` numbers. Return the arrays of all ranks one after the other, `P * m` numbers, on every rank: **[[19.all-gather:which]]**. A link may carry the bytes of `P - 1` parts, in the dtype of `part`, and a rank may send and receive as much; numbers arrive unchanged, to the last bit. In a ring, each rank passes on the part that it received last.
+# Every rank has an array `part` of `m` numbers. Return the arrays of all ranks one after the other, `P * m` numbers, on every rank: **[[19.all-gather:which]]**. A link may carry the bytes of `P - 1` parts, in the dtype of `part`, and a rank may send and receive as much; numbers arrive unchanged. In a ring, each rank passes on the part that it received last.
 
 
 # %% 19-all-gather
@@ -399,7 +399,7 @@ def experts(x, w_router, w_in, w_out, capacity, dist):
 # %% [markdown]
 # [[task 19.ring-attention]]
 #
-# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H, and may be as low as -11,000. Return the output (B, H) of the rank's own queries.
+# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H, and may be up to 11,000 in size. Return the output (B, H) of the rank's own queries.
 #
 # Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry, and each rank may send and receive, the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers, in the dtype of `q`; the output has all digits of that dtype. A block may be masked altogether for some queries, or for all.
 

@@ -85,7 +85,6 @@ EQUAL: list[tuple[str, str, str]] = [
     ("09.find-leak", "for place in range(1, ids.shape[-1]):", AXES),
     ("09.find-leak", "other[:, place] = (other[:, place] - 1) % n_words", ANOTHER),
     ("09.find-leak", "other[:, place] = (1 + other[:, place]) % n_words", COMMUTES),
-    ("09.find-leak", "other[:, place] = 1 % n_words", ANOTHER),
     ("09.find-leak", "if (model(other) - before)[:, :place].abs().max() > 5e-07:", BOUND),
     ("09.find-leak", "for place in range(1, before.shape[1]):", LENGTH),
     ("09.find-leak", "other[:, place] = (other[:, place] + -1) % n_words", ANOTHER),

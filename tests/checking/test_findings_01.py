@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import one_hot
 
 from published import everywhere
-from softlookup.checking import check
+from softlookup.checking import check, get_task
 
 
 def recurrent(x, w_x, w_h, b, carry=lambda state: state, squash=torch.tanh):
@@ -129,6 +129,11 @@ NAMED = {
     ),
     "half of the layer": ("01.operations", lambda t, d: (8 * t * d * d, good(t, d)[1], 0), "state-alone-solved"),
     "half, third number right": ("01.operations", lambda t, d: (8 * t * d * d, *good(t, d)[1:]), "state-alone"),
+    "sought up to n_tokens": (
+        "01.operations",
+        lambda t, d: (*good(t, d)[:2], 2 * d if 2 * d <= t else t),
+        "sought-up-to-n-tokens",
+    ),
     "one gate": ("01.operations", lambda t, d: (4 * t * d * d, good(t, d)[1], -d), "gates-forgotten-solved"),
     "one token too few": ("01.pairs", lambda ids: (rows(ids).tril(-1), ids[1:]), "one-too-few"),
     "no last row": ("01.pairs", last_row_blank, "last-row-blank"),
@@ -192,6 +197,13 @@ def test_a_state_cut_from_the_graph_at_every_step_is_told():
 def test_a_scaled_answer_is_not_told_that_its_state_is_cut():
     result = check("01.recurrent", lambda *args: 2 * recurrent(*args))
     assert "cut from the graph" not in result.text()
+
+
+def test_counts_of_operations_are_exact_as_floating_point_numbers_wherever_they_may_be_asked():
+    most_tokens, widest = (int(get_task("01.operations").ranges[name][1]) for name in ("n_tokens", "width"))
+    for t in range(most_tokens - 9, most_tokens + 1):
+        for d in range(widest - 9, widest + 1):
+            assert good(float(t), float(d)) == good(t, d)
 
 
 HEAD = "def recurrent(x, w_x, w_h, b):\n    weights = (w_x.mT, w_h.mT, b, torch.zeros_like(b))\n"

@@ -82,7 +82,13 @@ NAMED = [
     ("06.sinusoids", COLUMNS.format("(2 * c)", ""), "columns-doubled"),
     ("06.sinusoids", COLUMNS.format("(c // 2 * 2)", ".T"), "transposed"),
     ("06.shift", SHIFT.format("abs(steps)"), "size-of-steps"),
+    (
+        "06.sinusoids",
+        COLUMNS.format("(c // 2 * 2)", "").replace("c % 2 == 0", "(c % 2 == 0) & (c < d_model - 1)"),
+        "last-cosine-kept",
+    ),
     ("06.shift", SHIFT.format("1"), "one-step"),
+    ("06.shift", SHIFT.format("len(range(steps))"), "negative-steps-ignored"),
     ("06.relative", ROWS.format("(j - i).clamp(-4, 4) + 5"), "one-late"),
     ("06.relative", ROWS.format("(j + start - (i - start)).clamp(-4, 4) + 4"), "start-on-keys"),
     ("06.relative", ROWS.format("((j - i).clamp(-4, 4) + 4).T"), "transposed"),
@@ -130,6 +136,7 @@ NAMED = [
     ("06.cached", CACHED.format("S - T", 0, ROOT, "j > i + 1, -torch.inf"), "one-leaks"),
     ("06.cached", CACHED.format("S - T", 0, ROOT, "j <= i, -torch.inf"), "mask-inverted"),
     ("06.cached", CACHED.format("S - T", 0, ROOT, "j > i, 0"), "masked-to-zero"),
+    ("06.cached", CACHED.format("S - T", 0, ROOT, "j > i, -1e4"), "minus-ten-thousand"),
     ("06.cached", CACHED.format("S - T", 0, "math.sqrt(v.shape[-1])", FUTURE), "sqrt-of-value-width"),
 ]
 ROOTS_IN_FLOAT32 = [

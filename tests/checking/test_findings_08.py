@@ -195,6 +195,17 @@ NAMED = [
         "    return new, torch.where(chosen, ids, -100)",
         "mask-and-other-exchanged",
     ),
+    (
+        "08.labels",
+        ROWS + "empty = torch.tensor([not one for one in sentences])[:, None]\n"
+        "    return given.masked_fill(empty, pad), told.masked_fill(empty, pad)",
+        "empty-as-padding",
+    ),
+    (
+        "08.logits",
+        "def log_probabilities(x, table):\n    return (x @ table.T).softmax(-1).clamp(min=1e-37).log()",
+        "log-guarded",
+    ),
     ("08.logits", "def log_probabilities(x, table):\n    return (x @ table.T).log_softmax(0)", "first-axis"),
     (
         "08.logits",

@@ -90,6 +90,15 @@ NAMED = [
         EACH.format("(model(o).softmax(-1) - model(ids).softmax(-1))[:, :t].abs().max() > 1e-6"),
         "probabilities-compared",
     ),
+    (
+        "09.find-leak",
+        EACH.replace("(o[:, t] + 1) % n_words", "0").format("(model(o) - model(ids))[:, :t].abs().max() > 1e-5"),
+        "token-zero-written",
+    ),
+    *(
+        ("09.find-shift", f"ids = torch.arange({n}).view(2, -1)\n" + SAYS.format(1e2, 1, "> 0.1"), "rows-in-succession")
+        for n in ("8", "n_words // 2 * 2")
+    ),
     ("09.find-shift", ROWS + SAYS.format(5.0, 1, "> 1.0"), "wide-bound"),
     ("09.find-shift", ROWS + SAYS.format(1.0, 1, "> 0.01"), "always-alarmed"),
     ("09.find-shift", "ids = torch.arange(6).repeat(2, 1)\n" + SAYS.format(30.0, 1, "> 0.01"), "one-row"),
@@ -131,6 +140,7 @@ NAMED = [
         LOG_P.format("logits.log_softmax(-1)") + "return -lp[labels != pad_id].mean() / math.log(2)",
         "bits",
     ),
+    ("09.perplexity", "return (losses.exp() ** tokens).prod() ** (1 / tokens.sum())", "product-of-all"),
     ("09.perplexity", "return torch.exp(losses.sum() / tokens.sum())", "not-weighed"),
     ("09.perplexity", "return torch.exp((losses * tokens).sum() / len(losses))", "by-batches"),
     (
@@ -200,6 +210,11 @@ RIGHT = [
     ("09.find-leak", PREFIX.format("not torch.allclose(model(ids[:, :t]), whole[:, :t])")),
     ("09.find-leak", EACH.format("(model(o) - model(ids))[:, :t].abs().max() > 1e-4")),
     ("09.find-shift", ROWS + SAYS.format(1e4, 1, "!= 0")),
+    (
+        "09.find-shift",
+        "ids = torch.tensor([[0, 5, 2, 7, 3], [2, 7, 3, 1, 4]])\nt = torch.full((n_words, n_words), -200.0)\n"
+        "t[ids[:, :-1], ids[:, 1:]] = 200.0\nreturn bool(loss_of(lambda x: t[x], ids) > 1e-3)",
+    ),
     ("09.find-padding", PADS.format(BOTH, f"loss_of(logits, labels, pad) != {CUT}")),
     ("09.find-padding", PADS.format(BOTH, f"not torch.equal(loss_of(logits, labels, pad), {CUT})")),
     (
@@ -238,6 +253,10 @@ MISSED = [
     ("09.find-dropout", "return model.training"),
     ("09.find-leak", "return bool(torch.rand(()) < 0.5)"),
     ("09.find-leak", "ids = ids % 11\n" + EACH.replace("% n_words", "% 11").format(BEFORE)),
+    *(
+        ("09.find-leak", EACH.replace("(o[:, t] + 1) % n_words", token).format(BEFORE))
+        for token in ("1", "n_words - 1")
+    ),
     ("09.find-shift", BY_POSITION),
     ("09.accumulate", "rate = 0.3\n" + GROUPS.format(DUE, STEP, CLEAR)),
 ]

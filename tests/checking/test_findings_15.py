@@ -4,6 +4,9 @@ import pytest
 
 from published import everywhere, solutions, world
 from softlookup.checking import get_task
+from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.variant import variant_of
 
 WRONG = {
     "the usual rate": ("15.muon", [("    average = momentum", "    rate = 0.02\n    average = momentum")]),
@@ -34,6 +37,15 @@ WRONG = {
     "weights without their sign": ("15.indexer", [("w[:, :, None]", "w.abs()[:, :, None]")]),
     "hidden keys at 0": ("15.indexer", [("sums.masked_fill(~mask, -torch.inf)", "sums * mask")]),
     "hidden keys at -1": ("15.indexer", [("sums.masked_fill(~mask, -torch.inf)", "sums.masked_fill(~mask, -1.0)")]),
+    "keys that were not chosen lowered by a number": (
+        "15.indexer",
+        [
+            (
+                "(q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~chosen, -torch.inf)",
+                "q @ k.mT / math.sqrt(q.shape[-1]) - 1e4 * ~chosen",
+            )
+        ],
+    ),
     "one user left": ("15.fork", [("owners[table[-1]] -= 1", "owners[table[-1]] = 1")]),
     "shared by two alone": ("15.fork", [("owners[table[-1]] > 1", "owners[table[-1]] == 2")]),
     "equality asked of all rows": (
@@ -151,3 +163,25 @@ def test_none_among_several_results_is_told_by_its_place():
 def test_ids_are_not_asked_to_sum_to_1():
     for result in results("15.speculate", ("drafted[:kept]", "drafted[:kept] * 0 + 1")):
         assert result.verdict != "pass" and "sum to 1" not in result.text()
+
+
+@pytest.mark.parametrize("seed", [5, 13, 19])
+def test_a_gelu_in_float32_is_right(seed):
+    task = get_task("15.per-layer")
+    source = solutions(15)[task.slug].replace("np.sqrt(P)", "math.sqrt(P)")
+    source = source.replace("np.sqrt(2 / np.pi)", "math.sqrt(2 / math.pi)")
+    answer = world(15, {task.slug: source})[task.name]
+    result = judge(variant_of(task), LocalStudent(variant_of(task), answer), seed=seed)
+    assert result.verdict == "pass", result.text()
+
+
+def test_halves_and_a_logarithm_that_are_rounded_wrongly_are_both_named():
+    edits = [
+        ("np.round(x / step)", "np.sign(x) * np.ceil(np.abs(x) / step - 0.5)"),
+        (
+            "2.0 ** (np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))[1] - 3)",
+            "2.0 ** (np.floor(np.log2(np.maximum(np.abs(blocks).max(axis=-1, keepdims=True), 1e-30))) - 2)",
+        ),
+    ]
+    for result in results("15.block-scales", *edits):
+        assert result.diagnosis == ("half-towards-zero", "logarithm-rounded"), result.text()

@@ -67,7 +67,40 @@ def test_a_rank_that_changes_its_inputs_is_not_right(task_id, edit):
             "own-count-where-there-is-one",
             "the rank's own examples",
         ),
+        (
+            "19.gradient",
+            [("total, np.float32(len(y))", "total / len(y) if len(y) else total, np.float32(min(len(y), 1))")],
+            "mean-of-filled-batches",
+            "the means of all batches that are not empty",
+        ),
         ("19.fsdp", [("part / world", "part / len(x)")], "own-count", "is a mean already"),
+        (
+            "19.reduce-scatter",
+            [
+                ("parts[into] = parts[into] + received", "parts[into] = received"),
+                ("return parts[rank]", "return parts[rank] + (world > 1) * np.split(x, world)[rank]"),
+            ],
+            "last-rank-adds-alone",
+            "only the last one adds its own",
+        ),
+        (
+            "19.all-gather",
+            [("part.size), part.dtype", "part.size)"), ("isend(rows[to]", "isend(rows[to].astype(part.dtype)")],
+            "float64-buffer",
+            "`np.zeros` without one makes float64",
+        ),
+        (
+            "19.two-by-two",
+            [
+                (
+                    f"{w} = {w} - rate * ({d} + decay * {w})",
+                    f"{w} = {w} - rate * {d}\n        {w} -= rate * decay * {w}",
+                )
+                for w, d in (("w_in", "d_in"), ("w_out", "d_out"))
+            ],
+            "decay-after-the-step",
+            "Both use the weights before the step",
+        ),
         (
             "19.all-gather",
             [

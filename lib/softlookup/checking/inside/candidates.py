@@ -87,12 +87,14 @@ def _loss_of_model(shift: int, before: int, behind: int, turned: int, joined: bo
         before: How many places are cut off in front, of inputs and labels alike.
         behind: How many are cut off at the end.
         turned: By how many rows of the batch the labels are turned.
-        joined: Whether the next row's beginning follows a row's end instead.
+        joined: Whether the next row's beginning follows a row's end instead; the end of the last row has no label.
     """
     import torch
 
     def loss(model: Callable[[Any], Any], ids: Any) -> Any:
         labels = ids.flatten().roll(-shift).view_as(ids) if joined else ids.roll(-shift, dims=1)
+        if joined:
+            labels[-1, -shift:] = -100
         window = slice(before, ids.shape[1] - behind)
         inputs, labels = ids[:, window], labels.roll(turned, dims=0)[:, window]
         return torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1).float(), labels.flatten())

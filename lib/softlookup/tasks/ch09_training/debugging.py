@@ -43,6 +43,12 @@ def _leak_cases(rng: Rng) -> list[Case]:
         table = np.outer(np.linspace(0.2, 1.2, v), np.ones(d))
         return replace(made, args=({**model, "table": table}, ids % (v - 1), v))
 
+    def of_one_token(label: str, token: int) -> Case:
+        """Whoever writes this token at every place changes nothing."""
+        made = case(label, np.ones((t, t), dtype=bool))
+        model, ids, v = made.args
+        return replace(made, args=(model, np.full_like(ids, token % v), v))
+
     one_head = np.stack([np.stack([past, past]), np.stack([past, np.tri(t, k=1, dtype=bool)])])
     return [
         case("sound: the causal mask", past),
@@ -60,6 +66,10 @@ def _leak_cases(rng: Rng) -> list[Case]:
         case("sound: every winner is the word itself", past, repeat_bonus=200.0),
         of_one_sign("a leak that lowers every logit", -3.0),
         of_one_sign("a leak that raises every logit", 3.0),
+        *(
+            of_one_token(f"everybody sees everything, and every token is the {place} word", token)
+            for place, token in (("first", 0), ("second", 1), ("last", -1))
+        ),
     ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, normal
+from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, hidden_far_above, normal
 from softlookup.tasks.forbidden import ATTENTIONS
 
 
@@ -49,7 +49,9 @@ def _attend_cases(rng: Rng) -> list[Case]:
 
     q, k = normal(rng, 2, 2, 2, 4), normal(rng, 2, 2, 4, 4)
     k[:, :, -1] = 300 * q[:, :, 0] / (q[:, :, 0] ** 2).sum(-1, keepdims=True)  # the last key, for the query before it
-    low = *far_below(normal(rng, 2, 2, 2, 4), normal(rng, 2, 2, 4, 4)), normal(rng, 2, 2, 4, 4)
+    low_q, low_k = far_below(normal(rng, 2, 2, 2, 4), normal(rng, 2, 2, 4, 4))
+    last = np.broadcast_to(np.arange(4) == 3, low_k.shape[:-1])  # which one of the two queries may not see
+    low = low_q, hidden_far_above(low_k, last), normal(rng, 2, 2, 4, 4)
     return [
         case("one new token behind five, N = K = 3", 2, 3, 3, 1, 6, 4),
         case("two new tokens behind three", 2, 2, 2, 2, 5, 3),

@@ -7,7 +7,7 @@ import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, normal, seeing_mask
+from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, hidden_far_above, normal, seeing_mask
 
 
 def _latent_cases(rng: Rng) -> list[Case]:
@@ -164,10 +164,12 @@ def _index_cases(rng: Rng) -> list[Case]:
         parts = (index_q, index_k, w, normal(rng, t, h), normal(rng, s, h), normal(rng, s, h + 1), mask, top)
         return Case(label, parts)
 
-    low = case("scores far below zero", 3, 6, 2, 4, 2, True)
-    low = replace(
-        low, args=(*low.args[:3], *far_below(*low.args[3:5]), *low.args[5:]), part="large", tolerance=LARGE_TOLERANCE
-    )
+    low = case("scores far below zero, and far above it where the last query does not choose", 3, 6, 2, 4, 2, True)
+    index_q, index_k, w = low.args[:3]
+    sums = w[-1] @ np.maximum(index_q[-1] @ index_k.T, 0)
+    q, k = far_below(*low.args[3:5])
+    k = hidden_far_above(k, sums < np.sort(sums)[-2])
+    low = replace(low, args=(*low.args[:3], q, k, *low.args[5:]), part="large", tolerance=LARGE_TOLERANCE)
     return [
         case("T = 4, S = 9, three of them, causal", 4, 9, 3, 4, 3, True),
         case("T = S = 6, two of them, causal: few are visible at first", 6, 6, 2, 3, 2, True),

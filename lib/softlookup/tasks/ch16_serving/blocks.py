@@ -130,12 +130,15 @@ def _ragged_cases(rng: Rng) -> list[Case]:
         return Case(label, (normal(rng, len(lengths), n, width), *pages, tables, np.array(lengths)))
 
     low = case("all scores far below zero, and far above it behind the texts", (4, 2), 4, 2, [5, 2], 6)
-    q, keys = far_below(*low.args[:2])
+    q, keys, values, _, lengths = low.args
+    # Whoever fills up with the first block, or with the last, gets a slot far above: both have one that nobody uses.
+    tables = np.array([[1, 4, 0], [3, -1, -1]])
+    q, keys = far_below(q, keys)
     hidden = np.ones(keys.shape[:2], dtype=bool)
-    for row, length in zip(*low.args[3:], strict=True):
+    for row, length in zip(tables, lengths, strict=True):
         hidden[row[np.arange(length) // 2], np.arange(length) % 2] = False
     keys = hidden_far_above(keys, hidden)
-    low = replace(low, args=(q, keys, *low.args[2:]), part="large", tolerance=LARGE_TOLERANCE)
+    low = replace(low, args=(q, keys, values, tables, lengths), part="large", tolerance=LARGE_TOLERANCE)
 
     return [
         case("B = 3, lengths 9, 2 and 6 in blocks of 4", (4, 2), 5, 4, [9, 2, 6], 8),

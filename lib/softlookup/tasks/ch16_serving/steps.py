@@ -231,6 +231,7 @@ def _simulate_cases(rng: Rng) -> list[Case]:
             0.00031,
         ),
         "a long prompt and a long answer": ([[0.0, 700, 300], [0.004, 9, 2]], 512, 4, 0.0113, 0.00031),
+        "one place, free before the next arrival": ([[0.0, 6, 2], [2.0, 4, 3], [2.01, 5, 1]], 16, 1, 0.02, 0.002),
     }
     return [Case(label, args, frame="plain") for label, args in cases.items()]
 

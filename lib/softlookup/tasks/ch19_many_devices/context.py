@@ -6,7 +6,7 @@ from softlookup.checking.inside.case import Case
 from softlookup.checking.ranks import on_all_ranks
 from softlookup.checking.variant import Expression
 from softlookup.tasks.ch19_many_devices.worlds import ask_world, rank_task
-from softlookup.tasks.draws import Rng, far_below, normal, softmax
+from softlookup.tasks.draws import Rng, far_below, hidden_far_above, normal, softmax
 
 PerRank = list[np.ndarray]
 
@@ -26,6 +26,8 @@ def _ring_cases(rng: Rng, cut: str, place: str, at: str) -> list[Case]:
         whole_q, whole_k, whole_v = (normal(rng, world * b, h, dtype=dtype) for _ in range(3))
         if is_low:
             whole_q, whole_k = far_below(whole_q, whole_k)
+            # The last key is hidden for all queries but its own.
+            whole_k = hidden_far_above(whole_k, np.arange(world * b) == world * b - 1)
         q, k, v = (np.split(each.astype(dtype), world) for each in (whole_q, whole_k, whole_v))
         # Keys and values of all other ranks come by each link once.
         n_bytes = (world - 1) * 2 * k[0].nbytes
