@@ -101,7 +101,8 @@ NAMED = [
     ),
     ("09.find-shift", ROWS + SAYS.format(5.0, 1, "> 1.0"), "wide-bound"),
     ("09.find-shift", ROWS + SAYS.format(1.0, 1, "> 0.01"), "always-alarmed"),
-    ("09.find-shift", "ids = torch.arange(6).repeat(2, 1)\n" + SAYS.format(30.0, 1, "> 0.01"), "one-row"),
+    ("09.find-shift", "ids = torch.arange(6).repeat(2, 1)\n" + SAYS.format(30.0, 1, "> 0.01"), "equal-rows"),
+    ("09.find-shift", "ids = torch.arange(6)[None]\n" + SAYS.format(30.0, 1, "> 0.01"), "one-row"),
     (
         "09.find-shift",
         ROWS + "seen = []\nloss_of(lambda x: seen.append(x) or torch.zeros(*x.shape, n_words), ids)\n"
