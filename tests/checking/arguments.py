@@ -118,7 +118,8 @@ def _in_time() -> Iterator[None]:
         raise _TimeIsUp
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, MOST_S)
+    # Again and again: an alarm that falls into a callback of the garbage collector is lost.
+    signal.setitimer(signal.ITIMER_REAL, MOST_S, 0.1)
     try:
         yield
     finally:

@@ -73,7 +73,8 @@ def scaled(case, factor):
 
 BEYOND = {
     1e-6: {
-        *{"02.similarity", "09.find-dropout", "14.moved"},  # a floor for lengths, rates of dropout, a threshold
+        *{"02.similarity", "02.analogy", "13.zero-shot"},  # lengths below those that may come
+        *{"09.find-dropout", "14.moved"},  # rates of dropout, a threshold
         *{"15.accept", "15.speculate"},  # probabilities
     },
     1e4: {

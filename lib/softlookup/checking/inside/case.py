@@ -33,7 +33,7 @@ class Case:
         gradients: Positions of the arguments whose gradients are asked for; empty asks for the values.
         upstream: For gradients: the gradient of a loss with respect to the (only) result.
         descends: The answer goes down gradients of its own: lent functions give theirs, though values are asked for.
-        keeps_dtype: The first result must have the dtype of the first array of floats among the arguments.
+        keeps_dtype: The first result must have the dtype of the narrowest array of floats among the arguments.
         tolerance: Absolute and relative tolerance; None takes the one of the dtype.
         absolute: The tolerance is absolute alone, as for numbers rounded by hand.
         exact_zeros: Where the right number is 0, nothing else will do.
@@ -97,7 +97,7 @@ class Case:
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the first array of floats among the arguments, or of the first array where none holds floats.
+        """The dtype of the narrowest array of floats among the arguments; of the first array where none holds floats.
 
         Raises:
             ValueError: If there is no array.
@@ -105,7 +105,8 @@ class Case:
         arrays = [arg for arg in self.args if isinstance(arg, np.ndarray)]
         if not arrays:
             raise ValueError(f"the case {self.label!r} has no array among its arguments")
-        return next((a.dtype for a in arrays if a.dtype.kind == "f"), arrays[0].dtype)
+        floats = (array.dtype for array in arrays if array.dtype.kind == "f")
+        return min(floats, key=lambda dtype: dtype.itemsize, default=arrays[0].dtype)
 
 
 def _without_tensors(value: Any, label: str) -> Any:
