@@ -254,7 +254,7 @@ def sublayer(x, w_1, b_1, w_2, b_2, gain, shift):
     return x + feed_forward(h, w_1, b_1, w_2, b_2)
 
 
-# %% 07.swiglu | wrong | z / (1 + exp(-z)): result right, but gradient nan where z is below about -90 (0 times inf)
+# %% 07.swiglu | right | z / (1 + exp(-z)), whose gradient is NaN where z is below about -90, which no sentence rules out
 def swiglu(x, w_gate, w_1, w_2):
     z = x @ w_gate
     return (z / (1 + torch.exp(-z)) * (x @ w_1)) @ w_2
