@@ -188,6 +188,12 @@ def test_a_mask_that_is_left_for_later_is_not_called_blank():
     assert "still blank" not in result.text()
 
 
+def test_an_error_of_torch_is_not_called_blank():
+    result = check("00.cross-entropy", lambda logits, target: -torch.log_softmax(target, -1)[logits].mean())
+    assert result.verdict == "error"
+    assert "not implemented for" in result.text()
+
+
 def test_wanted_numbers_stay_hidden_where_they_are_the_whole_answer():
     result = check("04.by-hand", lambda: [1.0, 2.0, 3.0, 4.0, 5.0])
     shown = result.text() + result._repr_mimebundle_()["text/html"]

@@ -112,12 +112,12 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Cata
         raise ValueError(f"[[{what}]] names neither a task nor a constant of one's variants")
 
     task = task_of(text)
-    has_table = f"[[{_TABLE}]]" in text
+    behind = [_INPUTS] if f"[[{_TABLE}]]" in text else []
+    if task:
+        variant = catalogue.variant(task, chosen.get(task, 0))
+        behind += [in_words(variant.task.ranges), barred(variant.task), variant.in_words()]
     text = PLACE.sub(fill, text)
-    text = f"{text.rstrip()}\n\n{_INPUTS}" if has_table else text
-    for sentence in (in_words(catalogue.task(task).ranges), barred(catalogue.task(task))) if task else ():
-        text = f"{text.rstrip()}\n\n{sentence}" if sentence else text
-    if task and (sentences := catalogue.variant(task, chosen.get(task, 0)).in_words()):
+    for sentences in filter(None, behind):
         text = f"{text.rstrip()}\n\n{sentences}"
     return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text
 

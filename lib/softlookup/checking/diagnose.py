@@ -98,13 +98,12 @@ class MistakeResults:
         places: list[Sequence[Sequence[int]]] = [
             edited_places(variant.task, slug) if self.computes else written.get(slug, ()) for slug in (first, second)
         ]
-        overlaps = [
-            (min(end, other_end) - max(begin, other), begin == end or other == other_end)
+        # What is put in between has no length: it touches what it stands beside.
+        return any(
+            min(end, other_end) - max(begin, other) >= (begin < end and other < other_end)
             for begin, end in places[0]
             for other, other_end in places[1]
-        ]
-        # What is put in between has no length: it touches what it stands beside.
-        return any(length > 0 or (length == 0 and is_insertion) for length, is_insertion in overlaps)
+        )
 
 
 def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:

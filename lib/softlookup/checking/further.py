@@ -5,7 +5,6 @@ has to give the student's results on inputs from another seed, too. Where no mis
 other is changed: an answer that stays the same ignores it.
 """
 
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -21,6 +20,7 @@ from softlookup.checking.inside.probe import Answer, TimeIsUp
 from softlookup.checking.kernels import settled, without_numbers
 from softlookup.checking.oracle import expected_results
 from softlookup.checking.protocols import Student
+from softlookup.checking.questions import converted, generator
 from softlookup.checking.ranks import ask_ranks
 from softlookup.checking.variant import Variant
 
@@ -87,13 +87,12 @@ def confirmed(
 
 def _further(variant: Variant) -> list[Case]:
     """Questions of the same kinds as in a check, with other numbers; of those that take long the smallest ones."""
-    task, convention = variant.task, variant.convention
-    rng = np.random.default_rng([SEED, zlib.crc32(task.id.encode()), variant.number])
-    cases = [case for case in task.cases(rng, **variant.constants) if not case.gradients]
+    drawn = variant.task.cases(generator(variant, SEED), **variant.constants)
+    cases = [case for case in drawn if not case.gradients]
     if any(case.is_recorded for case in cases):
         cases.sort(key=lambda case: (case.world == 1, sum(array.size for array in inputs_of(case))))
         cases = cases[:MOST_RECORDED]
-    return cases if convention is None else [convention.convert_case(case) for case in cases]
+    return converted(variant, cases)
 
 
 def ignored_argument(

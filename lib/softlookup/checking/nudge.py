@@ -142,21 +142,10 @@ def _predicates(wrong: Sequence[_Wrong], rights: Sequence[np.ndarray]) -> Iterat
         wrong: The wrong results of one name.
         rights: The right results of that name in all questions.
     """
-    for look in (
-        *(
-            _another_result,
-            _an_input,
-            _exchanged,
-            _another_shape,
-            _not_numbers,
-            _constants(wrong),
-            _multiple,
-            _function_of,
-            _moved,
-        ),
-        partial(_sums, axis=next((axis for axis in (-1, -2) if all(_sum_to_one(right, axis) for right in rights)), 0)),
-        _only,
-    ):
+    axis = next((axis for axis in (-1, -2) if all(_sum_to_one(right, axis) for right in rights)), 0)
+    looks: list[Callable[[_Wrong], _Said]] = [_another_result, _an_input, _exchanged, _another_shape, _not_numbers]
+    looks += [_constants(wrong), _multiple, _function_of, _moved, partial(_sums, axis=axis), _only]
+    for look in looks:
         shared = dict(look(wrong[0]))
         for other in wrong[1:]:
             also = dict(look(other)) if shared else {}

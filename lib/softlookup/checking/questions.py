@@ -44,7 +44,7 @@ def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQue
     """
     cases = draw(variant, seed)
     if shuffled:
-        order = _generator(variant, seed, 1).permutation(len(cases))
+        order = generator(variant, seed, 1).permutation(len(cases))
         cases = [cases[i] for i in order]
     return TaskQuestions(tuple(cases), tuple(expected_results(variant, case) for case in cases))
 
@@ -58,7 +58,7 @@ def questions_at_home(variant: Variant) -> TaskQuestions:
 
 def draw(variant: Variant, seed: int) -> list[Case]:
     """The questions of one check: the same for the same variant and seed."""
-    cases = cases_of(variant, _generator(variant, seed))
+    cases = cases_of(variant, generator(variant, seed))
     if not variant.task.cuts:
         return cases
     return [*cases, *(case for case in with_axes_of_one(cases) if _can_be_asked(variant, case))]
@@ -66,10 +66,14 @@ def draw(variant: Variant, seed: int) -> list[Case]:
 
 def cases_of(variant: Variant, rng: np.random.Generator) -> list[Case]:
     """The questions as the task writes them, under the variant's convention."""
-    cases, convention = variant.task.cases(rng, **variant.constants), variant.convention
-    cases = [*cases, *at_ends(variant.task.ranges, list(variant.task.parameters), "large" in variant.task.parts, cases)]
-    cases = cases if convention is None else [convention.convert_case(case) for case in cases]
-    return [_spread(variant, case) if case.grid and case.limits else case for case in cases]
+    task, cases = variant.task, variant.task.cases(rng, **variant.constants)
+    cases = [*cases, *at_ends(task.ranges, list(task.parameters), "large" in task.parts, cases)]
+    return [_spread(variant, case) if case.grid and case.limits else case for case in converted(variant, cases)]
+
+
+def converted(variant: Variant, cases: list[Case]) -> list[Case]:
+    """Questions as the task writes them, under the variant's convention."""
+    return cases if variant.convention is None else [variant.convention.convert_case(case) for case in cases]
 
 
 def _spread(variant: Variant, case: Case) -> Case:
@@ -83,7 +87,8 @@ def _spread(variant: Variant, case: Case) -> Case:
     return replace(case, limits=(*(case.limits or ()), int(counted[-1][-1]) * 9 // 8))
 
 
-def _generator(variant: Variant, *seed: int) -> np.random.Generator:
+def generator(variant: Variant, *seed: int) -> np.random.Generator:
+    """What draws a variant's questions: another for each task, variant and seed."""
     first, *rest = seed
     return np.random.default_rng([first, zlib.crc32(variant.task.id.encode()), variant.number, *rest])
 

@@ -57,7 +57,7 @@ def at_ends(ranges: Mapping[str, Ends], names: Sequence[str], has_large: bool, c
         if base is None:
             raise ValueError(f"no core question hands over numbers as {name!r}, so that it needs no range")
         value = base.args[at]
-        is_single = isinstance(value, int | float)
+        is_single = _is_single(value)
         for end in dict.fromkeys(_pair(ends)):
             if math.isinf(end) or (not is_single and end <= 0):
                 continue
@@ -74,20 +74,20 @@ def at_ends(ranges: Mapping[str, Ends], names: Sequence[str], has_large: bool, c
 
 def _can_be_base(case: Case, at: int) -> bool:
     is_asked = case.part == CORE and not case.gradients and len(case.args) > at
-    return is_asked and not isinstance(case.args[at], bool) and _largest(case.args[at]) > 0
+    return is_asked and (_is_single(case.args[at]) or _largest(case.args[at]) > 0)
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _largest(value: Any) -> float:
-    """The largest size of the numbers in an argument; a single number counts as 1, and so do whole numbers."""
+    """The largest size of the floats in an argument."""
     if isinstance(value, list | tuple):
-        return max(map(_largest_in_list, value), default=0.0)
+        return max(map(_largest, value), default=0.0)
     if isinstance(value, np.ndarray):
         return float(np.abs(value).max(initial=0.0)) if value.dtype.kind == "f" else 0.0
-    return 1.0 if isinstance(value, int | float) else 0.0
-
-
-def _largest_in_list(value: Any) -> float:
-    return abs(value) if isinstance(value, float) else 0.0 if isinstance(value, int | str) else _largest(value)
+    return abs(value) if isinstance(value, float) else 0.0
 
 
 def _stretched(value: Any, factor: float) -> Any:
@@ -102,4 +102,4 @@ def _tolerance(base: Case, end: float) -> float | None:
     """What rounding of large numbers may cost; None where the usual tolerance has room for it."""
     dtypes = [a.dtype for a in base.args if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
     rounding = max((_ROUNDING * end * float(np.finfo(dtype).eps) for dtype in dtypes), default=0.0)
-    return max(base.tolerance or 0.0, rounding) if rounding > (base.tolerance or 1e-5) else base.tolerance
+    return rounding if rounding > (base.tolerance or 1e-5) else base.tolerance

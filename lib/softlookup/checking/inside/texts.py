@@ -196,12 +196,10 @@ def _compare(got: Any, expected: Any, where: str, reveals: bool) -> str:
         return _compare_dictionaries(got, expected, where, reveals)
     if type(got) is not type(expected):
         return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(expected)})"
-    if not isinstance(got, str):
+    if not isinstance(got, str) or not reveals:  # where two texts begin to differ would tell
         return f"{where} is {brief(got)}{plain}"
     start, *both = _from_difference(got, expected, MAX_SHOWN)
-    begins = f", from character {start} on," if start and reveals else ""
-    if not reveals:  # where the two begin to differ would tell
-        return f"{where} is {brief(got)}, which is not right"
+    begins = f", from character {start} on," if start else ""
     return f"{where}{begins} is {both[0]}, wanted is {both[1]}{_lookalikes(got, expected)}"
 
 
